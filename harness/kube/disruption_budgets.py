@@ -21,7 +21,7 @@ from harness.kube.api.objects import (
     spec_of,
     uid_of,
 )
-from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.pods import is_active
 
 __all__ = ["Getter", "budget_status"]
 
@@ -93,7 +93,7 @@ def _controller(reference: Mapping[str, Any], namespace: str, get: Getter) -> Ob
 
 def _is_there(pod: Object, reference: Mapping[str, Any]) -> bool:
     own = controller_of(pod)
-    return own is not None and own["uid"] == reference["uid"] and not is_terminal(pod) and not is_terminating(pod)
+    return own is not None and own["uid"] == reference["uid"] and is_active(pod)
 
 
 def _share(value: object, total: int) -> int:

@@ -22,7 +22,7 @@ from harness.kube.api.objects import (
     metadata_of,
     name_of,
 )
-from harness.world.samples import Distributions, Labels, Sample
+from harness.world.samples import Distributions, Labels, Sample, seconds_since
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations
@@ -108,7 +108,7 @@ def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
         since = (now - _moment(each)) / SECOND
         yield from _both(kind, "status_condition_current_status_seconds", labels, more, since)
     if is_terminating(obj):
-        since = (now - parse(metadata_of(obj)["deletionTimestamp"])) / SECOND
+        since = seconds_since(metadata_of(obj)["deletionTimestamp"], now)
         yield from _both(kind, "termination_current_time_seconds", own, _labels(kind, obj), since)
 
 
@@ -122,7 +122,7 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
             continue
         before, after = entry.before, entry.after
         if _ends(before, after):
-            took = (entry.at - parse(metadata_of(before)["deletionTimestamp"])) / SECOND
+            took = seconds_since(metadata_of(before)["deletionTimestamp"], entry.at)
             ended.observe(took, {}, _labels(kind, before))
         if after is None:
             continue

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from harness.engine.clock import SECOND, nanoseconds, parse
+from harness.engine.clock import nanoseconds
 from harness.engine.disruptions import UNHEALTHY, Disrupted
-from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, TERMINATION_FINALIZER
+from harness.karpenter.labels.core import CAPACITY_TYPE, TERMINATION_FINALIZER
+from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.lifecycle.repair import unhealthy_since
 from harness.kube.api.objects import (
     Key,
@@ -24,7 +25,7 @@ from harness.kube.api.objects import (
     metadata_of,
     status_of,
 )
-from harness.world.samples import Distributions, Labels, Sample, snake_case
+from harness.world.samples import Distributions, Labels, Sample, seconds_since, snake_case
 
 if TYPE_CHECKING:
     from harness.clusters.memory.journal import Entry
@@ -56,11 +57,11 @@ def departure_samples(world: Observations) -> Iterator[Sample]:
     instances, claims = Distributions(_INSTANCES, _POWERS), Distributions(_CLAIMS, _POWERS)
     for entry in world.journal:
         if entry.key.kind == "NodeClaim" and entry.before is not None and entry.error is None and finalized(entry):
-            pool = str(labels_of(entry.before).get(NODEPOOL) or "")
-            claims.observe(_since(entry, metadata_of(entry.before)["deletionTimestamp"]), nodepool=pool)
+            pool = nodepool_of(entry.before)
+            claims.observe(seconds_since(metadata_of(entry.before)["deletionTimestamp"], entry.at), nodepool=pool)
             ending = condition(entry.before, "InstanceTerminating")
             if ending is not None and status_of(entry.before).get("providerID"):
-                instances.observe(_since(entry, ending["lastTransitionTime"]), nodepool=pool)
+                instances.observe(seconds_since(ending["lastTransitionTime"], entry.at), nodepool=pool)
     unhealthy = Counter(
         _unhealthy(world, each.at, gone)
         for each in world.disruptions
@@ -91,7 +92,7 @@ def _unhealthy(world: Observations, at: float, gone: Disrupted) -> Labels:
         ("capacity_type", str(own.get(CAPACITY_TYPE) or "")),
         ("condition", snake_case(first.condition) if first is not None else ""),
         ("image_id", str(status_of(claim).get("imageID") or "")),
-        ("nodepool", str(own.get(NODEPOOL) or "")),
+        ("nodepool", nodepool_of(node)),
     )
 
 
@@ -99,7 +100,3 @@ def _as_it_was(world: Observations, key: Key, at: float) -> Object:
     moment = world.clock.start + nanoseconds(at)
     entries = [each for each in world.journal.of(key) if each.at <= moment and each.after is not None]
     return entries[-1].after or {} if entries else {}
-
-
-def _since(entry: Entry, moment: str) -> float:
-    return (entry.at - parse(moment)) / SECOND

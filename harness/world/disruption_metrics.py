@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.labels.core import CAPACITY_TYPE
+from harness.karpenter.lifecycle.names import nodepool_of
 from harness.kube.api.objects import Object, is_terminating, labels_of, spec_of, status_of
 from harness.kube.go.durations import parse_duration
 from harness.kube.scheduling.pods import is_reschedulable
@@ -70,7 +71,7 @@ def disruption_samples(world: Observations, claims: Mapping[str, Object]) -> Ite
 def _labels(claim: Object, removal: _Removal, *, modes: bool) -> Labels:
     found = {
         "capacity_type": labels_of(claim).get(CAPACITY_TYPE, ""),
-        "nodepool": str(labels_of(claim).get(NODEPOOL) or ""),
+        "nodepool": nodepool_of(claim),
         "reason": removal.reason,
     }
     if modes:

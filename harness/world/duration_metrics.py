@@ -21,10 +21,9 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.world.departure_metrics import finalized
-from harness.world.samples import Distributions, Sample, resource_claim_labels
+from harness.world.samples import Distributions, Sample, resource_claim_labels, seconds_since
 
 if TYPE_CHECKING:
-    from harness.clusters.memory.journal import Entry
     from harness.world.observations import Observations
 
 __all__ = ["DURATION_FAMILIES", "duration_samples"]
@@ -108,8 +107,12 @@ def duration_samples(world: Observations) -> Iterator[Sample]:
         if kind == "NodeClaim" and after is not None and _becomes(before, after, "Drained"):
             drained[nodepool_of(after)] += 1
         elif kind == "Node" and finalized(entry):
-            going.observe(_since(entry, "deletionTimestamp"), nodepool=nodepool_of(before))
-            lives.observe(_since(entry, "creationTimestamp"), nodepool=nodepool_of(before))
+            going.observe(
+                seconds_since(metadata_of(before)["deletionTimestamp"], entry.at), nodepool=nodepool_of(before)
+            )
+            lives.observe(
+                seconds_since(metadata_of(before)["creationTimestamp"], entry.at), nodepool=nodepool_of(before)
+            )
         elif kind == "Pod" and after is not None:
             found = taken_up.get(uid_of(after))
             placed = found.placed if found is not None else None
@@ -131,12 +134,8 @@ def _becomes(before: Object, after: Object, kind: str) -> bool:
     return condition_is(after, kind) and not condition_is(before, kind)
 
 
-def _since(entry: Entry, field: str) -> float:
-    return (entry.at - parse(metadata_of(entry.before or {})[field])) / SECOND
-
-
 def _took(pod: Object, kind: str) -> float:
-    return (_when(pod, kind) - parse(metadata_of(pod)["creationTimestamp"])) / SECOND
+    return seconds_since(metadata_of(pod)["creationTimestamp"], _when(pod, kind))
 
 
 def _when(pod: Object, kind: str) -> int:

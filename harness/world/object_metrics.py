@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from harness.engine.clock import SECOND, parse
+from harness.engine.clock import SECOND
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE, ZONE
@@ -27,7 +27,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
 from harness.kube.scheduling.pods import is_daemon, is_terminal, limits_for_pods, requests_for_pods
-from harness.world.samples import Sample, resource_claim_labels
+from harness.world.samples import Sample, resource_claim_labels, seconds_since
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations
@@ -169,4 +169,4 @@ def _owner(pod: Object) -> str:
 
 
 def _age(world: Observations, obj: Object) -> float:
-    return (world.clock.now - parse(metadata_of(obj)["creationTimestamp"])) / SECOND
+    return seconds_since(metadata_of(obj)["creationTimestamp"], world.clock.now)

@@ -7,11 +7,21 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from harness.engine.clock import SECOND, parse
 from harness.karpenter.releases.model import CoreRelease
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
 
-__all__ = ["Distributions", "Labels", "Sample", "base_of", "number", "resource_claim_labels", "snake_case"]
+__all__ = [
+    "Distributions",
+    "Labels",
+    "Sample",
+    "base_of",
+    "number",
+    "resource_claim_labels",
+    "seconds_since",
+    "snake_case",
+]
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -61,6 +71,11 @@ def base_of(name: str) -> str:
 def number(value: float) -> str:
     """As Prometheus writes it."""
     return str(int(value)) if math.isfinite(value) and float(value).is_integer() else repr(float(value))
+
+
+def seconds_since(moment: str, now: int) -> float:
+    """The seconds from a moment, as objects say it, to another one in nanoseconds since the start."""
+    return (now - parse(moment)) / SECOND
 
 
 def snake_case(name: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.names import NodeName
 from harness.engine.ports import ADMIN
-from harness.testing import nodeclass, nodepool, pod
+from harness.testing import daemonset, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from harness.world.condition_metrics import _ends
 
@@ -307,9 +307,17 @@ def test_the_last_write_on_a_real_api_server_leaves_the_object_without_finalizer
     assert not _ends(without, without)  # a Node whose pods are ended by a kubelet, say
 
 
+def container(requests: dict[str, str], limits: dict[str, str], name: str = "c") -> dict[str, Any]:
+    return {"name": name, "image": "i", "resources": {"requests": requests, "limits": limits}}
+
+
 def test_limits_of_pods_on_each_node() -> None:
     world = World()
-    world.apply(_LIMITED)
+    early = container({"cpu": "500m"}, {"cpu": "2"}, name="early")
+    web = pod("web", initContainers=[early], containers=[container({"cpu": "1"}, {"cpu": "1"})])
+    agent = daemonset(containers=[container({"cpu": "500m"}, {"cpu": "750m"})])
+    on_demand = nodepool(requirement("karpenter.sh/capacity-type", "on-demand"))
+    world.apply(nodeclass(), on_demand, web, agent)
     world.settle()
     told = world.metrics()
     assert told.value("karpenter_nodes_total_pod_requests", resource_type="cpu") == 1.5
@@ -318,43 +326,6 @@ def test_limits_of_pods_on_each_node() -> None:
     assert told.value("karpenter_nodes_total_pod_limits", resource_type="pods") == 2
     assert told.value("karpenter_nodes_total_daemon_limits", resource_type="cpu") == 0.75
     assert told.value("karpenter_nodes_total_daemon_limits", resource_type="pods") == 1
-
-
-_LIMITED = """
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
----
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements:
-      - {key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  initContainers:
-  - {name: early, image: i, resources: {requests: {cpu: 500m}, limits: {cpu: "2"}}}
-  containers:
-  - {name: c, image: i, resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}}
----
-apiVersion: apps/v1
-kind: DaemonSet
-metadata: {name: agent}
-spec:
-  selector: {matchLabels: {app: agent}}
-  template:
-    metadata: {labels: {app: agent}}
-    spec:
-      containers: [{name: c, image: i, resources: {requests: {cpu: 500m}, limits: {cpu: 750m}}}]
-"""
 
 
 def test_a_pod_that_waits_is_told_by_name() -> None:

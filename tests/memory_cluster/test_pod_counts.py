@@ -4,14 +4,13 @@ from random import Random
 
 import pytest
 
-from harness.clusters.memory.eviction import is_ready
 from harness.clusters.memory.pod_counts import PodCounts
 from harness.clusters.memory.store import Store
 from harness.engine.clock import Clock
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN
 from harness.engine.rng import Rng
-from harness.kube.api.objects import Key, name_of
+from harness.kube.api.objects import Key, condition_is, name_of
 from harness.kube.scheduling.pods import is_active
 from harness.testing import pod
 
@@ -61,7 +60,7 @@ def test_counted_from_nothing(seed):
         happen(random, store, number)
         for owner in OWNERS:
             own = [each for each in store.indexed("owned-by", owner) if is_active(each)]
-            assert counts.of(owner) == (len(own), sum(map(is_ready, own)))
+            assert counts.of(owner) == (len(own), sum(condition_is(each, "Ready") for each in own))
             seen.add(counts.of(owner))
     assert len(seen) > 5
     for each in store.list("Pod"):

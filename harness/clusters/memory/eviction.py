@@ -7,19 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.kube.api.objects import Object, labels_of, metadata_of, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, condition_is, labels_of, metadata_of, name_of, spec_of, status_of
 from harness.kube.api.selectors import Selector
 from harness.kube.api.status import ApiError, too_many_requests
 
 _VIOLATES = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-
-
-def is_ready(pod: Object) -> bool:
-    """Whether the pod's Ready condition is True."""
-    return any(
-        each.get("type") == "Ready" and each.get("status") == "True" for each in status_of(pod).get("conditions") or ()
-    )
 
 
 def budgets_of(pod: Object, budgets: Sequence[Object]) -> list[Object]:
@@ -40,7 +33,7 @@ def check_eviction(pod: Object, budgets: Sequence[Object]) -> Object | None:
     budget = matching[0]
     status = status_of(budget)
     healthy, desired = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-    if not is_ready(pod):
+    if not condition_is(pod, "Ready"):
         policy = spec_of(budget).get("unhealthyPodEvictionPolicy") or "IfHealthyBudget"
         if policy == "AlwaysAllow" or (healthy >= desired and desired > 0):
             return None

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from harness.clusters.memory.eviction import is_ready
 from harness.engine.ports import Change, ChangeType
-from harness.kube.api.objects import Object, owners_of, uid_of
+from harness.kube.api.objects import Object, condition_is, owners_of, uid_of
 from harness.kube.scheduling.pods import is_active
 
 __all__ = ["PodCounts"]
@@ -58,4 +57,4 @@ def _counted(pod: Object) -> _Counted | None:
         return None
     owners = owners_of(pod)
     uids = (owners[0]["uid"],) if len(owners) == 1 else tuple(dict.fromkeys(ref["uid"] for ref in owners))
-    return uids, is_ready(pod)
+    return uids, condition_is(pod, "Ready")

@@ -46,13 +46,13 @@ class EventDeduplication:
             if not isinstance(each, NodeEvents):
                 self._say(each)
             elif silent.get(each.about, 0) <= now:
-                self._say_both(each)
+                self._say_of_node(each)
             elif each.about in unworded:
                 unworded[each.about].append(each)
             else:
                 unworded[each.about] = [each]
 
-    def _say_both(self, told: NodeEvents) -> None:
+    def _say_of_node(self, told: NodeEvents) -> None:
         for before in self._unworded.pop(told.about, ()):
             for event in before:
                 if (until := self._hidden_until(event)) is not None:

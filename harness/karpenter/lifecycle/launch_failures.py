@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, View
 from harness.karpenter.releases.model import CoreRelease
-from harness.kube.api.objects import Object, is_terminating, name_of
-from harness.kube.scheduling.pods import is_scheduled, is_terminal
+from harness.kube.api.objects import Object, name_of
+from harness.kube.scheduling.pods import is_active, is_scheduled
 
 __all__ = ["LaunchFailures"]
 
@@ -45,7 +45,7 @@ class LaunchFailures:
         for key in self._expected_on(NodeClaimName(name)):
             namespace, _, pod_name = key.partition("/")
             pod = self._view.get("Pod", pod_name, namespace)
-            if pod is None or is_scheduled(pod) or is_terminal(pod) or is_terminating(pod):
+            if pod is None or is_scheduled(pod) or not is_active(pod):
                 continue
             text = self._event(f"NodeClaim {name} nominated for this pod failed to launch", error)
             self._sink.event(pod, "Warning", _REASON, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.kube.api.objects import Object, condition, condition_is, is_terminating, name_of, namespace_of, spec_of
-from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.pods import is_active
 from harness.world.world import World
 
 __all__ = ["outstanding_work"]
@@ -37,4 +37,4 @@ def _waits(pod: Object) -> bool:
     """Whether Karpenter is asked for a Node: kube-scheduler found none."""
     found = condition(pod, "PodScheduled")
     unschedulable = found is not None and found.get("reason") == "Unschedulable"
-    return unschedulable and not is_terminal(pod) and not is_terminating(pod) and not spec_of(pod).get("nodeName")
+    return unschedulable and is_active(pod) and not spec_of(pod).get("nodeName")

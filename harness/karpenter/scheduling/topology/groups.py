@@ -18,9 +18,9 @@ from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW,
 from harness.karpenter.scheduling.topology.group_index import GroupIndex
 from harness.karpenter.scheduling.topology.node_filter import ADMITS_ALL, HONOR, IGNORE, Alternatives, NodeFilter
 from harness.karpenter.scheduling.topology.own_groups import in_order
-from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.selectors import EVERYTHING, NOTHING, Selector, SelectorError
-from harness.kube.scheduling.pods import affinity_terms, is_scheduled, is_terminal
+from harness.kube.scheduling.pods import affinity_terms, is_active, is_scheduled
 from harness.kube.scheduling.taints import untolerated
 
 _MOST_REPEATS = 64
@@ -47,7 +47,7 @@ class RunningPods:
         nodes = {name_of(node): node for node in self.state.snapshot.nodes}
         found: dict[str, list[tuple[Object, Object, str]]] = {}
         for pod in self.state.snapshot.pods:
-            if not is_scheduled(pod) or is_terminal(pod) or is_terminating(pod):
+            if not is_scheduled(pod) or not is_active(pod):
                 continue
             node = nodes.get(spec_of(pod)["nodeName"])
             if node is not None:
