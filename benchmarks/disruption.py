@@ -26,7 +26,7 @@ from typing import Any
 from benchmarks.scheduler import GO_LIMIT, RELEASE, oracle_path
 from harness.conformance import AnswerContext
 from harness.conformance.disruption import cluster_of
-from harness.karpenter.disruption.method_order import Attempt, attempt, methods_of
+from harness.karpenter.disruption.methods.order import Attempt, attempt, methods_of
 from harness.karpenter.disruption.situation import after_waiting
 from tests.conformance.cases.disruption.fleets import fleet
 

@@ -15,18 +15,18 @@ from harness.conformance.ops.schedule import (
 )
 from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.actions import is_tainted
+from harness.karpenter.disruption.commands.actions import is_tainted
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.lifecycle.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError
 from harness.karpenter.overlays.evaluation import Evaluation
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingOptions
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import (
     Object,
     condition,

@@ -6,7 +6,7 @@ from typing import Any
 from harness.engine.clock import Clock, nanoseconds
 from harness.engine.engine import ReconcileError, Result
 from harness.karpenter.labels.core import TERMINATION_TIMESTAMP
-from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
+from harness.karpenter.lifecycle.nodeclaims.controller import NodeClaimLifecycle
 from harness.karpenter.releases import CoreRelease
 from harness.karpenter.scheduling import ClusterSnapshot
 from harness.kube.api.objects import (

@@ -12,8 +12,8 @@ from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.catalog import bits
-from harness.karpenter.scheduling.funnel import Funnel as Filters
-from harness.karpenter.scheduling.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
+from harness.karpenter.scheduling.reasons.funnel import Funnel as Filters
+from harness.karpenter.scheduling.reasons.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
 from harness.trace.facts import Decision, EventTold, Funnel, Sizes
 from harness.trace.header import Fact
 from harness.trace.nested_facts import Filtered, SaidNo, Tried
@@ -210,7 +210,7 @@ class _SizeLists:
         return number
 
     def _dropped(self, nodepool: str) -> Sequence[Any]:
-        from harness.karpenter.lifecycle.nodepools import nodeclass_name
+        from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 
         pool = self._world.view.get("NodePool", nodepool)
         name = nodeclass_name(pool) if pool is not None else None

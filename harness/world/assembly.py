@@ -9,7 +9,7 @@ from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER
 from harness.engine.rng import Rng
-from harness.karpenter.lifecycle.pace import Pace
+from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.overlays.applied import AppliedOverlays
 from harness.karpenter.overlays.controller import GATE as NODE_OVERLAY
 from harness.karpenter.provider.instance_types import InstanceTypeProvider

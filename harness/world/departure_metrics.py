@@ -14,7 +14,7 @@ from harness.engine.clock import nanoseconds
 from harness.engine.disruptions import UNHEALTHY, Disrupted
 from harness.karpenter.labels.core import CAPACITY_TYPE, TERMINATION_FINALIZER
 from harness.karpenter.lifecycle.names import nodepool_of
-from harness.karpenter.lifecycle.repair import unhealthy_since
+from harness.karpenter.lifecycle.nodes.repair import unhealthy_since
 from harness.kube.api.objects import (
     Key,
     Object,

@@ -8,22 +8,22 @@ from dataclasses import replace
 from harness.engine.access import Access
 from harness.engine.engine import Controller
 from harness.engine.rng import Rng
-from harness.karpenter.disruption.actions import ClusterActions
-from harness.karpenter.disruption.executions import Executions
+from harness.karpenter.disruption.commands.actions import ClusterActions
+from harness.karpenter.disruption.commands.executions import Executions
 from harness.karpenter.disruption.loop import DisruptionController
 from harness.karpenter.disruption.nodeclaims import NodeClaimConditions
 from harness.karpenter.disruption.observer import Observer
-from harness.karpenter.lifecycle.expiration import Expiration
 from harness.karpenter.lifecycle.marks import Marks
-from harness.karpenter.lifecycle.pod_events import PodEvents
-from harness.karpenter.lifecycle.repair import NodeRepair
+from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration
+from harness.karpenter.lifecycle.nodeclaims.pod_events import PodEvents
+from harness.karpenter.lifecycle.nodes.repair import NodeRepair
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.instances import ArmInstances
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, PlannedNodeClaim, SchedulingOptions
-from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.kube.api.objects import Object
 from lazyrecords import dataclass
 

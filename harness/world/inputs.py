@@ -26,7 +26,7 @@ from harness.karpenter.releases import (
     provider,
 )
 from harness.karpenter.releases.disruption import disruption_rules_of
-from harness.karpenter.scheduling.default_spread import scheduler_config_problem
+from harness.karpenter.scheduling.pods.default_spread import scheduler_config_problem
 from harness.kube.api.versions import version_mistake
 from harness.wording import did_you_mean
 from harness.world.caches import Caches, default_caches

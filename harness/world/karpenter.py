@@ -11,15 +11,15 @@ from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.situation import View as DisruptionView
 from harness.karpenter.disruption.tally import Tally
-from harness.karpenter.lifecycle.controller import NodeClaimLifecycle
-from harness.karpenter.lifecycle.drain import Evictions
-from harness.karpenter.lifecycle.expiration import Expiration
-from harness.karpenter.lifecycle.garbage import GarbageCollection
 from harness.karpenter.lifecycle.marks import Marks
-from harness.karpenter.lifecycle.nodeclasses import NodeClasses
-from harness.karpenter.lifecycle.nodepools import NodePools, nodeclass_name
-from harness.karpenter.lifecycle.pace import Pace
-from harness.karpenter.lifecycle.termination import NodeTermination
+from harness.karpenter.lifecycle.nodeclaims.controller import NodeClaimLifecycle
+from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration
+from harness.karpenter.lifecycle.nodeclaims.garbage import GarbageCollection
+from harness.karpenter.lifecycle.nodeclaims.pace import Pace
+from harness.karpenter.lifecycle.nodeclasses.status import NodeClasses
+from harness.karpenter.lifecycle.nodepools.status import NodePools, nodeclass_name
+from harness.karpenter.lifecycle.nodes.drain import Evictions
+from harness.karpenter.lifecycle.nodes.termination import NodeTermination
 from harness.karpenter.overlays.applied import AppliedOverlays
 from harness.karpenter.overlays.controller import NodeOverlays
 from harness.karpenter.provider.arm import Arm
@@ -32,8 +32,8 @@ from harness.karpenter.provisioning.podtimes import TakenUp
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, EqualPrices, SchedulingOptions
-from harness.karpenter.scheduling.default_spread import default_constraints
-from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.default_spread import default_constraints
 from harness.karpenter.staticpools.controllers import GATE as STATIC_CAPACITY
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
 from harness.kube.api.objects import Object

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, overload
 
-from harness.karpenter.disruption.balanced import nodepool_costs
+from harness.karpenter.disruption.methods.balanced import nodepool_costs
 from harness.karpenter.labels.core import CAPACITY_TYPE, MIN_VALUES_RELAXED
 from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.releases.disruption import disruption_rules_of

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.engine.clock import SECOND
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import (
     Object,

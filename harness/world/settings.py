@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from fakeazure.market.amendments import AMENDMENTS
 from fakeazure.timing import Timing as CloudTiming
-from harness.karpenter.lifecycle.pace import Pace
+from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.releases import (
     DEFAULT_RELEASE,
     MACHINE_MODES,

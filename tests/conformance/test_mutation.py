@@ -40,7 +40,7 @@ def lax(resource, obj, **more):
 admission.admit_custom_resource = lax
 """,
     "disrupt": """
-import harness.karpenter.disruption.consolidation as consolidation
+import harness.karpenter.disruption.methods.consolidation as consolidation
 right = consolidation.cheaper
 consolidation.cheaper = lambda planned, price: right(planned, price + 1e-9)  # at most as dear, not cheaper
 """,

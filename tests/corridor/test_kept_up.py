@@ -9,7 +9,7 @@ from harness.engine.clock import Clock
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN
 from harness.engine.rng import Rng
-from harness.karpenter.lifecycle.usage import RunningUsage, usage_of
+from harness.karpenter.lifecycle.nodepools.usage import RunningUsage, usage_of
 from harness.karpenter.provisioning.comings_and_goings import ComingsAndGoings
 from harness.kube.api.objects import Key, is_terminating, name_of, status_of
 

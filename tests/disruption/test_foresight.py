@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 
 from benchmarks.week import week
-from harness.karpenter.disruption import consolidation, drift, simulating
+from harness.karpenter.disruption import simulating
+from harness.karpenter.disruption.methods import consolidation, drift
 from tests.disruption.test_memory import some_days
 
 

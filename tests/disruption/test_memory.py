@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
-from harness.karpenter.scheduling.fleet import StateNodes
-from harness.karpenter.scheduling.likeness import Likeness
-from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.likeness.outcomes import Likeness
+from harness.karpenter.scheduling.nodes.fleet import StateNodes
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.kube.scheduling.standing import Standing, Standings
 from harness.latest import LatestOf
 from tests.disruption.test_weeks import cluster, happen

@@ -10,10 +10,10 @@ import pytest
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
 from harness.karpenter.disruption.candidates import node_refusals
-from harness.karpenter.disruption.commands import Command
+from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
-from harness.karpenter.disruption.method import Findings, Method
-from harness.karpenter.disruption.method_order import attempt, methods_of
+from harness.karpenter.disruption.methods.method import Findings, Method
+from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import simulate
 from harness.karpenter.disruption.situation import Situation, Wait, after_waiting
 from harness.karpenter.releases import provider

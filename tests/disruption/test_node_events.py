@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from harness.engine.clock import SECOND, Clock, nanoseconds
-from harness.karpenter.disruption.event_deduplication import EventDeduplication
-from harness.karpenter.disruption.node_events import NodeEvents
+from harness.karpenter.disruption.events.deduplication import EventDeduplication
+from harness.karpenter.disruption.events.nodes import NodeEvents
 from harness.karpenter.scheduling import SchedulingEvent
 
 

@@ -9,15 +9,15 @@ from typing import Any
 from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE
+from harness.karpenter.disruption.commands.executions import Executions
+from harness.karpenter.disruption.commands.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.controller import Started
-from harness.karpenter.disruption.executions import Executions
-from harness.karpenter.disruption.method_order import attempt, methods_of
-from harness.karpenter.disruption.queue import Execution, Progress, Queue
+from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.situation import after_waiting
 from harness.karpenter.releases import provider
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode
 from tests.disruption.fleet import machine, pod, situation
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.karpenter.disruption.method import Findings
-from harness.karpenter.disruption.method_order import attempt, methods_of
+from harness.karpenter.disruption.methods.method import Findings
+from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
 from harness.karpenter.releases import provider
 from tests.disruption.fleet import machine, nodepool, pod, situation

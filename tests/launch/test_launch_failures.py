@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import Clock
-from harness.karpenter.lifecycle.launch_failures import LaunchFailures
+from harness.karpenter.lifecycle.nodeclaims.launch_failures import LaunchFailures
 from harness.karpenter.releases.core import CORE_RELEASES
 from harness.testing import pod
 from harness.world.recorder import Recorder

@@ -21,7 +21,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "2",
     ): "a nanosecond: periods are whole seconds",
     (
-        "harness/karpenter/scheduling/fleet.py",
+        "harness/karpenter/scheduling/nodes/fleet.py",
         "StateNodes._renew",
         "1",
         "2",

@@ -10,7 +10,7 @@ import pytest
 from harness.engine.clock import parse
 from harness.karpenter.releases import provider
 from harness.karpenter.releases.scheduling import rules_of
-from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.pods.displaced import Displaced
 from tests.scheduling.workload import node, pod, run
 
 NOW = parse("2026-01-01T00:00:00Z")

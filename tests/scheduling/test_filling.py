@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.karpenter.scheduling.filling import EqualFilling, Filling
-from harness.karpenter.scheduling.room import Room
+from harness.karpenter.scheduling.likeness.filling import EqualFilling, Filling
+from harness.karpenter.scheduling.nodes.room import Room
 
 
 def node(random, number):

@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from harness.karpenter.releases import PROVIDER_RELEASES
-from harness.karpenter.scheduling.cluster_state import ClusterState
-from harness.karpenter.scheduling.fleet import StateNodes
+from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
+from harness.karpenter.scheduling.nodes.fleet import StateNodes
+from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
-from harness.karpenter.scheduling.volumes import VolumeLookup
 
 CORE = PROVIDER_RELEASES["1.14.0"].core
 POOL = {"karpenter.sh/nodepool": "default"}

@@ -9,8 +9,8 @@ import pytest
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.funnel import FILTERS, Funnel
-from harness.karpenter.scheduling.ledger import Ledger, PoolTried
+from harness.karpenter.scheduling.reasons.funnel import FILTERS, Funnel
+from harness.karpenter.scheduling.reasons.ledger import Ledger, PoolTried
 from tests.scheduling.workload import (
     CAPACITY,
     TYPE,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.karpenter.scheduling.instance_type_reasons import NoInstanceType
-from harness.karpenter.scheduling.ledger import (
+from harness.karpenter.scheduling.reasons.instance_types import NoInstanceType
+from harness.karpenter.scheduling.reasons.ledger import (
     BeyondLimit,
     Joined,
     Ledger,
@@ -16,7 +16,7 @@ from harness.karpenter.scheduling.ledger import (
     Relaxed,
     TooSmall,
 )
-from harness.karpenter.scheduling.reasons import NodeFull, TaintsNotTolerated
+from harness.karpenter.scheduling.reasons.pods import NodeFull, TaintsNotTolerated
 from tests.scheduling.workload import TYPE, ZONE, affinity, groups, need, node, nodepool, pod, run, size
 
 TAINTED = nodepool("tainted", weight=9, taints=[{"key": "t", "effect": "NoSchedule"}])

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from harness.karpenter.scheduling.listed import Listed
+from harness.karpenter.scheduling.nodes.listed import Listed
 
 
 def named(number, version=0):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter.scheduling.order import InflightOrder
+from harness.karpenter.scheduling.nodeclaims.order import InflightOrder
 from harness.kube.go.sort import sort_slice
 
 

@@ -14,8 +14,8 @@ from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, is_deferred, solve
 from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.reasons import ReservationsTaken
-from harness.karpenter.scheduling.reservations import Reservations
+from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
+from harness.karpenter.scheduling.reasons.pods import ReservationsTaken
 from tests.scheduling.workload import (
     CAPACITY,
     HOST,

@@ -12,7 +12,7 @@ from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.releases import ProviderRelease, provider
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, solve
-from harness.karpenter.scheduling.default_spread import scheduler_config_problem
+from harness.karpenter.scheduling.pods.default_spread import scheduler_config_problem
 from tests.scheduling.workload import CAPACITY, SIZES, TYPE, VOCABULARY, ZONE, need, node, nodepool, pod, size, spread
 
 NOW, NEXT = provider("1.14.0"), provider("next")

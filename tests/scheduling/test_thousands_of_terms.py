@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from harness.karpenter.releases import provider
-from harness.karpenter.scheduling import SchedulingOptions, pod_fitter
-from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling import SchedulingOptions
+from harness.karpenter.scheduling.nodeclaims import pod_fitter
+from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.karpenter.scheduling.topology import groups as topology_groups
 from harness.karpenter.scheduling.topology.group import TopologyGroup
 from harness.kube.scheduling.pods import HostPort

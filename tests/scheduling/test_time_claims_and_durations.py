@@ -10,8 +10,8 @@ import pytest
 from harness.explain.labels.probes import default_objects
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
-from harness.karpenter.scheduling.ledger import Ledger
-from harness.karpenter.scheduling.pod_fitter import PodFitter
+from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
+from harness.karpenter.scheduling.reasons.ledger import Ledger
 from harness.world import World
 from tests.scheduling.workload import SIZES, error, groups, need, nodepool, pod, run
 

@@ -9,7 +9,7 @@ from harness.karpenter.cloudprovider import InstanceType, Offering, Overhead
 from harness.karpenter.releases import provider
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, pod_key, solve
-from harness.karpenter.scheduling.ledger import Ledger
+from harness.karpenter.scheduling.reasons.ledger import Ledger
 from harness.kube.api.resources import parse_list
 
 RELEASE = provider("1.14.0")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from harness.karpenter.scheduling.ledger import Ledger
+from harness.karpenter.scheduling.reasons.ledger import Ledger
 from harness.trace.decisions import Decisions
 from harness.trace.facts import Decision
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness.explain.sizes.reasons import causes_of
 from harness.karpenter.provisioning.listening import Listener
-from harness.karpenter.scheduling.ledger import Ledger, PoolFiltered, PoolTried
+from harness.karpenter.scheduling.reasons.ledger import Ledger, PoolFiltered, PoolTried
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner
 from harness.trace import Trace

@@ -9,8 +9,8 @@ from harness.conformance.errors import RequestError, Unsupported
 from harness.conformance.termination import terminated
 from harness.engine.clock import nanoseconds
 from harness.karpenter.labels.core import NODEPOOL, NODEPOOL_HASH, NODEPOOL_HASH_VERSION, TERMINATION_TIMESTAMP
-from harness.karpenter.lifecycle.expiration import expires_in
-from harness.karpenter.lifecycle.repair import repair_of
+from harness.karpenter.lifecycle.nodeclaims.expiration import expires_in
+from harness.karpenter.lifecycle.nodes.repair import repair_of
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.kube.api.objects import Object, annotations_of, is_terminating, labels_of, name_of, spec_of, status_of
 from harness.kube.go.durations import print_duration

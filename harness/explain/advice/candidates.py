@@ -13,8 +13,8 @@ from harness.explain.advice.edits import Edit, preferring, requesting, toleratin
 from harness.explain.sizes.amounts import rounded_down
 from harness.explain.sizes.reasons import causes_of
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
-from harness.karpenter.scheduling.reasons import TaintsNotTolerated
+from harness.karpenter.scheduling.reasons.ledger import PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
+from harness.karpenter.scheduling.reasons.pods import TaintsNotTolerated
 from harness.kube.api.labels import OS
 from harness.kube.api.quantity import Quantity
 

@@ -19,7 +19,7 @@ from harness.explain.advice.edits import in_spec, of_requirement, setting, witho
 from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Conflicts, Requirement, UndefinedKey
-from harness.karpenter.scheduling.ledger import (
+from harness.karpenter.scheduling.reasons.ledger import (
     BeyondLimit,
     NodePoolExcludes,
     PodExcludes,
@@ -27,7 +27,7 @@ from harness.karpenter.scheduling.ledger import (
     PoolTried,
     TooSmall,
 )
-from harness.karpenter.scheduling.reasons import NodeLimitReached, RequirementsIncompatible
+from harness.karpenter.scheduling.reasons.pods import NodeLimitReached, RequirementsIncompatible
 from harness.kube.api.objects import spec_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList

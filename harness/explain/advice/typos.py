@@ -14,8 +14,8 @@ from harness.karpenter.labels.azure import GROUP
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import UndefinedKey
-from harness.karpenter.scheduling.ledger import PoolFiltered, PoolTried
-from harness.karpenter.scheduling.reasons import RequirementsIncompatible, TaintsNotTolerated
+from harness.karpenter.scheduling.reasons.ledger import PoolFiltered, PoolTried
+from harness.karpenter.scheduling.reasons.pods import RequirementsIncompatible, TaintsNotTolerated
 from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
 

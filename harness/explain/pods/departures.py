@@ -15,19 +15,19 @@ from harness.karpenter.disruption.candidates import (
     node_refusals,
     pod_refusals,
 )
-from harness.karpenter.disruption.commands import Command, UnpricedError
+from harness.karpenter.disruption.commands.command import Command, UnpricedError
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED
-from harness.karpenter.disruption.consolidation import consolidate, should_consolidate
 from harness.karpenter.disruption.costs import is_unpriced
-from harness.karpenter.disruption.events import sentence
+from harness.karpenter.disruption.events.texts import sentence
+from harness.karpenter.disruption.methods.consolidation import consolidate, should_consolidate
+from harness.karpenter.disruption.methods.static_drift import counts_of, node_limit, planned_static
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Situation, View
-from harness.karpenter.disruption.static_drift import counts_of, node_limit, planned_static
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling import ClusterSnapshot
-from harness.karpenter.scheduling.displaced import Displaced
-from harness.karpenter.scheduling.settling import consolidate_after, settles_in
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import TIMES, condition, name_of, spec_of
 from harness.kube.go.durations import print_duration

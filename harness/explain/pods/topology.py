@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.karpenter.labels.azure import REGIONAL_ZONE
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.ledger import PoolTried
+from harness.karpenter.scheduling.reasons.ledger import PoolTried
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import spec_of
 

@@ -13,7 +13,7 @@ __all__ = ["inert_lines", "refused_lines", "unused_lines", "unused_nodepools"]
 
 
 def unused_nodepools(world: World) -> dict[str, str]:
-    """Name of each NodePool that Karpenter makes no NodeClaims of for pods (harness.karpenter.scheduling.pending) → why."""
+    """Name of each NodePool that Karpenter makes no NodeClaims of for pods (harness.karpenter.scheduling.pods.pending) → why."""
     found = {name_of(pool): _why_unused(world, pool) for pool in world.list("NodePool")}
     return {name: why for name, why in found.items() if why}
 

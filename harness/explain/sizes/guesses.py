@@ -16,7 +16,7 @@ from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.labels.azure import PLACEMENT_SCOPE, REGIONAL_ZONE, SKU_ULTRA_SSD
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.scheduling.ledger import TypeVerdict
+from harness.karpenter.scheduling.reasons.ledger import TypeVerdict
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of, status_of
 from harness.world import World

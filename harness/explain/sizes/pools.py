@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from harness.explain.sizes.reasons import Cause, Why, causes_of, nobody_knows
-from harness.karpenter.scheduling.ledger import PoolTried, TypeVerdict
-from harness.karpenter.scheduling.reasons import (
+from harness.karpenter.scheduling.reasons.ledger import PoolTried, TypeVerdict
+from harness.karpenter.scheduling.reasons.pods import (
     HostPortConflict,
     NodeLimitReached,
     RequirementsIncompatible,

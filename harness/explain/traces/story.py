@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.karpenter.scheduling.funnel import FILTERS
+from harness.karpenter.scheduling.reasons.funnel import FILTERS
 from harness.trace import Fact, Trace
 from harness.trace.facts import (
     Applied,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from harness.explain.traces.history import History, cut, moment
-from harness.karpenter.disruption.events import STAYS
+from harness.karpenter.disruption.events.texts import STAYS
 from harness.trace.facts import (
     ArmCall,
     Blocked,

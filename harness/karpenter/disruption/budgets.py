@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.karpenter.disruption.events import nodepool_blocked
+from harness.karpenter.disruption.events.texts import nodepool_blocked
 from harness.karpenter.disruption.schedules import ScheduleError, is_within
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of, spec_of
 from harness.kube.go.durations import DurationError, parse_duration
 

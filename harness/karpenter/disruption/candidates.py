@@ -15,13 +15,13 @@ from harness.karpenter.disruption.costs import (
     moving_cost,
     rescheduling_cost,
 )
-from harness.karpenter.disruption.events import blocked, sentence
-from harness.karpenter.disruption.node_events import NodeEvents
+from harness.karpenter.disruption.events.nodes import NodeEvents
+from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
-from harness.karpenter.scheduling.displaced import Displaced
-from harness.karpenter.scheduling.nodeclaims import SchedulingEvent, pod_key
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent, pod_key
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, annotations_of, condition, spec_of
 from harness.kube.go.text import quote

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
-from harness.karpenter.disruption.method import EMPTY
+from harness.karpenter.disruption.methods.method import EMPTY
 from harness.kube.api.labels import INSTANCE_TYPE
 from lazyrecords import dataclass
 

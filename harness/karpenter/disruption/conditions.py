@@ -16,12 +16,12 @@ from harness.karpenter.labels.core import NODEPOOL_HASH as HASH
 from harness.karpenter.labels.core import NODEPOOL_HASH_VERSION as HASH_VERSION
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
-from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.settling import consolidate_after, settles_in
+from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
 from harness.karpenter.validation.hashing import nodepool_hash
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (

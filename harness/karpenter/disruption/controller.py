@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import Protocol
 
-from harness.karpenter.disruption.commands import Command
-from harness.karpenter.disruption.events import failed_scheduling, nominated
-from harness.karpenter.disruption.method import Method
-from harness.karpenter.disruption.method_order import Memory, attempt
+from harness.karpenter.disruption.commands.command import Command
+from harness.karpenter.disruption.events.texts import failed_scheduling, nominated
+from harness.karpenter.disruption.methods.method import Method
+from harness.karpenter.disruption.methods.order import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.scheduling import PlannedNodeClaim
-from harness.karpenter.scheduling.nodeclaims import pod_key
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodeclaims.planned import pod_key
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import condition, spec_of
 from harness.kube.scheduling.taints import same_taint
 from lazyrecords import dataclass

@@ -13,16 +13,16 @@ from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.names import NodeClaimName, NodeName
 from harness.engine.ports import Change, ChangeType, Sink
-from harness.karpenter.disruption.actions import ClusterActions
 from harness.karpenter.disruption.budgets import unreadable
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.changes import budget_changes, protection_ends
 from harness.karpenter.disruption.churn import Churn, Departure
+from harness.karpenter.disruption.commands.actions import ClusterActions
+from harness.karpenter.disruption.commands.executions import Executions
 from harness.karpenter.disruption.controller import POLLING, Started, Turn, turn
-from harness.karpenter.disruption.event_deduplication import EventDeduplication
-from harness.karpenter.disruption.executions import Executions
-from harness.karpenter.disruption.method import DRIFTED, Findings, Method
-from harness.karpenter.disruption.method_order import Memory, methods_of
+from harness.karpenter.disruption.events.deduplication import EventDeduplication
+from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method
+from harness.karpenter.disruption.methods.order import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.disruption.tally import Tally

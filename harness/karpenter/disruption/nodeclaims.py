@@ -13,13 +13,13 @@ from harness.engine.ports import Change, ChangeType, Sink, Writer
 from harness.karpenter.disruption.conditions import CoreDrift, with_conditions
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
-from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.instances import ArmInstances
 from harness.karpenter.releases.disruption import DisruptionRules
-from harness.karpenter.scheduling.settling import settles_in
+from harness.karpenter.scheduling.nodes.settling import settles_in
 from harness.kube.api.objects import Object, annotations_of, condition_is, labels_of, metadata_of, name_of, status_of
 from harness.kube.api.status import ApiError
 

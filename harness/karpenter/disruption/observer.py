@@ -10,11 +10,11 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.situation import View
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
-from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
-from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.snapshot import observed
 from harness.kube.api.objects import Object, is_terminating, name_of
 

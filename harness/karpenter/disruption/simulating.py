@@ -9,12 +9,12 @@ from functools import partial
 from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate
-from harness.karpenter.disruption.events import failed_scheduling, sentence
+from harness.karpenter.disruption.events.texts import failed_scheduling, sentence
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent, TopologyError, pod_key
-from harness.karpenter.scheduling.likeness import Foretold
+from harness.karpenter.scheduling.likeness.outcomes import Foretold
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.simulation import NoNodePools
-from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of
 from lazyrecords import dataclass
 

@@ -5,13 +5,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.node_events import NodeEvents
+from harness.karpenter.disruption.events.nodes import NodeEvents
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
-from harness.karpenter.scheduling.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.simulation import Simulations
-from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, name_of, spec_of
 from lazyrecords import dataclass
 

@@ -9,7 +9,7 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults
 
 if TYPE_CHECKING:
-    from harness.karpenter.scheduling.ledger import Ledger
+    from harness.karpenter.scheduling.reasons.ledger import Ledger
 
 __all__ = ["Listener", "ledger_for"]
 
@@ -36,6 +36,6 @@ def ledger_for(listeners: Iterable[Listener]) -> Ledger | None:
     """A new ledger where one of them wants one."""
     if not any(one.wants_ledger for one in listeners):
         return None
-    from harness.karpenter.scheduling.ledger import Ledger
+    from harness.karpenter.scheduling.reasons.ledger import Ledger
 
     return Ledger()

@@ -16,9 +16,9 @@ from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.labels.core import DISRUPTED_TAINT
-from harness.karpenter.lifecycle.creation import NodeClaimRefused, create_nodeclaim
 from harness.karpenter.lifecycle.marks import Marks
-from harness.karpenter.lifecycle.nodepools import nodeclass_name
+from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused, create_nodeclaim
+from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
@@ -39,8 +39,8 @@ from harness.karpenter.scheduling import (
     pod_key,
     solve,
 )
-from harness.karpenter.scheduling.memory import ClusterMemory
-from harness.karpenter.scheduling.pending import usable_nodepools
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.pending import usable_nodepools
 from harness.karpenter.scheduling.snapshot import observed
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of, status_of, uid_of

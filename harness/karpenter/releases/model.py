@@ -52,7 +52,7 @@ class CoreRelease:
     launch_timeout: bool = True
     """A NodeClaim that is not launched is given up sooner than one that does not register."""
     counts_registrations: bool = True
-    """A NodePool's registration health goes by its last four outcomes, from core 1.8 on; before, by the last one (lifecycle/health.py)."""
+    """A NodePool's registration health goes by its last four outcomes, from core 1.8 on; before, by the last (``nodepools/health.py``)."""
     first_overlay_capacity_wins: bool = True
     """Of NodeOverlays that name the same resource the heaviest counts; else the lightest."""
     overlays_skip_broken_nodepools: bool = True

@@ -76,7 +76,7 @@ class SchedulingRules:
     min_values_relaxable: bool = True
     """``minValues`` can be BestEffort, and NodeClaims say whether they were relaxed."""
     min_values_text: str = "minValues requirement is not met for label(s) (label(s)=[{all}])"
-    """The sentence of :class:`~harness.karpenter.scheduling.reasons.MinValuesUnmet`."""
+    """The sentence of :class:`~harness.karpenter.scheduling.reasons.pods.MinValuesUnmet`."""
     plain_errors: bool = False
     """Sentences carry their values inside, and name the NodePool that gives them."""
     hosts_registered_first: bool = False

@@ -5,8 +5,13 @@
 
 from harness.karpenter.scheduling.catalog import CatalogIndexes
 from harness.karpenter.scheduling.equal_prices import EqualPrices
-from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
-from harness.karpenter.scheduling.reasons import is_deferred
+from harness.karpenter.scheduling.nodeclaims.planned import (
+    PlannedNodeClaim,
+    SchedulingEvent,
+    SchedulingResults,
+    pod_key,
+)
+from harness.karpenter.scheduling.reasons.pods import is_deferred
 from harness.karpenter.scheduling.simulation import solve
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.topology.groups import TopologyError

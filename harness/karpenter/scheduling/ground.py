@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.cluster_state import ClusterState
-from harness.karpenter.scheduling.existing import ExistingNode
-from harness.karpenter.scheduling.memory import ClusterMemory
-from harness.karpenter.scheduling.model import Model
-from harness.karpenter.scheduling.nodeclaims import SchedulingEvent
-from harness.karpenter.scheduling.queue import QueuedPod, queued_pod
-from harness.karpenter.scheduling.room import Room
-from harness.karpenter.scheduling.shapes import ShapeCatalog
+from harness.karpenter.scheduling.nodeclaims.model import Model
+from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
+from harness.karpenter.scheduling.nodeclaims.templates import Template
+from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
+from harness.karpenter.scheduling.nodes.existing import ExistingNode
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.room import Room
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.queue import QueuedPod, queued_pod
+from harness.karpenter.scheduling.pods.shapes import ShapeCatalog
+from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
-from harness.karpenter.scheduling.state import StateNode
-from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.topology.domains import Domains
 from harness.karpenter.scheduling.topology.groups import RunningPods
-from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, same_objects, spec_of
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE

@@ -8,15 +8,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.karpenter.scheduling.algebra import RequirementSet
-from harness.karpenter.scheduling.candidates import Candidates
-from harness.karpenter.scheduling.existing import ExistingNode
 from harness.karpenter.scheduling.ground import Ground
-from harness.karpenter.scheduling.inflight import Fit, InflightNodeClaim
-from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingResults, pod_key
-from harness.karpenter.scheduling.order import InflightOrder
-from harness.karpenter.scheduling.pod_fitter import PodFitter
-from harness.karpenter.scheduling.queue import shaped
-from harness.karpenter.scheduling.reasons import (
+from harness.karpenter.scheduling.nodeclaims.candidates import Candidates
+from harness.karpenter.scheduling.nodeclaims.inflight import Fit, InflightNodeClaim
+from harness.karpenter.scheduling.nodeclaims.order import InflightOrder
+from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim, SchedulingResults, pod_key
+from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
+from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
+from harness.karpenter.scheduling.nodeclaims.templates import Template, limits_left
+from harness.karpenter.scheduling.nodes.existing import ExistingNode
+from harness.karpenter.scheduling.nodes.state import NODES
+from harness.karpenter.scheduling.pods.queue import shaped
+from harness.karpenter.scheduling.pods.shapes import PodShape
+from harness.karpenter.scheduling.reasons.pods import (
     EveryNodePool,
     LimitsReached,
     NodeLimitReached,
@@ -29,10 +33,6 @@ from harness.karpenter.scheduling.reasons import (
     is_deferred,
     lacks_key,
 )
-from harness.karpenter.scheduling.reservations import Reservations
-from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.state import NODES
-from harness.karpenter.scheduling.templates import Template, limits_left
 from harness.karpenter.scheduling.time_budget import TimeBudget
 from harness.karpenter.scheduling.topology.ties import Ties
 from harness.karpenter.scheduling.topology.topology import Topology
@@ -41,7 +41,7 @@ from harness.kube.api.objects import Object
 from harness.kube.api.quantity import Quantity
 
 if TYPE_CHECKING:
-    from harness.karpenter.scheduling.ledger import Ledger
+    from harness.karpenter.scheduling.reasons.ledger import Ledger
 
 
 class Scheduler:

@@ -13,33 +13,38 @@ from typing import TYPE_CHECKING, Any
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
-from harness.karpenter.scheduling.cluster_state import ClusterState
-from harness.karpenter.scheduling.default_spread import DefaultSpread
-from harness.karpenter.scheduling.displaced import Displaced
 from harness.karpenter.scheduling.ground import Ground
-from harness.karpenter.scheduling.inflight import InflightNodeClaim
-from harness.karpenter.scheduling.likeness import Alike, Foretold, Likeness
-from harness.karpenter.scheduling.memory import ClusterMemory
-from harness.karpenter.scheduling.nodeclaims import PlannedNodeClaim, SchedulingEvent, SchedulingResults, pod_key
-from harness.karpenter.scheduling.older_pods import (
+from harness.karpenter.scheduling.likeness.outcomes import Alike, Foretold, Likeness
+from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
+from harness.karpenter.scheduling.nodeclaims.planned import (
+    PlannedNodeClaim,
+    SchedulingEvent,
+    SchedulingResults,
+    pod_key,
+)
+from harness.karpenter.scheduling.nodeclaims.templates import Template
+from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.settling import consolidate_after, is_exempt
+from harness.karpenter.scheduling.pods.default_spread import DefaultSpread
+from harness.karpenter.scheduling.pods.displaced import Displaced
+from harness.karpenter.scheduling.pods.older_pods import (
     with_limits_as_requests,
     with_volumes_in_affinity,
     without_actual_resources,
 )
-from harness.karpenter.scheduling.pending import PendingPods, usable_nodepools
+from harness.karpenter.scheduling.pods.pending import PendingPods, usable_nodepools
+from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.scheduler import Scheduler
-from harness.karpenter.scheduling.settling import consolidate_after, is_exempt
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
-from harness.karpenter.scheduling.templates import Template
 from harness.karpenter.scheduling.time_budget import TimeBudget
-from harness.karpenter.scheduling.volumes import VolumeLookup
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, name_of
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
     from harness.karpenter.releases.model import CoreRelease
-    from harness.karpenter.scheduling.ledger import Ledger
+    from harness.karpenter.scheduling.reasons.ledger import Ledger
 
 
 _MOST_FORESEEN = 4096

@@ -14,7 +14,7 @@ from harness.engine.ports import View as ClusterView
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 from harness.karpenter.disruption.situation import View
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.lifecycle.creation import NodeClaimRefused
+from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused
 from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
 from harness.karpenter.staticpools.decisions import LIMITED, Growth, growth, is_static_nodepool, surplus

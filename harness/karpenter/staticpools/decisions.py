@@ -6,14 +6,14 @@ Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``, ``p
 from collections.abc import Callable, Iterable, Sequence
 
 from harness.karpenter.disruption.costs import lifetime_remaining, rescheduling_cost
-from harness.karpenter.disruption.static_drift import Counts, counts_of, node_limit
+from harness.karpenter.disruption.methods.static_drift import Counts, counts_of, node_limit
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.names import is_managed
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent
-from harness.karpenter.scheduling.displaced import Displaced
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.simulation import Simulations
-from harness.karpenter.scheduling.state import StateNode
 from harness.kube.api.objects import Object, condition, is_terminating, labels_of, name_of, spec_of, status_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.scheduling.pods import is_daemon

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from harness.karpenter.disruption.events import STAYS
+from harness.karpenter.disruption.events.texts import STAYS
 from harness.reports.picture.story import Line, Story
 from harness.reports.picture.times import duration
 from harness.wording import first_few

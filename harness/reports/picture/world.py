@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from harness.explain.sizes.filters import FILTER_WORDS
-from harness.karpenter.scheduling.funnel import FILTERS
+from harness.karpenter.scheduling.reasons.funnel import FILTERS
 from harness.reports.picture.answers import (
     cost_steps,
     departures,

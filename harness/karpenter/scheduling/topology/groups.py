@@ -10,9 +10,9 @@ from typing import Any
 
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
-from harness.karpenter.scheduling.cluster_state import ClusterState
-from harness.karpenter.scheduling.shapes import PodShape
-from harness.karpenter.scheduling.state import StateNode
+from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import ANTI_AFFINITY, MAX_SKEW, SPREAD, TopologyGroup, group_identity
 from harness.karpenter.scheduling.topology.group_index import GroupIndex

@@ -9,8 +9,8 @@ from itertools import chain
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.reasons import Reason, RequirementsIncompatible, TopologyUnsatisfiable
-from harness.karpenter.scheduling.shapes import PodShape
+from harness.karpenter.scheduling.pods.shapes import PodShape
+from harness.karpenter.scheduling.reasons.pods import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
 from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import (

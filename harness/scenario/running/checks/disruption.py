@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.engine.disruptions import Disruption
-from harness.karpenter.disruption.events import STAYS
+from harness.karpenter.disruption.events.texts import STAYS
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of, status_of

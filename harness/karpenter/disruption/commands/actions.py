@@ -1,0 +1,138 @@
+"""What the disruption controller changes in the cluster: taints, conditions, replacements, deletions.
+
+Core ``pkg/controllers/state/statenode.go`` (RequireNoScheduleTaint, ClearNodeClaimsCondition), ``pkg/controllers/disruption/queue.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from harness.engine.clock import Clock
+from harness.engine.names import NodeClaimName
+from harness.engine.ports import Sink, Writer
+from harness.engine.ports import View as ClusterView
+from harness.karpenter.disruption.controller import DISRUPTION_REASON, Refusal, Unmarked
+from harness.karpenter.labels.core import DISRUPTED_TAINT
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused
+from harness.karpenter.requirement import EmptyRange
+from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, uid_of
+from harness.kube.api.status import ApiError, ignoring
+from harness.kube.scheduling.taints import same_taint
+
+__all__ = ["ClusterActions", "is_tainted"]
+
+
+Create = Callable[[PlannedNodeClaim], Object]
+"""Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
+
+
+class ClusterActions:
+    """What a turn of the controller changes in a cluster (TurnActions), and its queue of commands (QueueActions)."""
+
+    def __init__(
+        self, view: ClusterView, writer: Writer, sink: Sink, clock: Clock, marks: Marks, create: Create
+    ) -> None:
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._clock = clock
+        self._marks = marks
+        self._create = create
+
+    def release(self, nodes: Iterable[StateNode]) -> None:
+        """Takes taint and condition away, and the mark with them. Raises ApiError."""
+        nodes = [node for node in nodes if node.node is not None and node.nodeclaim is not None]
+        for node in nodes:
+            self._untaint(name_of(node.node or {}))
+            if node.initialized:
+                self._set_reason(name_of(node.nodeclaim or {}), None)
+        self._marks.unmark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
+
+    def mark_disrupted(self, node: StateNode, reason: str) -> None:
+        """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
+        found = self._view.get("Node", name_of(node.node or {}))
+        try:
+            if found is not None and not is_tainted(found):
+                key = DISRUPTED_TAINT["key"]
+                kept = [each for each in spec_of(found).get("taints") or () if each.get("key") != key]
+                self._set_taints(found, [*kept, dict(DISRUPTED_TAINT)])
+            self._set_reason(name_of(node.nodeclaim or {}), reason)
+        except ApiError as error:
+            raise Unmarked("" if error.code == 409 else f"tainting nodes, {error.message}") from error
+
+    def create(self, planned: PlannedNodeClaim, reason: str) -> str:
+        """Creates a replacement and returns its name. Raises Refusal."""
+        try:
+            return name_of(self._create(planned))
+        except NodeClaimRefused as error:
+            self._sink.rejected(error.rejections)
+            raise Refusal(str(error)) from error
+        except EmptyRange as panic:
+            raise Refusal(f"panic: {panic}") from panic
+
+    def mark_for_deletion(self, nodes: Sequence[StateNode]) -> None:
+        """Their room does not count any more."""
+        self._marks.mark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
+
+    def nominate(self, node: StateNode) -> None:
+        """The node is meant for pods for a while."""
+        self._marks.nominate(node.provider_id)
+
+    def nodeclaim(self, name: str) -> Object | None:
+        """A replacement, None once it is gone."""
+        return self._view.get("NodeClaim", name)
+
+    def delete(self, nodeclaim: str) -> None:
+        """Deletes a NodeClaim, if there still is one. Raises ApiError."""
+        found = self._view.get("NodeClaim", nodeclaim)
+        if found is None or is_terminating(found):
+            return
+        with ignoring(404, 409):
+            self._writer.delete("NodeClaim", nodeclaim, uid=uid_of(found))
+
+    def say(self, *events: SchedulingEvent) -> bool:
+        """Publishes events about objects that are there; returns whether all of them are heard."""
+        heard = True
+        for each in events:
+            namespace, _, name = each.object.rpartition("/")
+            obj = self._view.get(each.kind, name, namespace)
+            told = each.type, each.reason, each.message
+            heard &= obj is not None and self._sink.event(obj, *told, dedupe_seconds=each.dedupe_seconds)
+        return heard
+
+    def _untaint(self, name: str) -> None:
+        node = self._view.get("Node", name)
+        if node is None or not is_tainted(node) or is_terminating(node):
+            return
+        taints = [each for each in spec_of(node).get("taints") or () if not same_taint(DISRUPTED_TAINT, each)]
+        self._set_taints(node, taints or None)
+
+    def _set_taints(self, node: Object, taints: Sequence[object] | None) -> None:
+        version = metadata_of(node)["resourceVersion"]
+        patch = {"spec": {"taints": taints}, "metadata": {"resourceVersion": version}}
+        with ignoring(404):
+            self._writer.patch("Node", name_of(node), patch)
+
+    def _set_reason(self, name: str, reason: str | None) -> None:
+        claim = self._view.get("NodeClaim", name)
+        if claim is None or (reason is None and condition(claim, DISRUPTION_REASON) is None):
+            return
+        conditions = Conditions(claim, NODECLAIM, self._clock.timestamp())
+        changed = (
+            conditions.clear(DISRUPTION_REASON)
+            if reason is None
+            else conditions.set(DISRUPTION_REASON, "True", reason, reason)
+        )
+        if not changed:
+            return
+        with ignoring(404):
+            self._writer.patch("NodeClaim", name, {"status": {"conditions": conditions.items}}, subresource="status")
+
+
+def is_tainted(node: Object) -> bool:
+    """Whether the Node has the taint of a command, or of a drain."""
+    return any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node).get("taints") or ())

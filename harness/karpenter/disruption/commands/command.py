@@ -1,0 +1,132 @@
+"""Commands: which nodes go, what comes in their place, and what that saves.
+
+Core ``pkg/controllers/disruption/types.go`` (Command), ``pkg/controllers/provisioning/scheduling/nodeclaim.go``
+(RemoveInstanceTypeOptionsByPriceAndMinValues).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from harness.karpenter.cloudprovider import Offering
+from harness.karpenter.disruption.candidates import Candidate
+from harness.karpenter.disruption.costs import is_unpriced, lowest_price
+from harness.karpenter.disruption.simulating import Outcome
+from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
+from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
+from lazyrecords import dataclass
+
+__all__ = ["DELETE", "REPLACE", "Command", "UnpricedError", "cheaper", "source_price"]
+
+DELETE, REPLACE = "delete", "replace"
+
+
+class UnpricedError(Exception):
+    """A candidate costs nobody knows what; the message is core's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """``candidates`` go once ``replacements`` are there. ``pool_costs``: what it costs each NodePool to move the pods."""
+
+    candidates: tuple[Candidate, ...]
+    replacements: tuple[PlannedNodeClaim, ...] = ()
+    outcome: Outcome = field(default_factory=Outcome)
+    pool_costs: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, candidates: Sequence[Candidate], outcome: Outcome, replacements: Sequence[PlannedNodeClaim] = ()
+    ) -> "Command":
+        """A command with the costs by NodePool."""
+        costs: dict[str, float] = {}
+        for each in candidates:
+            costs[each.pool] = costs.get(each.pool, 0.0) + each.moving_cost
+        return cls(tuple(candidates), tuple(replacements), outcome, costs)
+
+    @property
+    def decision(self) -> str:
+        """``delete`` or ``replace``."""
+        return REPLACE if self.replacements else DELETE
+
+    def __str__(self) -> str:
+        names = ", ".join(each.name for each in self.candidates)
+        if not self.replacements:
+            return f"{self.decision}: [{names}]"
+        plural = "replacement" if len(self.replacements) == 1 else "replacements"
+        return f"{self.decision}: [{names}] -> [{len(self.replacements)} {plural}]"
+
+    def about(self, candidate: Candidate) -> str:
+        """The command as an event about one of its nodes tells it."""
+        if len(self.candidates) == 1:
+            return str(self)
+        return f"{self.decision}: [{candidate.name}] (part of {len(self.candidates)}-node consolidation)"
+
+    def savings(self, rules: DisruptionRules, vocabulary: Vocabulary) -> float:
+        """USD per hour: the candidates' prices without the cheapest offering of each replacement's first instance type."""
+        price = source_price(self.candidates, rules, vocabulary)
+        if not self.replacements:
+            return price
+        cost = 0.0
+        for _, offering in self._bought(rules):
+            cost += offering.price
+        return price - cost
+
+    def _bought(self, rules: DisruptionRules) -> Iterator[tuple[str, Offering]]:
+        """The offering that each replacement is reckoned with, and its size."""
+        for planned in self.replacements:
+            if planned.ordered:
+                first = planned.index.types[planned.ordered[0]]
+                offerings = first.available_offerings if rules.saves_available else first.offerings
+                if rules.saves_compatible:
+                    offerings = tuple(
+                        each for each in first.compatible_offerings(planned.requirements) if each.available
+                    )
+                if offerings:
+                    yield first.name, min(offerings, key=lambda each: each.price)
+
+    def unpriced(self, rules: DisruptionRules) -> dict[str, float]:
+        """Sizes whose price nobody knows, each with the USD per hour that stand for it in :meth:`savings`."""
+        gone = {each.size: each.price for each in self.candidates if is_unpriced(each.state.labels, each.instance_type)}
+        return {**gone, **{size: each.price for size, each in self._bought(rules) if each.unpriced}}
+
+
+def source_price(candidates: Sequence[Candidate], rules: DisruptionRules, vocabulary: Vocabulary) -> float:
+    """USD per hour of the candidates together. Raises UnpricedError."""
+    total = 0.0
+    for each in candidates:
+        if rules.priced_by_labels:
+            total += each.price
+            continue
+        if each.instance_type is None:
+            return 0.0
+        price = lowest_price(each.state, each.instance_type, vocabulary)
+        if price is None:
+            if rules.unpriced_fails:
+                raise UnpricedError(
+                    "getting offering price from candidate node, unable to determine offering "
+                    f"(capacity-type={each.capacity_type}, instance-type={each.instance_type.name}, zone={each.zone})"
+                )
+            return 0.0
+        total += price
+    return total
+
+
+def cheaper(planned: PlannedNodeClaim, price: float) -> PlannedNodeClaim | MinValuesUnmet:
+    """The NodeClaim with the instance types that cost less than `price` whatever is launched of them, if ``minValues`` allow that."""
+    prices = planned.index.launch_prices(planned.accepted)
+    kept = planned.narrowed([each for each in planned.ordered if prices[each] < price])
+    return kept.unmet_min_values() or kept
+
+
+def allows(planned: PlannedNodeClaim, capacity_type: str) -> bool:
+    """Whether the NodeClaim may be launched as this capacity type."""
+    requirement = planned.requirement_set.items.get(CAPACITY_TYPE)
+    return requirement is None or requirement.has(capacity_type)
+
+
+def allows_both(planned: PlannedNodeClaim) -> bool:
+    """Whether the NodeClaim may be launched as spot and on demand."""
+    return allows(planned, SPOT) and allows(planned, ON_DEMAND)

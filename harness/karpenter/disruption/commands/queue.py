@@ -1,0 +1,145 @@
+"""Commands under way: candidates are deleted once all replacements are initialized; a command that fails is taken back.
+
+Core ``pkg/controllers/disruption/queue.go`` (Reconcile, waitOrTerminate, CompleteCommand).
+"""
+
+from collections.abc import Iterable
+from dataclasses import field
+from enum import Enum
+from typing import Protocol
+
+from harness.engine.clock import SECOND
+from harness.engine.names import NodeClaimName, NodeName
+from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.events.texts import launching, terminating, waiting_readiness
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.karpenter.scheduling import SchedulingEvent
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.kube.api.objects import Object, condition_is, name_of
+from harness.kube.go.durations import print_duration
+from lazyrecords import dataclass
+
+__all__ = ["RETRY", "Execution", "Progress", "Queue", "QueueActions"]
+
+RETRY = 1.0
+"""Seconds between two looks at a command."""
+
+_NO_ERROR = "%!w(<nil>)"
+"""What Go prints where an error is wrapped that is none."""
+
+_PER_CANDIDATE = SECOND // 1000 * 80
+_LEAST, _MOST = 600 * SECOND, 3600 * SECOND
+
+
+class Progress(Enum):
+    """How far a command is."""
+
+    WAITING = "waiting"
+    DONE = "done"
+    FAILED = "failed"
+
+
+class QueueActions(Protocol):
+    """What the queue reads of the cluster, and changes in it."""
+
+    def nodeclaim(self, name: str) -> Object | None:
+        """A replacement, None once it is gone."""
+
+    def delete(self, nodeclaim: str) -> None:
+        """Deletes a candidate's NodeClaim, if there still is one."""
+
+    def release(self, nodes: Iterable[StateNode]) -> None:
+        """Takes taint and condition away again; the nodes do not count as going away any more."""
+
+    def say(self, *events: SchedulingEvent) -> object:
+        """Publishes events."""
+
+
+@dataclass(slots=True)
+class Execution:
+    """A command since it was started at ``begun``, in nanoseconds since the start. ``problem``: why it failed."""
+
+    started: Started
+    begun: int
+    initialized: set[str] = field(default_factory=set)
+    deleted: bool = False
+    problem: str = ""
+
+    @property
+    def nodes(self) -> list[StateNode]:
+        return [each.state for each in self.started.command.candidates]
+
+
+class Queue:
+    """The commands under way, and the nodes that they are about."""
+
+    def __init__(self, rules: DisruptionRules) -> None:
+        self._rules = rules
+        self.executions: list[Execution] = []
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """The names of the Nodes of all commands."""
+        return frozenset(name_of(node.node or {}) for each in self.executions for node in each.nodes)
+
+    def add(self, started: Started, now: int) -> Execution:
+        """Takes a command on."""
+        made = Execution(started, now)
+        self.executions.append(made)
+        return made
+
+    def longest(self) -> int:
+        """How long a command may take, in nanoseconds: the more nodes are waiting, the longer."""
+        if not self._rules.patience_grows:
+            return _LEAST
+        return min(max(_PER_CANDIDATE * sum(len(each.nodes) for each in self.executions), _LEAST), _MOST)
+
+    def advance(self, execution: Execution, now: int, actions: QueueActions) -> Progress:
+        """Looks at a command: deletes its candidates when all replacements are there, takes it back when it has failed.
+
+        The time is also up for a command that has just deleted its candidates: upstream looks at the clock last.
+        """
+        longest = self.longest()
+        waiting = self._waiting(execution, actions)
+        if not waiting and not execution.problem and not execution.deleted:
+            self._delete(execution, actions)
+        taken = now - execution.begun
+        if taken > longest:
+            why = execution.problem or waiting or _NO_ERROR
+            execution.problem = f"command reached timeout, {why} (duration={print_duration(taken)})"
+        if execution.problem:
+            actions.release(execution.nodes)
+            self.executions.remove(execution)
+            return Progress.FAILED
+        if waiting:
+            return Progress.WAITING
+        self.executions.remove(execution)
+        return Progress.DONE
+
+    @staticmethod
+    def _waiting(execution: Execution, actions: QueueActions) -> str:
+        """Which replacements are still missing, in core's words; one that is gone is the end of the command."""
+        reason = execution.started.method.reason
+        missing = []
+        for name in execution.started.replacements:
+            if name in execution.initialized:
+                continue
+            claim = actions.nodeclaim(name)
+            if claim is None:
+                execution.problem = f'replacement was deleted, NodeClaim.karpenter.sh "{name}" not found'
+                return ""
+            actions.say(launching(name, reason))
+            if condition_is(claim, "Initialized"):
+                execution.initialized.add(name)
+            else:
+                actions.say(waiting_readiness(name))
+                missing.append(f"nodeclaim not initialized (NodeClaim={name})")
+        return f"waiting for replacement initialization, {'; '.join(missing)}" if missing else ""
+
+    @staticmethod
+    def _delete(execution: Execution, actions: QueueActions) -> None:
+        reason = execution.started.method.reason
+        for each in execution.started.command.candidates:
+            actions.delete(name_of(each.nodeclaim))
+            actions.say(*terminating(NodeName(name_of(each.node)), NodeClaimName(name_of(each.nodeclaim)), reason))
+        execution.deleted = True

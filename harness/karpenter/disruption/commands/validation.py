@@ -1,0 +1,104 @@
+"""A quarter of a minute after a command was found: does it still hold?
+
+Core ``pkg/controllers/disruption/validation.go``.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from harness.karpenter.disruption.budgets import disruption_budgets
+from harness.karpenter.disruption.candidates import Candidate, find_candidates
+from harness.karpenter.disruption.commands.command import Command
+from harness.karpenter.disruption.simulating import SimulationError, simulate
+from harness.karpenter.disruption.situation import Deliberation, Situation, Wait
+
+__all__ = ["DELAY", "Invalid", "validated", "validated_empty"]
+
+DELAY = 15.0
+"""Seconds between a command and its validation."""
+
+Filter = Callable[[Situation, Candidate], bool]
+
+
+class Invalid(Exception):
+    """The command does not hold any more. ``reason``: ``churn``, ``budget``, ``scheduling`` or ``unknown``."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def validated_empty(
+    situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
+) -> Deliberation[Command]:
+    """The command with those of its nodes that are still empty and within the budgets. Raises Invalid."""
+    yield from situation.catch_up()
+    yield Wait(DELAY)
+    current = _present(situation, command.candidates, should_disrupt)
+    failed = situation.tally.failed_validations
+    if not current:
+        failed[kind] += len(command.candidates)
+        raise Invalid("churn")
+    budgets = disruption_budgets(situation, reason)
+    kept = []
+    for each in current:
+        if not situation.view.is_nominated(each.state) and budgets[each.pool] > 0:
+            budgets[each.pool] -= 1
+            kept.append(each)
+        else:
+            failed[kind] += 1
+    if not kept:
+        raise Invalid("budget")
+    return replace(command, candidates=tuple(kept))
+
+
+def validated(
+    situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
+) -> Deliberation[Command]:
+    """The command, when all its nodes are still candidates and a new simulation comes to the same. Raises Invalid."""
+    yield from situation.catch_up()
+    yield Wait(DELAY)
+    try:
+        current = _still_candidates(situation, command.candidates, should_disrupt, reason)
+        _still_fits(situation, command, current)
+        _still_candidates(situation, current, should_disrupt, reason)
+    except Invalid as error:
+        if error.reason in ("churn", "budget"):
+            situation.tally.failed_validations[kind] += len(command.candidates)
+        raise
+    return command
+
+
+def _present(situation: Situation, candidates: Sequence[Candidate], should_disrupt: Filter) -> list[Candidate]:
+    names = {each.name for each in candidates}
+    return [each for each in find_candidates(situation, should_disrupt, eventual=False) if each.name in names]
+
+
+def _still_candidates(
+    situation: Situation, candidates: Sequence[Candidate], should_disrupt: Filter, reason: str
+) -> list[Candidate]:
+    current = _present(situation, candidates, should_disrupt)
+    if len(current) != len(candidates):
+        raise Invalid("churn")
+    budgets = disruption_budgets(situation, reason)
+    for each in current:
+        if situation.view.is_nominated(each.state) or budgets[each.pool] == 0:
+            raise Invalid("budget")
+        budgets[each.pool] -= 1
+    return current
+
+
+def _still_fits(situation: Situation, command: Command, candidates: Sequence[Candidate]) -> None:
+    if not candidates:
+        raise Invalid("unknown")
+    outcome = simulate(situation, candidates, settled=True)
+    if outcome is None:
+        raise SimulationError("simluating scheduling, candidate is deleting")
+    if outcome.stranded or len(outcome.nodeclaims) > 1 or len(outcome.nodeclaims) != len(command.replacements):
+        raise Invalid("scheduling")
+    if outcome.nodeclaims:
+        # prices are not looked at again, so that dearer types may be among the new ones
+        (planned,), (expected,) = outcome.nodeclaims, command.replacements
+        names = {planned.index.types[each].name for each in planned.ordered}
+        if not {expected.index.types[each].name for each in expected.ordered} <= names:
+            raise Invalid("scheduling")

@@ -1,0 +1,102 @@
+"""Which of the events that a turn publishes are hidden, because another one of their reason came before: a later turn says them again.
+
+Core ``pkg/events/recorder.go``: events of one reason about one object are one for a while, whatever they say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+from harness.engine.clock import Clock, nanoseconds
+from harness.karpenter.disruption.events.nodes import NodeEvents
+from harness.karpenter.scheduling import SchedulingEvent
+
+__all__ = ["EventDeduplication"]
+
+_About = tuple[str, str, str]
+
+
+class EventDeduplication:
+    """What was heard last, by object and reason. ``publish`` returns whether an event is heard, or dropped by who hears it.
+
+    What is said of a node while all of its reason is hidden and dropped is not worded, unless somebody asks what is unheard.
+    """
+
+    def __init__(self, clock: Clock, publish: Callable[[SchedulingEvent], bool]) -> None:
+        self._clock, self._publish = clock, publish
+        self._heard: dict[_About, tuple[str, int]] = {}
+        self._dropped: dict[_About, int] = {}
+        """Until when events are hidden here and dropped where they are published."""
+        self._silent: dict[Hashable, int] = {}
+        """The same of all that is said of a node for a reason."""
+        self._hidden: list[int] = []
+        self._said: set[SchedulingEvent] = set()
+        self._unworded: dict[Hashable, list[NodeEvents]] = {}
+
+    def begin(self) -> None:
+        """A new turn."""
+        self._hidden.clear()
+        self._said.clear()
+        self._unworded.clear()
+
+    def say(self, told: Iterable[SchedulingEvent | NodeEvents]) -> None:
+        """Publishes what a turn says, each event once."""
+        now, silent, unworded = self._clock.now, self._silent, self._unworded
+        for each in told:
+            if not isinstance(each, NodeEvents):
+                self._say(each)
+            elif silent.get(each.about, 0) <= now:
+                self._say_of_node(each)
+            elif each.about in unworded:
+                unworded[each.about].append(each)
+            else:
+                unworded[each.about] = [each]
+
+    def _say_of_node(self, told: NodeEvents) -> None:
+        for before in self._unworded.pop(told.about, ()):
+            for event in before:
+                if (until := self._hidden_until(event)) is not None:
+                    self._hidden.append(until)
+                self._said.add(event)
+        for event in told:
+            self._say(event)
+        if told.hides:
+            self._silent[told.about] = min((self._dropped.get(_about(event), 0) for event in told), default=0)
+
+    def _say(self, event: SchedulingEvent) -> None:
+        if event in self._said:
+            return
+        about, now = _about(event), self._clock.now
+        last = self._heard.get(about)
+        if last is None or now >= last[1] + nanoseconds(event.dedupe_seconds):
+            self._heard[about] = event.message, now
+        elif (until := self._hidden_until(event)) is not None:
+            self._hidden.append(until)
+        self._said.add(event)
+        if self._publish(event):
+            self._dropped[about] = self._heard[about][1] + nanoseconds(event.dedupe_seconds)
+
+    def _hidden_until(self, event: SchedulingEvent) -> int | None:
+        """When an event of this turn would be heard that one heard before hides; None where that one said the same."""
+        message, since = self._heard[_about(event)]
+        if event in self._said or message == event.message:
+            return None
+        return since + nanoseconds(event.dedupe_seconds)
+
+    def unheard(self, before: int | None = None) -> int | None:
+        """The first moment to come at which an event of this turn would be heard, or ``before`` where that comes first."""
+        now = self._clock.now
+        moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
+        found = min(moments, default=None)
+        for about in sorted(self._unworded, key=self._silent.__getitem__):
+            if found is not None and self._silent[about] >= found:
+                break
+            for event in (event for each in self._unworded[about] for event in each):
+                until = self._hidden_until(event)
+                if until is not None and until > now and (found is None or until < found):
+                    found = until
+        return found
+
+
+def _about(event: SchedulingEvent) -> _About:
+    return event.kind, event.object, event.reason

@@ -1,0 +1,47 @@
+"""What is said of a node, worded when somebody listens: of a thousand nodes most have said the same a moment ago."""
+
+from collections.abc import Callable, Iterator
+
+from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.kube.api.objects import name_of
+
+__all__ = ["NodeEvents", "Text", "of_node"]
+
+Text = str | Callable[[], str]
+"""A message, or what words it."""
+
+
+class NodeEvents:
+    """The same about a Node and its NodeClaim, as far as they exist: its events.
+
+    ``about`` names both, and the reason; the same event is published once in ``dedupe`` seconds. ``hides``: whatever it says, it hides
+    for so long what else is said of the two for this reason.
+    """
+
+    __slots__ = ("_text", "about", "dedupe", "hides")
+
+    def __init__(self, about: tuple[str | None, str | None, str], text: Text, dedupe: float, hides: bool) -> None:
+        self.about, self._text, self.dedupe, self.hides = about, text, dedupe, hides
+
+    @property
+    def message(self) -> str:
+        if not isinstance(self._text, str):
+            self._text = self._text()
+        return self._text
+
+    def __iter__(self) -> Iterator[SchedulingEvent]:
+        node, claim, reason = self.about
+        if node is not None:
+            yield SchedulingEvent("Node", node, "Normal", reason, self.message, self.dedupe)
+        if claim is not None:
+            yield SchedulingEvent("NodeClaim", claim, "Normal", reason, self.message, self.dedupe)
+
+
+def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> NodeEvents:
+    """What is said of a node."""
+    about = node.remembered.get((NodeEvents, reason))
+    if about is None:
+        names = [None if each is None else name_of(each) for each in (node.node, node.nodeclaim)]
+        about = node.remembered[NodeEvents, reason] = (*names, reason)
+    return NodeEvents(about, text, dedupe, hides)

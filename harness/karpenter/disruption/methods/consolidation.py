@@ -1,0 +1,230 @@
+"""Consolidation of some nodes: all their pods elsewhere, or on one node that costs less.
+
+Core ``pkg/controllers/disruption/consolidation.go``.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+
+from harness.karpenter.disruption.candidates import Candidate, condition_of
+from harness.karpenter.disruption.commands.command import (
+    REPLACE,
+    Command,
+    UnpricedError,
+    allows,
+    allows_both,
+    cheaper,
+    source_price,
+)
+from harness.karpenter.disruption.events.nodes import NodeEvents, Text
+from harness.karpenter.disruption.events.texts import candidate as candidate_event
+from harness.karpenter.disruption.events.texts import rejected, sentence, unconsolidatable
+from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
+from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.karpenter.requirement import IN, Requirement
+from harness.karpenter.scheduling import PlannedNodeClaim
+from harness.karpenter.scheduling.nodes.settling import consolidate_after
+from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.go.sort import sort_slice
+from harness.kube.go.text import quote
+
+__all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candidates"]
+
+SPOT_TO_SPOT_TYPES = 15
+"""So many cheaper instance types a spot node needs to be replaced by another, and so many are then asked for."""
+
+
+def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
+    """Whether multi-node and single-node consolidation look at the node; says why not."""
+    known = candidate.state.remembered.get(should_consolidate)
+    if known is None or known[0] is not candidate or known[1] is not situation.rules:
+        known = candidate, situation.rules, *_eligible(situation.rules, candidate)
+        candidate.state.remembered[should_consolidate] = known
+    if known[3] is not None:
+        situation.say_all(known[3])
+    found: bool = known[2]
+    return found
+
+
+def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeEvents | None]:
+    """Whether consolidation looks at the node, and what it says if not."""
+    pool = quote(candidate.pool)
+    if candidate.is_static and rules.static_nodepools:
+        return False, None
+    labels = candidate.state.labels
+    policy = candidate.policy
+    reason = ""
+    if candidate.instance_type is None:
+        reason = f"Instance Type {quote(labels.get(INSTANCE_TYPE) or '')} not found"
+    elif CAPACITY_TYPE not in labels:
+        reason = f"Node does not have label {quote(CAPACITY_TYPE)}"
+    elif ZONE not in labels:
+        reason = f"Node does not have label {quote(ZONE)}"
+    elif consolidate_after(candidate.nodepool) is None:
+        reason = f"NodePool {pool} has consolidation disabled"
+    elif rules.empty_by_cost and candidate.is_empty(by_cost=True):
+        return False, None
+    elif policy == "WhenEmpty" or (not rules.balanced and policy != "WhenEmptyOrUnderutilized"):
+        reason = rules.when_empty_text.format(pool=pool)
+    if reason:
+        return False, unconsolidatable(candidate.state, reason)
+    return condition_of(candidate, "Consolidatable"), None
+
+
+def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
+    """Brings candidates into the order in which consolidation looks at them, in place."""
+    now = situation.view.now
+    if situation.rules.by_savings:
+        sort_slice(candidates, lambda each: -each.savings_ratio)
+    else:
+        sort_slice(candidates, lambda each: each.disruption_cost(now))
+
+
+def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:
+    """The command that takes these nodes away, None when there is none. Raises SimulationError, UnpricedError, and OutOfTime after
+    ``time_limit`` virtual seconds."""
+    foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
+    if foreseen is not None:
+        try:
+            refused = _refused(situation, candidates, foreseen)
+        except UnpricedError:
+            situation.seconds += foreseen.seconds
+            raise
+        if refused:
+            situation.seconds += foreseen.seconds
+            return None
+    outcome = simulate(situation, candidates, settled=True, time_limit=time_limit)
+    if outcome is None or _is_stranded(situation, candidates, outcome):
+        return None
+    if not outcome.nodeclaims:
+        return Command.of(candidates, outcome)
+    replacement = _replacement(situation, candidates, outcome.nodeclaims)
+    if replacement is None:
+        return None
+    return _announced(situation, Command.of(candidates, _with(outcome, replacement), (replacement,)))
+
+
+def _refused(situation: Situation, candidates: Sequence[Candidate], foreseen: Foreseen) -> bool:
+    """Whether nothing comes of it, whichever pods are on the new nodes; says why."""
+    if foreseen.strands:
+        _explain(situation, candidates, foreseen.text)
+        return True
+    return bool(foreseen.nodeclaims) and _replacement(situation, candidates, foreseen.nodeclaims) is None
+
+
+def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
+    if outcome.stranded:
+        _explain(situation, candidates, sentence(outcome.text()))
+    return bool(outcome.stranded)
+
+
+def _replacement(
+    situation: Situation, candidates: Sequence[Candidate], nodeclaims: Sequence[PlannedNodeClaim]
+) -> PlannedNodeClaim | None:
+    """The new node, if it is one and costs less; else says why not. Which pods it is for makes no difference."""
+    if len(nodeclaims) != 1:
+        _explain(situation, candidates, f"Can't remove without creating {len(nodeclaims)} candidates")
+        return None
+    price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
+    (planned,) = nodeclaims
+    only_spot = all(each.capacity_type == SPOT for each in candidates)
+    if only_spot and allows(planned, SPOT):
+        replacement = _spot_to_spot(situation, candidates, planned, price)
+    else:
+        replacement = _cheaper(situation, candidates, planned, price)
+        if replacement is not None and allows_both(replacement):
+            # else a spot launch that fails would end in a dearer node on demand
+            replacement = _spot_only(situation, replacement)
+    return replacement
+
+
+def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:
+    return replace(outcome, nodeclaims=(replacement,))
+
+
+def _spot_only(situation: Situation, planned: PlannedNodeClaim) -> PlannedNodeClaim:
+    spot = Requirement.of(CAPACITY_TYPE, IN, (SPOT,), vocabulary=situation.view.release.vocabulary)
+    return planned.narrowed(planned.ordered, spot)
+
+
+def _cheaper(
+    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
+) -> PlannedNodeClaim | None:
+    found = cheaper(planned, price)
+    if isinstance(found, MinValuesUnmet):
+        _explain(situation, candidates, f"Filtering by price: {found}")
+        return None
+    if not found.mask:
+        _explain(situation, candidates, "Can't replace with a cheaper node")
+        return None
+    return found
+
+
+def _spot_to_spot(
+    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
+) -> PlannedNodeClaim | None:
+    if not situation.spot_to_spot:
+        _explain(
+            situation, candidates, "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
+        )
+        return None
+    spot = _spot_only(situation, planned)
+    offered = spot.index.offered(spot.requirement_set.items)[0]
+    found = _cheaper(
+        situation, candidates, spot.narrowed([each for each in spot.ordered if offered >> each & 1]), price
+    )
+    if found is None or len(candidates) > 1:
+        return found
+    count = len(found.ordered)
+    if count < SPOT_TO_SPOT_TYPES:
+        text = (
+            f"SpotToSpotConsolidation requires {SPOT_TO_SPOT_TYPES} cheaper instance type options than the current "
+            f"candidate to consolidate, got {count}"
+        )
+        _explain(situation, candidates, text)
+        return None
+    return found.narrowed(found.ordered[: max(SPOT_TO_SPOT_TYPES, _needed(found))])
+
+
+def _needed(planned: PlannedNodeClaim) -> int:
+    """How many instance types, in their order, meet ``minValues``; 0 when nothing asks for that."""
+    wanted = {
+        key: requirement.min_values
+        for key, requirement in planned.requirement_set.items.items()
+        if requirement.min_values is not None
+    }
+    if not wanted:
+        return 0
+    values: dict[str, set[str]] = {key: set() for key in wanted}
+    for count, position in enumerate(planned.ordered, 1):
+        for key, found in values.items():
+            found.update(planned.index.types[position].requirements.get(key).values)
+        if all(len(values[key]) >= least for key, least in wanted.items()):
+            return count
+    return len(planned.ordered)
+
+
+def _explain(situation: Situation, candidates: Sequence[Candidate], text: Text) -> None:
+    """Publishes why nothing is done, if the command is about one node."""
+    if len(candidates) == 1:
+        situation.say_all(unconsolidatable(candidates[0].state, text))
+
+
+def _announced(situation: Situation, command: Command) -> Command:
+    if situation.rules.announces and command.decision == REPLACE:
+        savings = command.savings(situation.rules, situation.view.release.vocabulary)
+        for each in command.candidates:
+            situation.say_all(candidate_event(each.state, command.about(each), savings))
+    return command
+
+
+def announce_rejected(situation: Situation, command: Command, reason: str) -> None:
+    """Publishes that a command is dropped, in the releases that do."""
+    if situation.rules.announces:
+        savings = command.savings(situation.rules, situation.view.release.vocabulary)
+        for each in command.candidates:
+            situation.say_all(rejected(each.state, command.about(each), reason, savings))

@@ -1,0 +1,68 @@
+"""Nodes that are not as they would be made today, one at a time: gone once their pods have a place, at any price.
+
+Core ``pkg/controllers/disruption/drift.go``.
+"""
+
+from harness.engine.clock import parse
+from harness.karpenter.disruption.candidates import Candidate, condition_of
+from harness.karpenter.disruption.commands.command import Command
+from harness.karpenter.disruption.events.texts import blocked, sentence
+from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
+from harness.karpenter.disruption.simulating import SimulationError, foresee, simulate
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.kube.api.objects import condition
+from harness.kube.go.sort import sort_slice
+
+__all__ = ["Drift"]
+
+
+class Drift(Method):
+    """Of NodePools without ``replicas``."""
+
+    name = "Drift"
+    reason = DRIFTED
+    kind = ""
+    eventual = True
+    scores = False
+
+    def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
+        """Whether the node has drifted."""
+        static = candidate.is_static and situation.rules.static_nodepools
+        return not static and condition_of(candidate, DRIFTED)
+
+    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+        """The first node in time, those without pods before the others, whose pods all find a place."""
+        yield from ()  # it never waits
+        sort_slice(proposal.candidates, _drifted_at)
+        empty = [each for each in proposal.candidates if not each.pods and situation.rules.drift_takes_empty]
+        ordered = [*empty, *(each for each in proposal.candidates if each.pods)]
+        found = Findings(order=tuple(ordered))
+        for each in ordered:
+            if proposal.budgets[each.pool] == 0:
+                continue
+            try:
+                foreseen = foresee(situation, (each,), settled=False)
+                if foreseen is not None and foreseen.strands:
+                    situation.seconds += foreseen.seconds
+                    situation.say_all(blocked(each.state, foreseen.text))
+                    continue
+                outcome = simulate(situation, (each,), settled=False)
+            except SimulationError as error:
+                found.error = error
+                return found
+            if outcome is None:
+                continue
+            if outcome.stranded:
+                situation.say_all(blocked(each.state, sentence(outcome.text())))
+                continue
+            found.commands.append(Command.of((each,), outcome, outcome.nodeclaims))
+            return found
+        return found
+
+
+def _drifted_at(candidate: Candidate) -> int:
+    known: int | None = candidate.state.remembered.get(_drifted_at)
+    if known is None:
+        found = condition(candidate.nodeclaim, DRIFTED) or {}
+        known = candidate.state.remembered[_drifted_at] = parse(found["lastTransitionTime"])
+    return known

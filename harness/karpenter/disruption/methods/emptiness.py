@@ -1,0 +1,64 @@
+"""Nodes without pods that would have to move: deleted together, without a simulation.
+
+Core ``pkg/controllers/disruption/emptiness.go``.
+"""
+
+from harness.karpenter.disruption.candidates import Candidate, condition_of
+from harness.karpenter.disruption.commands.command import Command
+from harness.karpenter.disruption.commands.validation import Invalid, validated_empty
+from harness.karpenter.disruption.events.texts import unconsolidatable
+from harness.karpenter.disruption.methods.consolidation import sort_candidates
+from harness.karpenter.disruption.methods.method import EMPTY, Findings, Method, Proposal
+from harness.karpenter.disruption.simulating import Outcome
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.scheduling.nodes.settling import consolidate_after
+from harness.kube.go.text import quote
+
+__all__ = ["Emptiness"]
+
+
+class Emptiness(Method):
+    """Of all policies."""
+
+    name = "Emptiness"
+    reason = EMPTY
+    kind = "empty"
+    eventual = False
+    scores = True
+
+    def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
+        """Whether the node is empty and may be consolidated."""
+        rules = situation.rules
+        if candidate.is_static and rules.static_nodepools:
+            return False
+        if consolidate_after(candidate.nodepool) is None:
+            text = f"NodePool {quote(candidate.pool)} has consolidation disabled"
+            situation.say_all(unconsolidatable(candidate.state, text))
+            return False
+        return candidate.is_empty(rules.empty_by_cost) and condition_of(candidate, "Consolidatable")
+
+    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+        """One command about all that the budgets allow."""
+        candidates, budgets = proposal.candidates, proposal.budgets
+        sort_candidates(situation, candidates)
+        found = Findings(order=tuple(candidates), consolidated=False)
+        empty = []
+        constrained = False
+        for each in candidates:
+            if budgets[each.pool] == 0:
+                constrained = True
+                continue
+            budgets[each.pool] -= 1
+            empty.append(each)
+        if not empty:
+            found.consolidated = not constrained
+            return found
+        command = Command.of(empty, Outcome())
+        if proposal.validates:
+            try:
+                command = yield from validated_empty(situation, command, self.should_disrupt, self.reason, self.kind)
+            except Invalid:
+                found.withdrawn = True
+                return found
+        found.commands.append(command)
+        return found

@@ -1,0 +1,154 @@
+"""Several nodes at once: as many of the first candidates as can go together, found by halving.
+
+Core ``pkg/controllers/disruption/multinodeconsolidation.go``.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from harness.karpenter.disruption.candidates import Candidate
+from harness.karpenter.disruption.commands.command import DELETE, Command, UnpricedError, cheaper
+from harness.karpenter.disruption.commands.validation import Invalid, validated
+from harness.karpenter.disruption.costs import lowest_price
+from harness.karpenter.disruption.methods.balanced import Score, announce_pools, approves
+from harness.karpenter.disruption.methods.consolidation import consolidate, should_consolidate, sort_candidates
+from harness.karpenter.disruption.methods.method import UNDERUTILIZED, Findings, Method, Proposal
+from harness.karpenter.disruption.simulating import OutOfTime, SimulationError
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
+
+__all__ = ["LIMIT", "MultiNodeConsolidation"]
+
+LIMIT = 60.0
+"""Seconds that the search may take."""
+
+_MOST = 100
+_UNLIMITED = float("inf")
+
+
+class MultiNodeConsolidation(Method):
+    """Commands about two nodes or more."""
+
+    name = "MultiNodeConsolidation"
+    reason = UNDERUTILIZED
+    kind = "multi"
+    eventual = False
+    scores = True
+
+    def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
+        """Whether the node may be consolidated."""
+        return should_consolidate(situation, candidate)
+
+    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+        """One command at most."""
+        budgets, rules = proposal.budgets, situation.rules
+        sort_candidates(situation, proposal.candidates)
+        found = Findings(order=tuple(proposal.candidates), consolidated=False)
+        within: list[Candidate] = []
+        constrained = False
+        for each in proposal.candidates:
+            if budgets[each.pool] == 0:
+                constrained = True
+                continue
+            if not rules.empty_by_cost and each.is_empty(by_cost=False):
+                continue
+            within.append(each)
+            budgets[each.pool] -= 1
+        try:
+            command, scores = _largest(situation, proposal, within, found)
+        except (SimulationError, UnpricedError) as error:
+            found.error = error
+            return found
+        if command is None:
+            found.consolidated = not constrained
+            return found
+        if rules.balanced:
+            announce_pools(situation, command, scores, taken=True)
+        if proposal.validates:
+            try:
+                command = yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
+            except Invalid:
+                found.withdrawn = True
+                return found  # upstream tells nobody: by then it has forgotten the command
+            except SimulationError as error:
+                found.error = SimulationError(f"validating consolidation, {error}")
+                return found
+        found.commands.append(command)
+        return found
+
+
+def _largest(
+    situation: Situation, proposal: Proposal, candidates: Sequence[Candidate], found: Findings
+) -> tuple[Command | None, Mapping[str, Score]]:
+    """The last success of a search over prefixes by halving, which need not be the largest that there is.
+
+    When its time is up, the last success so far; says so in ``found``.
+    """
+    saved: Command | None = None
+    saved_scores: dict[str, Score] = {}
+    rejected: tuple[Command, dict[str, Score]] | None = None
+    if len(candidates) < 2:
+        return None, {}
+    low, end = 1, situation.seconds + LIMIT
+    high = len(candidates) - 1 if len(candidates) <= _MOST else _MOST
+    while low <= high:
+        middle = (low + high) // 2
+        prefix = candidates[: middle + 1]
+        try:
+            command = consolidate(situation, prefix, time_limit=end - situation.seconds)
+        except OutOfTime:
+            found.timeout = _timeout(situation, saved, middle)
+            return saved, saved_scores
+        command = _sensible(situation, command, prefix)
+        if command is not None and situation.rules.balanced:
+            taken, scores = approves(situation, command, proposal.totals)
+            if taken:
+                saved_scores = scores or saved_scores
+            else:
+                rejected = command, scores
+                command = None
+        if command is not None:
+            saved, low = command, middle + 1
+        else:
+            high = middle - 1
+    if saved is None and rejected is not None:
+        announce_pools(situation, *rejected, taken=False)  # tells those that would have taken what another one rejected
+    if saved is None:
+        return None, {}
+    return saved, saved_scores
+
+
+def _timeout(situation: Situation, saved: Command | None, middle: int) -> tuple[str, Mapping[str, int]]:
+    if saved is not None:
+        return "stopping multi-node consolidation after timeout, returning last valid command", {}
+    return situation.rules.multi_timeout_text.format(middle), {"last_batch_size": middle}
+
+
+def _sensible(situation: Situation, command: Command | None, candidates: Sequence[Candidate]) -> Command | None:
+    """The command without instance types that one could as well keep."""
+    if command is None or command.decision == DELETE:
+        return command
+    (replacement,) = command.replacements
+    vocabulary = situation.view.release.vocabulary
+    prices = _prices_by_type(candidates, vocabulary)
+    names = [replacement.index.types[each].name for each in replacement.ordered]
+    most = min((prices[name] for name in names if name in prices), default=_UNLIMITED)
+    found = cheaper(replacement, most)
+    if isinstance(found, MinValuesUnmet) or not found.mask:
+        return None
+    return replace(command, replacements=(found,), outcome=replace(command.outcome, nodeclaims=(found,)))
+
+
+def _prices_by_type(candidates: Sequence[Candidate], vocabulary: Vocabulary) -> dict[str, float]:
+    """What the cheapest candidate of each instance type costs, 0 where nobody knows."""
+    prices: dict[str, float] = {}
+    for each in candidates:
+        assert each.instance_type is not None
+        name = each.instance_type.name
+        price = lowest_price(each.state, each.instance_type, vocabulary)
+        if price is not None:
+            prices[name] = min(prices.get(name, _UNLIMITED), price)
+    return {
+        each.instance_type.name: prices.get(each.instance_type.name, 0.0) for each in candidates if each.instance_type
+    }

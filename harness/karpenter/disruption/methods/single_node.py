@@ -1,0 +1,100 @@
+"""One node after the other, the NodePools in turn: the first that can go does.
+
+Core ``pkg/controllers/disruption/singlenodeconsolidation.go``.
+"""
+
+from collections.abc import Iterable
+from itertools import zip_longest
+
+from harness.karpenter.disruption.candidates import Candidate
+from harness.karpenter.disruption.commands.command import Command, UnpricedError
+from harness.karpenter.disruption.commands.validation import Invalid, validated
+from harness.karpenter.disruption.methods.balanced import approves, can_pass
+from harness.karpenter.disruption.methods.consolidation import (
+    announce_rejected,
+    consolidate,
+    should_consolidate,
+    sort_candidates,
+)
+from harness.karpenter.disruption.methods.method import UNDERUTILIZED, Findings, Method, Proposal
+from harness.karpenter.disruption.simulating import SimulationError
+from harness.karpenter.disruption.situation import Deliberation, Situation
+
+__all__ = ["LIMIT", "SingleNodeConsolidation"]
+
+LIMIT = 180.0
+"""Seconds after which no further candidate is looked at."""
+
+
+class SingleNodeConsolidation(Method):
+    """Commands about one node."""
+
+    name = "SingleNodeConsolidation"
+    reason = UNDERUTILIZED
+    kind = "single"
+    eventual = False
+    scores = True
+
+    def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
+        """Whether the node may be consolidated."""
+        return should_consolidate(situation, candidate)
+
+    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+        """One command at most."""
+        sort_candidates(situation, proposal.candidates)
+        ordered = _interleaved(proposal.candidates, proposal.unseen)
+        found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
+        constrained, begun = False, situation.seconds
+        unseen = {each.pool for each in ordered}
+        for number, each in enumerate(ordered):
+            if situation.seconds - begun > LIMIT:
+                found.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
+                found.unseen = frozenset(unseen)
+                return found
+            unseen.discard(each.pool)
+            if proposal.budgets[each.pool] == 0:
+                constrained = True
+                continue
+            if not situation.rules.empty_by_cost and each.is_empty(by_cost=False):
+                continue
+            command = self._command(situation, proposal, each)
+            if command is None:
+                continue
+            if proposal.validates:
+                try:
+                    yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
+                except Invalid as error:
+                    announce_rejected(situation, command, error.reason)
+                    found.withdrawn = True
+                    return found  # the turn is over, although the next candidate might do
+                except SimulationError as error:
+                    found.error = SimulationError(f"validating consolidation, {error}")
+                    return found
+            found.commands.append(command)
+            return found
+        found.consolidated = not constrained
+        found.unseen = frozenset(unseen)
+        return found
+
+    @staticmethod
+    def _command(situation: Situation, proposal: Proposal, candidate: Candidate) -> Command | None:
+        balanced = situation.rules.balanced
+        if balanced and not can_pass(candidate, proposal.totals):
+            return None
+        try:
+            command = consolidate(situation, (candidate,))
+        except (SimulationError, UnpricedError):
+            return None  # logged only
+        if command is None or (balanced and not approves(situation, command, proposal.totals)[0]):
+            return None
+        return command
+
+
+def _interleaved(candidates: Iterable[Candidate], unseen: frozenset[str]) -> list[Candidate]:
+    """The first of each NodePool, the second of each, and so on; NodePools that were left out before come first."""
+    by_pool: dict[str, list[Candidate]] = {}
+    for each in candidates:
+        by_pool.setdefault(each.pool, []).append(each)
+    pools = [*sorted(unseen), *sorted(by_pool.keys() - unseen)]
+    turns = zip_longest(*(by_pool.get(pool, ()) for pool in pools))
+    return [each for turn in turns for each in turn if each is not None]

@@ -1,0 +1,97 @@
+"""Drifted nodes of NodePools that keep up a number of them: each gets one in its place.
+
+Core ``pkg/controllers/disruption/staticdrift.go``, ``pkg/controllers/state/statenodepool.go``.
+"""
+
+from harness.karpenter.disruption.candidates import Candidate, condition_of
+from harness.karpenter.disruption.commands.command import Command
+from harness.karpenter.disruption.events.texts import blocked
+from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
+from harness.karpenter.disruption.simulating import Outcome
+from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim
+from harness.karpenter.scheduling.simulation import Simulations
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of
+from harness.kube.api.quantity import NANO, Quantity
+from lazyrecords import dataclass
+
+__all__ = ["Counts", "StaticDrift", "counts_of", "node_limit"]
+
+UNREPLACEABLE = "static NodePool is at its node limit and cannot stage a replacement"
+_NO_LIMIT = (1 << 63) - 1
+
+
+class StaticDrift(Method):
+    """Of NodePools with ``replicas``."""
+
+    name = "StaticDrift"
+    reason = DRIFTED
+    kind = ""
+    eventual = True
+    scores = False
+
+    def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
+        """Whether the node has drifted."""
+        return candidate.is_static and condition_of(candidate, DRIFTED)
+
+    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+        """As many commands as budgets and the limit of nodes allow, unless the NodePool has too many nodes."""
+        yield from ()  # it never waits
+        found = Findings(order=tuple(proposal.candidates))
+        by_pool: dict[str, list[Candidate]] = {}
+        for each in proposal.candidates:
+            by_pool.setdefault(each.pool, []).append(each)
+        for pool in sorted(by_pool):
+            candidates = by_pool[pool]
+            nodepool, counts = candidates[0].nodepool, counts_of(situation.view.simulations, pool)
+            steady = counts.running + counts.replacing <= int(spec_of(nodepool).get("replicas") or 0)
+            wanted = min(proposal.budgets[pool], len(candidates)) if steady else 0
+            left = max(0, node_limit(nodepool) - counts.total)
+            if not left and situation.rules.tells_unreplaceable:
+                for each in candidates[:wanted]:
+                    situation.say_all(blocked(each.state, UNREPLACEABLE))
+            for each in candidates[: min(wanted, left)]:
+                planned = planned_static(situation, each)
+                found.commands.append(Command.of((each,), Outcome((planned,)), (planned,)))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A NodePool's NodeClaims: those that run, those that are being deleted, and those that a command is just about."""
+
+    running: int = 0
+    deleting: int = 0
+    replacing: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.running + self.deleting + self.replacing
+
+
+def counts_of(simulations: Simulations, pool: str, replacing: frozenset[str] = frozenset()) -> Counts:
+    """The NodeClaims of a NodePool by state; ``replacing`` names those that a command is just about."""
+    states = {name_of(node.nodeclaim): node for node in simulations.state.nodes if node.nodeclaim is not None}
+    running = deleting = going = 0
+    for claim in simulations.snapshot.nodeclaims:
+        if labels_of(claim).get(NODEPOOL) == pool:
+            node = states.get(name_of(claim))
+            if name_of(claim) in replacing:
+                going += 1
+            elif node is not None and node.deleting:
+                deleting += 1
+            else:
+                running += 1
+    return Counts(running, deleting, going)
+
+
+def node_limit(nodepool: Object) -> int:
+    """The most nodes that a NodePool may have."""
+    limit = (spec_of(nodepool).get("limits") or {}).get("nodes")
+    return -(-Quantity.parse(str(limit)).nano // NANO) if limit is not None else _NO_LIMIT
+
+
+def planned_static(situation: Situation, candidate: Candidate) -> PlannedNodeClaim:
+    """The NodeClaim that comes in the place of a static NodePool's."""
+    return situation.view.simulations.static_nodeclaim(candidate.nodepool)

@@ -1,0 +1,1 @@
+"""NodeClaims from creation to garbage collection: launch, registration, initialization, liveness, expiration."""

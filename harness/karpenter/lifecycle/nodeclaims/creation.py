@@ -1,0 +1,50 @@
+"""Creating a NodeClaim, for pending pods or in the place of another, within the limits of its NodePool.
+
+Source: core pkg/controllers/provisioning/provisioner.go (Create).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from harness.engine.ports import Sink, View, Writer
+from harness.karpenter.lifecycle.nodepools.usage import exceeded_limit
+from harness.kube.api.objects import Object, name_of
+from harness.kube.api.status import ApiError
+
+__all__ = ["NodeClaimRefused", "create_nodeclaim"]
+
+
+class NodeClaimRefused(Exception):
+    """It could not be created; the message is core's. `rejections` are the API server's, as its judge words them."""
+
+    def __init__(self, message: str, rejections: tuple[Any, ...] = ()) -> None:
+        super().__init__(message)
+        self.rejections = rejections
+
+
+def create_nodeclaim(
+    view: View,
+    writer: Writer,
+    sink: Sink,
+    nodepool: str,
+    make: Callable[[], Object],
+    *,
+    controller: str,
+    deleting: frozenset[str] = frozenset(),
+) -> Object:
+    """The NodeClaim as it is stored. `deleting` are NodeClaims that do not count any more. Raises NodeClaimRefused."""
+    pool = view.get("NodePool", nodepool)
+    if pool is None:
+        text = f'NodePool.karpenter.sh "{nodepool}" not found'
+        raise NodeClaimRefused(f"getting current resource usage, {text}")
+    problem = exceeded_limit(view, pool, deleting)
+    if problem is not None:
+        raise NodeClaimRefused(problem)
+    try:
+        claim = writer.create(make())
+    except ApiError as error:
+        raise NodeClaimRefused(error.message, error.cause if isinstance(error.cause, tuple) else ()) from error
+    sink.log("info", controller, "created nodeclaim", NodeClaim=name_of(claim), NodePool=nodepool)
+    return claim

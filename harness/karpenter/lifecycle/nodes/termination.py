@@ -1,0 +1,223 @@
+"""Node termination: taint, drain, wait for volumes, terminate the instance, let the Node go.
+
+Source: core pkg/controllers/node/termination/controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from harness.engine.clock import SECOND, Clock, parse
+from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
+from harness.engine.names import ProviderId
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.karpenter.labels.core import DISRUPTED_TAINT, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.names import claim_of, nodepool_of
+from harness.karpenter.lifecycle.nodeclaims.instance_provider import (
+    CloudProviderError,
+    InstanceNotFound,
+    InstanceProvider,
+)
+from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
+from harness.karpenter.lifecycle.refusals import after_refusal
+from harness.kube.api.labels import EXCLUDE_BALANCERS
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    condition_is,
+    finalizers_of,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    namespace_of,
+    spec_of,
+    uid_of,
+)
+from harness.kube.api.patch import merge_diff
+from harness.kube.api.status import ApiError
+from harness.kube.scheduling.taints import same_taint
+
+MIN_DRAIN_SECONDS = 5.0
+
+
+class NodeTermination:
+    """Terminates Nodes that are being deleted; a key is a Node's name."""
+
+    name = "node.termination"
+    backoff = (0.1, 10.0)
+
+    def __init__(
+        self,
+        engine: Engine,
+        view: View,
+        writer: Writer,
+        sink: Sink,
+        clock: Clock,
+        provider: InstanceProvider,
+        evictions: Evictions,
+        *,
+        protection_may_end: bool,
+    ) -> None:
+        self._engine = engine
+        self._view = view
+        self._writer = writer
+        self._sink = sink
+        self._clock = clock
+        self._provider = provider
+        self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=protection_may_end)
+
+    def watches(self) -> Mapping[str, Router]:
+        """Nodes that are being deleted, and the pods on them."""
+        return {"Node": self._own, "Pod": self._of_pod}
+
+    def _own(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED and is_terminating(change.object):
+            yield name_of(change.object)
+
+    def _of_pod(self, change: Change) -> Iterable[Hashable]:
+        node = spec_of(change.object).get("nodeName")
+        if node and change.type is ChangeType.DELETED:
+            found = self._view.get("Node", node)
+            if found is not None and is_terminating(found):
+                yield node
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Takes one termination further."""
+        node = self._view.get("Node", str(key))
+        if node is None or not is_terminating(node) or TERMINATION_FINALIZER not in finalizers_of(node):
+            return DONE
+        if not nodepool_of(node):
+            return DONE
+        try:
+            return self._finalize(node)
+        except ApiError as error:
+            return after_refusal(error)
+        except CloudProviderError as error:
+            raise ReconcileError(str(error)) from error
+
+    def _finalize(self, node: Object) -> Result:
+        claim = claim_of(self._view, node)
+        if claim is not None and not is_terminating(claim):
+            self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
+            claim = self._view.get("NodeClaim", name_of(claim))
+        if not condition_is(node, "Ready") and self._instance_gone(node):
+            self._release(node)
+            return DONE
+        deadline = self._deadline(claim, node)
+        node = self._taint(node)
+        conditions = Conditions(claim, NODECLAIM, self._clock.timestamp()) if claim is not None else None
+        result = self._steps(node, claim, conditions, deadline)
+        if claim is not None and conditions is not None and conditions.changed:
+            self._writer.patch(
+                "NodeClaim", name_of(claim), {"status": {"conditions": conditions.items}}, subresource="status"
+            )
+        if result is not None:
+            return result
+        self._release(node)
+        return DONE
+
+    def _steps(
+        self, node: Object, claim: Object | None, conditions: Conditions | None, deadline: int | None
+    ) -> Result | None:
+        """Drain, volumes, instance. Returns what to wait for, None when everything is done."""
+        if conditions is not None and conditions.get("Drained") is None:
+            conditions.set_unknown("Drained", "Draining", "Draining")
+        problem = self._drain.step(node, deadline)
+        if problem is not None:
+            self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {problem}")
+            return self._look_again(deadline)
+        if conditions is not None and not conditions.is_true("Drained"):
+            waited = (self._clock.now - parse(conditions.since("Drained"))) / SECOND
+            if waited < MIN_DRAIN_SECONDS:
+                return Result(1.0)
+            conditions.set_true("Drained")
+        waiting = self._volumes(node)
+        if waiting and (deadline is None or self._clock.now <= deadline):
+            if conditions is not None:
+                conditions.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
+            return self._look_again(deadline)
+        if conditions is not None:
+            if waiting:
+                reason = "TerminationGracePeriodElapsed"
+                conditions.set_false("VolumesDetached", reason, reason)
+            else:
+                conditions.set_true("VolumesDetached")
+        if claim is None or conditions is None:
+            return None
+        gone = False
+        try:
+            self._provider.delete(claim)
+        except InstanceNotFound:
+            gone = True
+        conditions.set_true("InstanceTerminating")
+        return None if gone else Result(5.0)
+
+    def _look_again(self, deadline: int | None) -> Result:
+        """Every second, as a poll; a deadline ahead makes waiting worth while."""
+        if deadline is not None and self._clock.now <= deadline:
+            return Result(1.0)
+        return Result(1.0, Wait.POLL)
+
+    def _instance_gone(self, node: Object) -> bool:
+        try:
+            self._provider.get(ProviderId(str(spec_of(node).get("providerID") or "")))
+        except InstanceNotFound:
+            return True
+        return False
+
+    def _deadline(self, claim: Object | None, node: Object) -> int | None:
+        text = annotations_of(claim).get(TERMINATION_TIMESTAMP) if claim is not None else None
+        if text is None:
+            return None
+        self._sink.event(node, "Warning", "TerminationGracePeriodExpiring", f"All pods will be deleted by {text}")
+        return parse(text)
+
+    def _taint(self, node: Object) -> Object:
+        taints = list(spec_of(node).get("taints") or ())
+        if not any(same_taint(each, DISRUPTED_TAINT) for each in taints):
+            taints = [*(each for each in taints if each.get("key") != DISRUPTED_TAINT["key"]), dict(DISRUPTED_TAINT)]
+        tainted = {
+            **node,
+            "spec": {**spec_of(node), "taints": taints},
+            "metadata": {
+                **metadata_of(node),
+                "labels": {**labels_of(node), EXCLUDE_BALANCERS: "karpenter"},
+            },
+        }
+        patch = merge_diff(node, tainted)
+        if not patch:
+            return node
+        patch.setdefault("metadata", {})["resourceVersion"] = metadata_of(node)["resourceVersion"]
+        return self._writer.patch("Node", name_of(node), patch)
+
+    def _volumes(self, node: Object) -> list[Object]:
+        """Volume attachments of the node that belong to pods which can be drained."""
+        attachments = [
+            each for each in self._view.list("VolumeAttachment") if spec_of(each).get("nodeName") == name_of(node)
+        ]
+        if not attachments:
+            return []
+        staying: set[str] = set()
+        for pod in self._view.indexed("pods-by-node", name_of(node)):
+            if is_drainable(pod, self._clock.now):
+                continue
+            for volume in spec_of(pod).get("volumes") or ():
+                name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
+                claim = self._view.get("PersistentVolumeClaim", name, namespace_of(pod)) if name else None
+                if claim is not None:
+                    staying.add(str(spec_of(claim).get("volumeName")))
+        return [
+            each
+            for each in attachments
+            if (name := (spec_of(each).get("source") or {}).get("persistentVolumeName")) and name not in staying
+        ]
+
+    def _release(self, node: Object) -> None:
+        current = self._view.get("Node", name_of(node))
+        if current is None:
+            return
+        kept = [each for each in finalizers_of(current) if each != TERMINATION_FINALIZER]
+        self._writer.patch("Node", name_of(node), {"metadata": {"finalizers": kept or None}})
+        self._sink.log("info", self.name, "deleted node", Node=name_of(node))

@@ -1,0 +1,62 @@
+"""The cluster as simulations see it: its machines, and where its pods are.
+
+Core ``pkg/controllers/state/cluster.go``.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.karpenter.releases.scheduling import rules_of
+from harness.karpenter.scheduling.nodes.fleet import StateNodes
+from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.volumes import VolumeLookup
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.kube.api.objects import Object, name_of, namespace_of
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import CoreRelease
+
+__all__ = ["ClusterState"]
+
+
+class ClusterState:
+    """All state nodes of a snapshot, and where its pods are; ``unbound`` are those without a node.
+
+    ``known`` are those of the look before, as far as volumes are the same.
+    """
+
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        volumes: VolumeLookup,
+        core: "CoreRelease",
+        known: StateNodes | None = None,
+    ) -> None:
+        self.snapshot = snapshot
+        unlimited = rules_of(core).uncounted_drivers_attach_any
+
+        def make(
+            node: Object | None, claim: Object | None, marked: bool, placed: Sequence[Object], csinode: Object | None
+        ) -> StateNode:
+            state = StateNode(node, claim, core, marked=marked, placed=placed, csinode=csinode)
+            state.attach(volumes, unlimited=unlimited)
+            return state
+
+        self.fleet = (known if known is not None else StateNodes()).look(snapshot, make)
+        self.nodes, self.by_node, self.unbound = self.fleet.nodes, self.fleet.by_node, self.fleet.unbound
+
+    def active(self) -> list[StateNode]:
+        """The nodes whose room counts."""
+        return [state for state in self.nodes if not state.deleting]
+
+    def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
+        """Pods of nodes that are going away which are ``movable``, by node."""
+        return [pod for state in self.nodes if state.deleting for pod in self.pods_on(state) if movable(pod)]
+
+    def pods_on(self, state: StateNode) -> list[Object]:
+        """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
+        found: list[Object] | None = state.remembered.get("pods")
+        if found is None:
+            own: Any = () if state.node is None else self.fleet.bound_to(name_of(state.node))
+            found = state.remembered["pods"] = sorted(own, key=lambda pod: (namespace_of(pod), name_of(pod)))
+        return found

@@ -1,0 +1,245 @@
+"""All machines of a cluster as Karpenter keeps them, brought up to date by what has changed since the last look.
+
+Core ``pkg/controllers/state/cluster.go``, which informers feed. A look here is given all objects; those that are others than before
+are found by their identity, since objects are never changed in place, and only what rests on them is made anew.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
+from harness.karpenter.scheduling.nodes.listed import Listed
+from harness.karpenter.scheduling.nodes.state import StateNode, provider_id_of
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
+
+__all__ = ["Fleet", "StateNodes"]
+
+_Stand = tuple[int, str]
+_Names = Sequence[str]
+
+Make = Callable[[Object | None, Object | None, bool, Sequence[Object], Object | None], StateNode]
+"""A state node of a Node, a NodeClaim, whether it is marked for deletion, the pods bound to it, and a CSINode."""
+
+
+class Fleet:
+    """The machines of one moment, by provider id and by the name of the Node, and the pods, by the name of their Node.
+
+    The same one as long as nothing changes: ``remembered`` is what was found out about it. ``launched``: the number of NodeClaims that
+    have a machine.
+    """
+
+    def __init__(
+        self,
+        by_provider: Mapping[str, StateNode],
+        by_node: Mapping[str, StateNode],
+        placed: Mapping[str, Sequence[Object]],
+        launched: int,
+    ) -> None:
+        self.by_provider, self.by_node, self.launched = by_provider, by_node, launched
+        self.nodes: Sequence[StateNode] = list(by_provider.values())
+        self._placed = placed
+        self.unbound: Sequence[Object] = placed.get("", ())
+        self.remembered: dict[Hashable, Any] = {}
+
+    def strays(self) -> Iterator[Object]:
+        """The pods that are on none of the Nodes, or bound to none."""
+        return (pod for name, pods in self._placed.items() if name not in self.by_node for pod in pods)
+
+    def bound_to(self, node: str) -> Sequence[Object]:
+        """The pods that are bound to a Node of this name."""
+        return self._placed.get(node, ()) if node else ()
+
+
+class _Machine:
+    """Nodes and NodeClaims of one provider id, by name; ``place`` is where it stands among the others.
+
+    ``names`` are those of its Nodes that core keeps, in order.
+    """
+
+    __slots__ = ("claims", "names", "nodes", "place", "state")
+
+    def __init__(self) -> None:
+        self.claims: dict[str, Object] = {}
+        self.nodes: dict[str, Object] = {}
+        self.names: list[str] = []
+        self.place: tuple[int, str] | None = None
+        self.state: StateNode | None = None
+
+    def counted(self) -> list[str]:
+        """The names of its Nodes that core keeps, in order."""
+        return [name for name, node in sorted(self.nodes.items(), key=_first) if _counts(node)]
+
+    def marked(self, deleting: frozenset[str]) -> bool:
+        """Whether the machine is marked for deletion: by its NodeClaim's name, or a Node's.
+
+        Marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too.
+        """
+        found = bool(self.claims) and max(self.claims) in deleting
+        known = bool(self.claims)
+        for name, node in sorted(self.nodes.items(), key=_first):
+            known = known or _counts(node)
+            found = found or (known and name in deleting)
+        return found
+
+
+class StateNodes:
+    """State nodes from one look to the next: what the same objects make is the same."""
+
+    def __init__(self) -> None:
+        self._claims, self._nodes, self._csinodes, self._pods = Listed(), Listed(), Listed(), Listed()
+        self._deleting: frozenset[str] = frozenset()
+        self._machines: dict[str, _Machine] = {}
+        self._machine_of_claim: dict[str, str] = {}
+        self._machine_of_node: dict[str, str] = {}
+        self._csinode_of: dict[str, Object] = {}
+        self._placed: dict[str, list[Object]] = {}
+        self._standing: list[tuple[tuple[int, str], str]] = []
+        """Machines in order: by their NodeClaims, then those that have none by their Nodes."""
+        self._names: list[tuple[str, str]] = []
+        """The Nodes that count, in order, and their machines."""
+        self._fleet: Fleet | None = None
+
+    def look(self, snapshot: ClusterSnapshot, make: Make) -> Fleet:
+        """The machines of a snapshot. Raises what ``make`` raises, and then knows nothing any more."""
+        try:
+            return self._look(snapshot, make)
+        except BaseException:
+            self.__dict__.update(StateNodes().__dict__)
+            raise
+
+    def _look(self, snapshot: ClusterSnapshot, make: Make) -> Fleet:
+        touched = self._take_members(snapshot)
+        names = self._take_csinodes(snapshot.csinodes) | self._take_pods(snapshot.pods)
+        for name in snapshot.deleting ^ self._deleting:
+            names.add(name)
+            if name in self._machine_of_claim:
+                touched.add(self._machine_of_claim[name])
+        self._deleting = snapshot.deleting
+        touched.update(self._machine_of_node[name] for name in names if name in self._machine_of_node)
+        if self._fleet is not None and not touched and not names:
+            return self._fleet
+        moved = [self._renew(each, snapshot, make) for each in touched]
+        machines = self._machines
+        if self._fleet is None or any(moved):
+            by_provider = {each: state for _, each in self._standing if (state := machines[each].state) is not None}
+            by_node = {name: by_provider[each] for name, each in self._names}
+        else:
+            renewed = {
+                each: state for each in touched if each in machines and (state := machines[each].state) is not None
+            }
+            by_provider, by_node = {**self._fleet.by_provider, **renewed}, dict(self._fleet.by_node)
+            by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
+        self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim))
+        return self._fleet
+
+    def _take_members(self, snapshot: ClusterSnapshot) -> set[str]:
+        """Takes note of NodeClaims and Nodes; returns the machines that they are about."""
+        touched = set()
+        gone, come = self._claims.update(snapshot.nodeclaims)
+        for claims, takes in ((gone, False), (come, True)):
+            for each in claims:
+                machine = str(status_of(each).get("providerID") or "")
+                if machine:
+                    touched.add(machine)
+                    members = self._machines.setdefault(machine, _Machine()).claims
+                    _set(members, self._machine_of_claim, each, machine, takes)
+        gone, come = self._nodes.update(snapshot.nodes)
+        for nodes, takes in ((gone, False), (come, True)):
+            for each in nodes:
+                machine = provider_id_of(each)
+                touched.add(machine)
+                members = self._machines.setdefault(machine, _Machine()).nodes
+                _set(members, self._machine_of_node, each, machine, takes)
+        return touched
+
+    def _take_csinodes(self, csinodes: Sequence[Object]) -> set[str]:
+        gone, come = self._csinodes.update(csinodes)
+        for each in gone:
+            self._csinode_of.pop(name_of(each), None)
+        self._csinode_of.update((name_of(each), each) for each in come)
+        return {name_of(each) for each in (*gone, *come)}
+
+    def _take_pods(self, pods: Sequence[Object]) -> set[str]:
+        """Takes note of pods; returns the names of the Nodes that they are, or were, bound to."""
+        gone, come = self._pods.update(pods)
+        names = {_node_of(pod) for pod in (*gone, *come)}
+        if not names:
+            return names
+        left, numbers = set(map(id, gone)), self._pods.numbers
+        staying = {name: [pod for pod in self._placed.get(name, ()) if id(pod) not in left] for name in names}
+        for pod in come:
+            staying[_node_of(pod)].append(pod)
+        for name, found in staying.items():
+            found.sort(key=lambda pod: numbers[id(pod)])
+            if found:
+                self._placed[name] = found
+            else:
+                self._placed.pop(name, None)
+        return names
+
+    def _renew(self, provider_id: str, snapshot: ClusterSnapshot, make: Make) -> bool:
+        """Makes the state node of a machine anew where its objects are others; returns whether machines stand otherwise than before."""
+        machine = self._machines[provider_id]
+        before, was, named = machine.state, machine.place, machine.names
+        counted = machine.names = machine.counted()
+        claim = machine.claims[max(machine.claims)] if machine.claims else None
+        node = machine.nodes[counted[-1]] if counted else None
+        if claim is None and node is None:
+            machine.place = machine.state = None
+            if not machine.nodes:
+                del self._machines[provider_id]
+            return self._stands(provider_id, (was, None), (named, counted))
+        csinode = self._csinode_of.get(name_of(node)) if node is not None else None
+        made_of = node, claim, machine.marked(self._deleting), self._pods_on(counted, snapshot), csinode
+        if before is None or not before.made_of(*made_of):
+            machine.state = make(*made_of)
+        machine.place = (0, min(machine.claims)) if machine.claims else (1, counted[0])
+        return self._stands(provider_id, (was, machine.place), (named, counted))
+
+    def _pods_on(self, names: Sequence[str], snapshot: ClusterSnapshot) -> Sequence[Object]:
+        """The pods that are bound to Nodes of these names, which are one machine."""
+        if len(names) < 2:
+            return self._placed.get(names[0], ()) if names else ()
+        return [pod for pod in snapshot.pods if _node_of(pod) in names]
+
+    def _stands(self, machine: str, places: tuple[_Stand | None, _Stand | None], names: tuple[_Names, _Names]) -> bool:
+        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns whether that changed."""
+        if places[0] == places[1] and names[0] == names[1]:
+            return False
+        if places[0] is not None:
+            del self._standing[bisect_left(self._standing, (places[0], machine))]
+        if places[1] is not None:
+            insort(self._standing, (places[1], machine))
+        for name in names[0]:
+            del self._names[bisect_left(self._names, (name, machine))]
+        for name in names[1]:
+            insort(self._names, (name, machine))
+        return True
+
+
+def _set(members: dict[str, Object], machine_of: dict[str, str], obj: Object, machine: str, takes: bool) -> None:
+    name = name_of(obj)
+    if takes:
+        members[name], machine_of[name] = obj, machine
+    else:
+        members.pop(name, None)
+        machine_of.pop(name, None)
+
+
+def _node_of(pod: Object) -> str:
+    return spec_of(pod).get("nodeName") or ""
+
+
+def _first(item: tuple[str, Object]) -> str:
+    return item[0]
+
+
+def _counts(node: Object) -> bool:
+    """Whether core keeps a Node: not one of a NodePool that does not say yet what it is."""
+    labels = labels_of(node)
+    if not labels.get(NODEPOOL):
+        return True
+    return bool(spec_of(node).get("providerID") and (labels.get(INSTANCE_TYPE) or labels.get(INITIALIZED)))

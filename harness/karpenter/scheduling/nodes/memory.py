@@ -1,0 +1,108 @@
+"""What one look at a cluster found out about its objects, for the next look.
+
+Objects are never changed in place, so that the same object means that nothing has changed about it. What is kept here is a function of
+objects alone, never of the time or of a draw: a look with a memory and one without come to the same.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.nodeclaims.model import alike
+from harness.karpenter.scheduling.nodes.fleet import StateNodes
+from harness.karpenter.scheduling.snapshot import ClusterSnapshot
+from harness.kube.api.objects import Object, name_of, same_objects
+from harness.latest import LatestOf
+
+if TYPE_CHECKING:
+    from harness.karpenter.labels.vocabulary import Vocabulary
+
+__all__ = ["ClusterMemory"]
+
+T = TypeVar("T")
+P = TypeVar("P")
+
+_MOST_SETS = 200_000
+_MOST_LISTS = 128
+_SPARE = 1024
+
+
+class ClusterMemory:
+    """Of one cluster, as one Karpenter sees it; simulations that are given none have one of their own."""
+
+    def __init__(self) -> None:
+        self.nodes = StateNodes()
+        self.models: dict[Hashable, Any] = {}
+        """What is made of NodePools, instance types and DaemonSets, and catalogues of shapes, by what they rest on."""
+        self._algebra: Algebra | None = None
+        self._volumes: list[Object] = []
+        self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
+        self._rewritten: dict[Callable[[Object], Object], tuple[Sequence[Object], Sequence[Object]]] = {}
+        self._nodepools: dict[str, Object] = {}
+        self._types: LatestOf[Sequence[InstanceType], dict[str, InstanceType]] = LatestOf(_MOST_LISTS)
+
+    def look(self, snapshot: ClusterSnapshot) -> None:
+        """Begins a look: what rests on other volumes than these is forgotten, and what is about pods that are gone."""
+        volumes = list(chain(snapshot.pvcs, snapshot.pvs, snapshot.storageclasses))
+        outgrown = self._algebra is not None and self._algebra.size > _MOST_SETS
+        if outgrown or not same_objects(volumes, self._volumes):
+            self._volumes = volumes
+            self._of_pods.clear()
+            self.models.clear()
+            self.nodes = StateNodes()
+            self._algebra = None
+        most = 2 * len(snapshot.pods) + _SPARE
+        for kept in self._of_pods.values():
+            if len(kept) > most:
+                kept.clear()
+
+    def algebra(self, vocabulary: "Vocabulary") -> Algebra:
+        """The algebra of all looks."""
+        if self._algebra is None or self._algebra.vocabulary is not vocabulary:
+            self._algebra = Algebra(vocabulary)
+            self.models.clear()
+            self.nodes = StateNodes()
+            self._of_pods.clear()
+        return self._algebra
+
+    def of_pods(self, about: Hashable, find: Callable[[P], T]) -> Callable[[P], T]:
+        """A function of a pod, or a tuple of pods, alone, asked once about each; ``about`` says which one it is."""
+        kept = self._of_pods.setdefault(about, {})
+
+        def answer(pod: P) -> T:
+            known = kept.get(id(pod))
+            if known is None or known[0] is not pod:
+                known = kept[id(pod)] = (pod, find(pod))
+            found: T = known[1]
+            return found
+
+        return answer
+
+    def rewritten(self, rewrite: Callable[[Object], Object], pods: Sequence[Object]) -> Sequence[Object]:
+        """Each pod as a function of it alone makes it; the same ones as long as the pods are the same."""
+        known = self._rewritten.get(rewrite)
+        if known is None or not same_objects(known[0], pods):
+            read = self.of_pods(rewrite, rewrite)
+            known = self._rewritten[rewrite] = pods, [read(pod) for pod in pods]
+        return known[1]
+
+    def same(self, about: Hashable, objects: Sequence[Any]) -> Sequence[Any]:
+        """These objects; the sequence of the last time if each of them is still the same."""
+        known = self.models.get((ClusterMemory, about))
+        if known is None or not same_objects(known, objects):
+            known = self.models[ClusterMemory, about] = objects
+        found: Sequence[Any] = known
+        return found
+
+    def nodepool(self, pool: Object) -> Object:
+        """A NodePool, as it was at the first look at which it asked for what it asks now."""
+        known = self._nodepools.get(name_of(pool))
+        if known is None or not alike(known, pool):
+            known = self._nodepools[name_of(pool)] = pool
+        return known
+
+    def by_name(self, types: Sequence[InstanceType]) -> dict[str, InstanceType]:
+        """Instance types of a list by their names."""
+        return self._types.of(types, lambda: {each.name: each for each in types})

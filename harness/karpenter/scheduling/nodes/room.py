@@ -1,0 +1,98 @@
+"""The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from harness.karpenter.scheduling.catalog import Amounts
+from harness.karpenter.scheduling.nodes.existing import ExistingNode
+from harness.karpenter.scheduling.nodes.settling import settling_since
+from harness.karpenter.scheduling.pods.shapes import PodShape
+
+__all__ = ["Room"]
+
+_ANY = 1 << 62
+"""The number of pods that ask for nothing."""
+
+
+class Room:
+    """Of the machines of one moment; sets of nodes are masks by position.
+
+    ``refused`` keeps, by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
+    """
+
+    def __init__(self, existing: Sequence[ExistingNode]) -> None:
+        self.existing = tuple(existing)
+        self.refused: dict[int, int] = {}
+        self.courses: dict[Hashable, Any] = {}
+        """What was found to become of pods that need a place."""
+        self._asked: dict[int, int] = {}
+        self._capacities: dict[int, list[tuple[int, int]]] = {}
+        self._free: dict[str, Amounts] = {}
+        self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
+
+    def accepting(self, shape: PodShape) -> int:
+        """The nodes that can take such a pod, topology apart, as long as nothing is put on them."""
+        fit, roomy = shape.fit, self.holding(shape.amounts)
+        asked = self._asked.get(fit, 0)
+        left = roomy & ~asked
+        while left:
+            bit = left & -left
+            left ^= bit
+            if self.existing[bit.bit_length() - 1].refusal(shape) is not None:
+                self.refused[fit] = self.refused.get(fit, 0) | bit
+        self._asked[fit] = asked | roomy
+        return roomy & ~self.refused.get(fit, 0)
+
+    def capacities(self, shape: PodShape) -> Sequence[tuple[int, int]]:
+        """The nodes that can take such a pod, with the number of them that each has room for, as long as nothing is put on them."""
+        found = self._capacities.get(shape.fit)
+        if found is None:
+            found, left = [], self.accepting(shape)
+            while left:
+                bit = left & -left
+                left ^= bit
+                position = bit.bit_length() - 1
+                amounts = self.existing[position].amounts
+                most = min((amounts.get(name, 0) // amount for name, amount in shape.amounts if amount), default=_ANY)
+                found.append((position, most))
+            self._capacities[shape.fit] = found
+        return found
+
+    @cached_property
+    def initialized(self) -> int:
+        """The number of nodes that are initialized, which stand before the others."""
+        return sum(node.state.initialized for node in self.existing)
+
+    @cached_property
+    def by_settling(self) -> Mapping[str, Sequence[tuple[int, int]]]:
+        """When the nodes of each NodePool began to settle, the last first, and their positions."""
+        found: dict[str, list[tuple[int, int]]] = {}
+        for position, node in enumerate(self.existing):
+            known = node.state.remembered.get(settling_since)
+            if known is None:
+                known = node.state.remembered[settling_since] = settling_since(node.state)
+            pool, begun = known
+            if begun is not None:
+                found.setdefault(pool, []).append((begun, position))
+        for positions in found.values():
+            positions.sort(reverse=True)
+        return found
+
+    @cached_property
+    def position_of(self) -> dict[str, int]:
+        """Positions by name."""
+        return {node.name: position for position, node in enumerate(self.existing)}
+
+    def holding(self, amounts: tuple[tuple[str, int], ...]) -> int:
+        """The nodes that have, as long as nothing is put on them, that much of each resource."""
+        mask = self._roomy.get(amounts)
+        if mask is None:
+            mask = (1 << len(self.existing)) - 1
+            for name, amount in amounts:
+                free = self._free.get(name)
+                if free is None:
+                    free = self._free[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
+                mask &= free.holding(amount)
+            self._roomy[amounts] = mask
+        return mask

@@ -1,0 +1,178 @@
+"""A machine as Karpenter keeps it: a Node, its NodeClaim, and what the pods on it use.
+
+Core ``pkg/controllers/state/statenode.go``.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.engine.names import ProviderId
+from harness.karpenter.labels.core import INITIALIZED, REGISTERED
+from harness.karpenter.lifecycle.names import is_known_ephemeral
+from harness.karpenter.scheduling.pods.volumes import VolumeError, VolumeLookup, Volumes
+from harness.kube.api.labels import HOSTNAME
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    condition_is,
+    is_terminating,
+    labels_of,
+    name_of,
+    same_objects,
+    spec_of,
+    status_of,
+)
+from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
+from harness.kube.scheduling.pods import (
+    HostPort,
+    host_ports,
+    is_daemon,
+    is_terminal,
+    requests_for_pods,
+)
+from harness.kube.scheduling.taints import Taint, same_taint
+
+if TYPE_CHECKING:
+    from harness.karpenter.releases import CoreRelease
+
+NODES = "nodes"
+
+
+class StateNode:
+    """A machine that Karpenter counts on: with a Node, a NodeClaim or both, and the pods bound to it; of one moment.
+
+    Until its Node is registered, ``name``, ``labels`` and ``annotations`` are those of its NodeClaim. Nodes of others always count as
+    ``registered`` and ``initialized``. Core keeps it by ``provider_id``. ``deleting``: its room will go away. ``placed`` are all pods
+    that are bound to it, ``pods`` those that have not ended.
+    """
+
+    def __init__(
+        self,
+        node: Object | None,
+        nodeclaim: Object | None,
+        core: "CoreRelease",
+        *,
+        marked: bool = False,
+        placed: Sequence[Object] = (),
+        csinode: Object | None = None,
+    ) -> None:
+        self.node, self.nodeclaim, self.core = node, nodeclaim, core
+        self.placed, self._marked, self._csinode = placed, marked, csinode
+        self.pods: list[Object] = [pod for pod in placed if not is_terminal(pod)]
+        self.remembered: dict[Hashable, Any] = {}
+        """What was found out about the machine and its pods, which holds at any time."""
+        self.volumes: Volumes = {}
+        self.volume_limits: Mapping[str, int] = {}
+        self.volume_drivers: frozenset[str] = frozenset()
+        own = labels_of(node) if node is not None else {}
+        self.registered = nodeclaim is None or own.get(REGISTERED) == "true"
+        self.initialized = nodeclaim is None or own.get(INITIALIZED) == "true"
+        self._speaker = node if node is not None and self.registered else nodeclaim or {}
+        self.name: str = name_of(self._speaker)
+        self.labels: Mapping[str, str] = labels_of(self._speaker)
+        self.provider_id = ProviderId(
+            provider_id_of(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
+        )
+        if marked:
+            self.deleting = True
+        elif nodeclaim is not None:
+            self.deleting = is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
+        else:
+            self.deleting = node is not None and is_terminating(node)
+
+    def made_of(
+        self,
+        node: Object | None,
+        nodeclaim: Object | None,
+        marked: bool,
+        placed: Sequence[Object],
+        csinode: Object | None,
+    ) -> bool:
+        """Whether it was made of these very objects."""
+        return (
+            self.node is node
+            and self.nodeclaim is nodeclaim
+            and self._marked == marked
+            and self._csinode is csinode
+            and same_objects(self.placed, placed)
+        )
+
+    def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
+        """Finds out what its pods attach and how much it attaches, see :func:`_limits`."""
+        for pod in self.pods:
+            try:
+                attached = volumes.of(pod)
+            except VolumeError:
+                continue  # a volume that is gone while its pod still runs: what is attached is not known any more
+            for driver, claims in attached.items():
+                self.volumes.setdefault(driver, set()).update(claims)
+        if self._csinode is not None:
+            self.volume_limits, self.volume_drivers = _limits(self._csinode, unlimited)
+
+    @property
+    def managed(self) -> bool:
+        return self.nodeclaim is not None
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        return annotations_of(self._speaker)
+
+    @property
+    def hostname(self) -> str:
+        return self.labels.get(HOSTNAME) or self.name
+
+    @property
+    def taints(self) -> tuple[Taint, ...]:
+        """Taints that count: until initialization without startup taints and those that come and go by themselves."""
+        taints = tuple(spec_of(self._speaker).get("taints") or ())
+        if self.nodeclaim is None or self.initialized:
+            return taints
+        startup = spec_of(self.nodeclaim).get("startupTaints") or ()
+        return tuple(
+            t for t in taints if not is_known_ephemeral(t, self.core) and not any(same_taint(s, t) for s in startup)
+        )
+
+    def _amounts(self, name: str) -> dict[str, Quantity]:
+        amounts = parse_list(status_of(self.node).get(name)) if self.node is not None else {}
+        if self.nodeclaim is not None and not self.initialized:
+            for resource, quantity in parse_list(status_of(self.nodeclaim).get(name)).items():
+                if resource not in amounts or amounts[resource].is_zero():
+                    amounts[resource] = quantity
+        return amounts
+
+    def capacity(self) -> dict[str, Quantity]:
+        """Capacity, which until initialization the NodeClaim completes; and one of the resource ``nodes``."""
+        return {**self._amounts("capacity"), NODES: Quantity(NANO)}
+
+    def allocatable(self) -> dict[str, Quantity]:
+        """Allocatable, which until initialization the NodeClaim completes."""
+        return self._amounts("allocatable")
+
+    def available(self) -> dict[str, Quantity]:
+        """Allocatable without what the pods on it request."""
+        return subtract(self.allocatable(), requests_for_pods(self.pods) if self.pods else {})
+
+    def daemon_requests(self) -> ResourceList:
+        """What the DaemonSet pods on it request."""
+        return merge(*(requests_for_pods((pod,)) for pod in self.pods if is_daemon(pod)))
+
+    def host_ports(self) -> list[HostPort]:
+        """Host ports that its pods bind."""
+        return [port for pod in self.pods for port in host_ports(pod)]
+
+
+def provider_id_of(node: Object) -> str:
+    """Under what core keeps a Node: its provider id, its name where it has none."""
+    return str(spec_of(node).get("providerID") or name_of(node))
+
+
+def _limits(csinode: Object, unlimited: bool) -> tuple[dict[str, int], frozenset[str]]:
+    """How many volumes of each CSI driver a node attaches, and the drivers that it has; ``unlimited``: also without a count."""
+    drivers = spec_of(csinode).get("drivers") or ()
+    limits = {
+        driver["name"]: driver["allocatable"].get("count") or 0
+        for driver in drivers
+        if driver.get("allocatable") is not None and not (unlimited and driver["allocatable"].get("count") is None)
+    }
+    return limits, frozenset(driver["name"] for driver in drivers)

@@ -1,0 +1,107 @@
+"""Pods of nodes that are going away: which of them are worth a new node now, and which are protected, or blocked for good by a budget.
+
+Source: core ``pkg/utils/pdb/pdb.go`` (IsCurrentlyReschedulable), ``pkg/utils/pod/{scheduling,events}.go``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.karpenter.labels.core import DO_NOT_DISRUPT
+from harness.karpenter.lifecycle.nodes.protection import Protection, protection_of, tolerates_disruption
+from harness.karpenter.releases.scheduling import SchedulingRules
+from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent, pod_key
+from harness.kube.api.objects import Object, annotations_of, condition, labels_of, namespace_of, spec_of, status_of
+from harness.kube.api.selectors import Selector
+from harness.kube.scheduling.pods import is_active, is_daemon, is_reschedulable, is_static
+
+_DEDUPE_SECONDS = 120.0
+
+
+class Displaced:
+    """Judges the pods of nodes that are going away, or could go. ``now`` is in nanoseconds since the start."""
+
+    def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
+        ordered = sorted(budgets, key=pod_key)  # as the API server lists them
+        self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in ordered]
+        self._now, self._rules = now, rules
+        self.events: list[SchedulingEvent] = []
+        """What Karpenter says about the pods that were judged."""
+
+    def movable(self, pod: Object) -> bool:
+        """Whether the pod has to find another place, and may be evicted."""
+        if not self._budgets and DO_NOT_DISRUPT not in annotations_of(pod):
+            return is_reschedulable(pod)
+        looked_at = is_active(pod) or self._rules.protects_ending
+        protection = self._protection(pod) if looked_at else Protection(active=False)
+        tolerated = tolerates_disruption(pod)
+        if protection.event is not None and not is_static(pod) and not (tolerated and is_daemon(pod)):
+            self.events.append(_event(pod, *protection.event))
+        evictable = is_active(pod) and not tolerated and not is_static(pod) and not protection.active
+        blocked = evictable and self._blocking(pod, lambda budget: _never_allows(spec_of(budget)))
+        return is_reschedulable(pod) and not protection.active and not blocked
+
+    @property
+    def knows_budgets(self) -> bool:
+        """Whether there is any budget."""
+        return bool(self._budgets)
+
+    def disruptable(self, pod: Object) -> bool:
+        """Whether no annotation keeps the pod where it is."""
+        if DO_NOT_DISRUPT not in annotations_of(pod) or not is_active(pod):
+            return True
+        protection = self._protection(pod)
+        if protection.event is not None:
+            self.events.append(_event(pod, *protection.event))
+        return not protection.active
+
+    def protected(self, pod: Object) -> bool:
+        """Whether an annotation protects the pod, whether it still runs or not."""
+        return self._protection(pod).active
+
+    def told(self, pod: Object) -> SchedulingEvent | None:
+        """What Karpenter says when it looks at the annotation (core pkg/utils/pod/scheduling.go IsDoNotDisruptActive)."""
+        event = self._protection(pod).event
+        return _event(pod, *event) if event is not None else None
+
+    def budgets_against(self, pod: Object) -> Sequence[Object]:
+        """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
+        if (
+            not self._budgets
+            or not is_active(pod)
+            or is_static(pod)
+            or tolerates_disruption(pod)
+            or self._protection(pod).active
+        ):
+            return ()
+        return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
+
+    def _protection(self, pod: Object) -> Protection:
+        return protection_of(pod, self._now, may_end=self._rules.protection_may_end)
+
+    def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
+        matching = [
+            budget
+            for budget, selector in self._budgets
+            if namespace_of(budget) == namespace_of(pod) and selector.matches(labels_of(pod))
+        ]
+        if len(matching) > 1 and self._rules.several_budgets_block:
+            return matching
+        for budget in matching:
+            spec = spec_of(budget)
+            ready = condition(pod, "Ready")
+            lenient = spec.get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
+            if lenient and ready is not None and ready["status"] == "False":
+                return ()
+            if forbids(budget):
+                return (budget,)
+        return ()
+
+
+def _never_allows(spec: Mapping[str, Any]) -> bool:
+    """Whether a budget allows no disruption whatever the number of pods."""
+    never: Sequence[object] = (0, "0%")
+    return spec.get("maxUnavailable") in never or spec.get("minAvailable") == "100%"
+
+
+def _event(pod: Object, kind: str, reason: str, message: str) -> SchedulingEvent:
+    return SchedulingEvent("Pod", pod_key(pod), kind, reason, message, _DEDUPE_SECONDS)

@@ -1,0 +1,1 @@
+"""Why a pod, a node or an instance type was left out: values with fields, worded late."""

@@ -1,0 +1,342 @@
+"""Why each node, NodePool, instance type and offering took a pod or did not: noted during the pass that decides it.
+
+Pass a :class:`Ledger` to :func:`~harness.karpenter.scheduling.solve`; without one nothing is noted and nothing is spent.
+
+    ledger = Ledger()
+    solve(snapshot, types, release=release, ledger=ledger)
+    for entry in ledger.of("default/web-0"):     # in the order in which things were tried
+        NodeTried(pod, step, node, reason)       # an existing node; reason is None when it took the pod
+        Joined(pod, step, nodeclaim, nodepool)   # a NodeClaim in the making (its number) took the pod
+        PoolTried(pod, step, nodepool, reason)   # a new NodeClaim of a NodePool; reason is None when it took the pod
+        Relaxed(pod, step, dropped)              # the preference given up before step
+    ledger.filtered                              # PoolFiltered: NodePools without a size that suits them, before any pod
+
+``step`` counts relaxations from 0. ``reason`` is a value of :mod:`harness.karpenter.scheduling.reasons.pods`;
+str() is Karpenter's sentence.
+
+A PoolTried says what became of each size: ``entry.types()`` yields a TypeVerdict per instance type of the NodePool, with all its
+reasons (the first decides; none: it stays) and an OfferingVerdict per offering; ``entry.removed()`` counts first reasons by kind.
+Both are worked out when asked for, from the very sets that the pass used.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from harness.karpenter.cloudprovider import InstanceType, Offering
+from harness.karpenter.requirements import Conflicts, Incompatible, Requirements
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.nodeclaims.inflight import Fit, InflightNodeClaim, port_conflict
+from harness.karpenter.scheduling.nodeclaims.planned import pod_key
+from harness.karpenter.scheduling.nodeclaims.templates import Template
+from harness.karpenter.scheduling.pods.shapes import PodShape
+from harness.karpenter.scheduling.reasons.funnel import Funnel, funnel_of_nodepool, funnel_of_pod
+from harness.karpenter.scheduling.reasons.pods import HostPortConflict, Reason
+from harness.kube.api.objects import Object
+from harness.kube.api.quantity import ZERO, Quantity
+from harness.kube.api.resources import ResourceList, merge
+
+
+@dataclass(frozen=True, slots=True)
+class NodePoolExcludes:
+    """The NodePool's own requirements contradict the size."""
+
+    conflicts: Conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class PodExcludes:
+    """The requirements of NodePool, pod, volumes and topology together contradict the size."""
+
+    conflicts: Conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class BeyondLimit:
+    """A node of the size would exceed what the NodePool's limits leave."""
+
+    resource: str
+    capacity: Quantity
+    remaining: Quantity
+
+
+@dataclass(frozen=True, slots=True)
+class TooSmall:
+    """``requested`` (pod and DaemonSets) is more than the size's allocatable amount; of it ``daemons`` take so much, by name."""
+
+    resource: str
+    requested: Quantity
+    allocatable: Quantity
+    daemons: tuple[tuple[str, Quantity], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotOffered:
+    """No available offering of the size is accepted."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortTaken:
+    """A DaemonSet that runs on the size binds a host port of the pod."""
+
+    conflict: HostPortConflict
+
+
+@dataclass(frozen=True, slots=True)
+class Overcommitted:
+    """What Kubernetes and the system reserve is more than the size has: its allocatable amount is negative."""
+
+    resource: str
+
+
+TypeReason = NodePoolExcludes | PodExcludes | BeyondLimit | TooSmall | NotOffered | PortTaken | Overcommitted
+
+
+@dataclass(frozen=True, slots=True)
+class OfferingVerdict:
+    """One offering: ``available`` as the cloud says, ``conflict`` with the requirements, or neither wrong."""
+
+    offering: Offering
+    available: bool
+    conflict: Incompatible | None
+
+    @property
+    def usable(self) -> bool:
+        return self.available and self.conflict is None
+
+
+@dataclass(frozen=True, slots=True)
+class TypeVerdict:
+    """One size: all reasons against it, in the order of the filter, and its offerings."""
+
+    instance_type: InstanceType
+    reasons: tuple[TypeReason, ...]
+    offerings: tuple[OfferingVerdict, ...]
+
+    @property
+    def kept(self) -> bool:
+        return not self.reasons
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTried:
+    """An existing node was asked."""
+
+    pod: str
+    step: int
+    node: str
+    reason: Reason | None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The pod went on a NodeClaim that an earlier pod had started."""
+
+    pod: str
+    step: int
+    nodeclaim: int
+    nodepool: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relaxed:
+    """A preference was given up."""
+
+    pod: str
+    step: int
+    dropped: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolTried:
+    """A new NodeClaim of a NodePool was considered. ``requirements`` are those that sizes were judged by."""
+
+    pod: str
+    step: int
+    nodepool: str
+    reason: Reason | None
+    requirements: Requirements
+    requests: ResourceList
+    limits: Mapping[str, Quantity]
+    _template: Template = field(repr=False)
+    _own: Requirements = field(repr=False)
+    _shape: PodShape = field(repr=False)
+    _judge: "Callable[[Requirements], _Offerings]" = field(repr=False)
+
+    def types(self) -> Iterator[TypeVerdict]:
+        """A verdict for each instance type of the NodePool, in the provider's order."""
+        judge = self._judge(self.requirements)
+        for index, instance_type in enumerate(self._template.index.types):
+            offerings = judge.of(instance_type)
+            yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
+
+    def removed(self) -> Mapping[str, int]:
+        """How many sizes each kind of reason removed first, by the name of its class; those kept count as ``kept``."""
+        firsts = (type(v.reasons[0]).__name__ if v.reasons else "kept" for v in self.types())
+        return Counter(firsts)
+
+    def funnel(self) -> Funnel:
+        """The same counts as masks, which take no time."""
+        own = self._own
+        return funnel_of_pod(self._template, own, self.requirements, self.requests, self.limits, self._shape)
+
+    def _reasons(
+        self, index: int, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]
+    ) -> Iterator[TypeReason]:
+        for name, remaining in self.limits.items():
+            capacity = instance_type.capacity.get(name, ZERO)
+            if capacity > remaining:
+                yield BeyondLimit(name, capacity, remaining)
+        own = instance_type.requirements.intersects(self._own)
+        if own is not None:
+            yield NodePoolExcludes(own)
+        else:
+            together = instance_type.requirements.intersects(self.requirements)
+            if together is not None:
+                yield PodExcludes(together)
+        yield from self._room(index, instance_type)
+        if not any(verdict.usable for verdict in offerings):
+            yield NotOffered()
+
+    def _room(self, index: int, instance_type: InstanceType) -> Iterator[TypeReason]:
+        groups = (group for group in self._template.groups if group.mask >> index & 1)
+        group = next(groups, self._template.everywhere)
+        if (conflict := port_conflict(self._shape, group.host_ports)) is not None:
+            yield PortTaken(conflict)
+        total = merge(self.requests, group.overhead)
+        for name, requested in total.items():
+            allocatable = instance_type.allocatable.get(name, ZERO)
+            if requested > allocatable:
+                yield TooSmall(name, requested, allocatable, group.takes(name))
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFiltered:
+    """A NodePool that no pod was tried with, since no size suits it. ``unmet``: keys with too few values for their ``minValues``."""
+
+    nodepool: str
+    requirements: Requirements
+    unmet: Mapping[str, int]
+    _template: Template = field(repr=False)
+    _judge: "Callable[[Requirements], _Offerings]" = field(repr=False)
+
+    def types(self) -> Iterator[TypeVerdict]:
+        """A verdict for each instance type of the NodePool; where only ``minValues`` is missed, some have no reason against them."""
+        judge = self._judge(self.requirements)
+        for instance_type in self._template.index.types:
+            offerings = judge.of(instance_type)
+            yield TypeVerdict(instance_type, tuple(self._reasons(instance_type, offerings)), offerings)
+
+    def funnel(self) -> Funnel:
+        """The first reasons as masks."""
+        return funnel_of_nodepool(self._template, self.requirements)
+
+    def _reasons(self, instance_type: InstanceType, offerings: tuple[OfferingVerdict, ...]) -> Iterator[TypeReason]:
+        own = instance_type.requirements.intersects(self.requirements)
+        if own is not None:
+            yield NodePoolExcludes(own)
+        yield from (Overcommitted(name) for name, left in instance_type.allocatable.items() if left.negative)
+        if not any(verdict.usable for verdict in offerings):
+            yield NotOffered()
+
+
+class _Offerings:
+    """Judges offerings by the same requirements, each size once: most pods ask for what the pod before them asked for."""
+
+    def __init__(self, requirements: Requirements) -> None:
+        self._requirements = requirements
+        self._judged: dict[int, tuple[InstanceType, tuple[OfferingVerdict, ...]]] = {}
+
+    def of(self, instance_type: InstanceType) -> tuple[OfferingVerdict, ...]:
+        key = id(instance_type)  # held below, so that the number stays its own
+        if key not in self._judged:
+            verdicts = tuple(
+                OfferingVerdict(one, one.available, self._conflict(one)) for one in instance_type.offerings
+            )
+            self._judged[key] = (instance_type, verdicts)
+        return self._judged[key][1]
+
+    def _conflict(self, offering: Offering) -> Incompatible | None:
+        known = self._requirements.vocabulary.well_known
+        return self._requirements.compatible(offering.requirements, known)
+
+
+Entry = NodeTried | Joined | Relaxed | PoolTried
+
+
+_JUDGES = 16  # a judge of a region's sizes takes a megabyte
+
+
+class Ledger:
+    """Collects entries. ``entries`` are in the order of the pass, over all pods; ``filtered`` precede it."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.filtered: list[PoolFiltered] = []
+        self._steps: dict[str, int] = {}
+        self._by_pod: dict[str, list[Entry]] = {}
+        self._sorted = 0
+        self._judge = lru_cache(maxsize=_JUDGES)(_Offerings)
+
+    def of(self, pod: str) -> list[Entry]:
+        """The entries of one pod (``namespace/name``)."""
+        for entry in self.entries[self._sorted :]:
+            self._by_pod.setdefault(entry.pod, []).append(entry)
+        self._sorted = len(self.entries)
+        return list(self._by_pod.get(pod, ()))
+
+    # called by the scheduler
+
+    def excluded(self, template: Template, unmet: Mapping[str, int], algebra: Algebra) -> None:
+        public = algebra.public(template.requirements.items)
+        self.filtered.append(PoolFiltered(template.name, public, dict(unmet), template, self._judge))
+
+    def began(self, pod: Object) -> None:
+        self._steps[pod_key(pod)] = 0
+
+    def relaxed(self, pod: Object, dropped: str) -> None:
+        key = pod_key(pod)
+        self._steps[key] += 1
+        self.entries.append(Relaxed(key, self._steps[key], dropped))
+
+    def node(self, pod: Object, node: str, reason: Reason | None) -> None:
+        key = pod_key(pod)
+        self.entries.append(NodeTried(key, self._steps[key], node, reason))
+
+    def joined(self, pod: Object, nodeclaim: InflightNodeClaim) -> None:
+        key = pod_key(pod)
+        self.entries.append(Joined(key, self._steps[key], nodeclaim.id, nodeclaim.template.name))
+
+    def pool(
+        self,
+        pod: Object,
+        shape: PodShape,
+        template: Template,
+        nodeclaim: InflightNodeClaim | None,
+        outcome: "Fit | Reason",
+        limits: Mapping[str, Quantity],
+        algebra: Algebra,
+    ) -> None:
+        """``nodeclaim`` is None when limits forbade to start one."""
+        key = pod_key(pod)
+        judged = template.requirements
+        if isinstance(outcome, Fit):
+            judged = outcome.requirements
+        elif nodeclaim is not None and nodeclaim.judged is not None:
+            judged = nodeclaim.judged
+        self.entries.append(
+            PoolTried(
+                key,
+                self._steps[key],
+                template.name,
+                None if isinstance(outcome, Fit) else outcome,
+                algebra.public(judged.items),
+                shape.requests,
+                dict(limits),
+                template,
+                algebra.public(template.requirements.items),
+                shape,
+                self._judge,
+            )
+        )
