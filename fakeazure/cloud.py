@@ -44,7 +44,7 @@ from fakeazure.expectations import Calls
 from fakeazure.guids import guid_of
 from fakeazure.journal import Call, Journal, summarise
 from fakeazure.market.faults import Fault
-from fakeazure.resources import vm_lifecycle
+from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.routing import router
 from fakeazure.state import State
 from fakeazure.timers import ManualClock

@@ -6,32 +6,20 @@ from functools import cache
 
 from fakeazure.aks import agent_pools, credentials, machines, managed_clusters, node_bootstrapping, versions
 from fakeazure.arm.routes import Router
-from fakeazure.resources import (
+from fakeazure.resources import groups, identities, images, long_running, marketplace, plain, subscriptions
+from fakeazure.resources.compute import (
     capacity_reservations,
-    deployments,
     disks,
-    groups,
-    identities,
-    images,
-    long_running,
-    marketplace,
-    network_interfaces,
-    network_kinds,
-    placement_scores,
-    plain,
-    resource_graph,
-    retail_prices,
     scale_sets,
-    skus,
     ssh_keys,
-    subscriptions,
-    usages,
     virtual_machines,
-    virtual_networks,
     vm_actions,
     vm_extensions,
-    vm_sizes,
 )
+from fakeazure.resources.deployments import deployments
+from fakeazure.resources.graph import resource_graph
+from fakeazure.resources.network import network_interfaces, network_kinds, virtual_networks
+from fakeazure.resources.sizes import placement_scores, retail_prices, skus, usages, vm_sizes
 from fakeazure.state import State
 
 _PARTS = (

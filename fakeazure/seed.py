@@ -9,11 +9,11 @@ from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool, comple
 from fakeazure.arm.ids import ResourceId
 from fakeazure.guids import guid_of
 from fakeazure.market.declared_reservations import DeclaredReservation
-from fakeazure.resources.capacity_reservations import add_reservations
+from fakeazure.resources.compute.capacity_reservations import add_reservations
 from fakeazure.resources.identities import IDENTITIES
-from fakeazure.resources.network_kinds import LOAD_BALANCERS, NETWORK_SECURITY_GROUPS
+from fakeazure.resources.network.network_kinds import LOAD_BALANCERS, NETWORK_SECURITY_GROUPS
+from fakeazure.resources.network.virtual_networks import VIRTUAL_NETWORKS, add_network, add_subnet
 from fakeazure.resources.plain import ROUTE_TABLES
-from fakeazure.resources.virtual_networks import VIRTUAL_NETWORKS, add_network, add_subnet
 from fakeazure.state import State
 from lazyrecords import dataclass
 

@@ -16,7 +16,7 @@ from fakeazure.arm.operations import Operation
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
-from fakeazure.resources import vm_lifecycle
+from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import State
 
 _FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")

@@ -13,7 +13,9 @@ from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.texts import failure
 from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
-from fakeazure.resources import images, network_interfaces, virtual_machines, vm_checks, vm_lifecycle
+from fakeazure.resources import images
+from fakeazure.resources.compute import virtual_machines, vm_checks, vm_lifecycle
+from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 
 Done = Callable[[Failure | None], None]

@@ -20,7 +20,7 @@ from fakeazure.arm.texts import failure, refuse
 from fakeazure.market.facts import Size
 from fakeazure.market.faults import STUCK
 from fakeazure.market.match import Subject
-from fakeazure.resources import vm_lifecycle
+from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 

@@ -12,8 +12,8 @@ from fakeazure.arm.messages import Document
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.quota import charge_of
-from fakeazure.resources import scale_sets
-from fakeazure.resources.virtual_machines import known_size
+from fakeazure.resources.compute import scale_sets
+from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.state import State
 
 _PRIORITY = {"spot": "Spot"}

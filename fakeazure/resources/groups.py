@@ -13,7 +13,8 @@ from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
-from fakeazure.resources import network_interfaces, scale_sets, vm_lifecycle
+from fakeazure.resources.compute import scale_sets, vm_lifecycle
+from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.store import Entry
 

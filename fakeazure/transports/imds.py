@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from fakeazure.arm.ids import ResourceId
 from fakeazure.cloud import FakeAzure
-from fakeazure.resources import instance_metadata
+from fakeazure.resources.compute import instance_metadata
 from fakeazure.transports import json_text
 from fakeazure.transports.pki import PkiError
 

@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 from fakeazure.cloud import FakeAzure
 from fakeazure.journal import Call
+from fakeazure.resources.compute.vm_actions import serial_log
 from fakeazure.resources.marketplace import aliases
-from fakeazure.resources.vm_actions import serial_log
 from fakeazure.timers import timestamp
 from fakeazure.transports import json_text
 from fakeazure.transports.metadata import ALIASES

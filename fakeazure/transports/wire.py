@@ -15,7 +15,7 @@ from fakeazure.arm.texts import failure
 from fakeazure.cloud import FakeAzure
 from fakeazure.dispatch import FAULT_HEADER
 from fakeazure.guids import Guids
-from fakeazure.resources.retail_prices import ORIGIN
+from fakeazure.resources.sizes.retail_prices import ORIGIN
 from fakeazure.transports import imds, json_text, own, status_page
 from fakeazure.transports.bearer import Judge
 from fakeazure.transports.limits import Limits

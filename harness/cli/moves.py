@@ -150,7 +150,7 @@ class _Meter:
         world.clock.leaving = self._look
 
     def _price(self) -> float:
-        from harness.world.prices import totals
+        from harness.world.costs.prices import totals
 
         found = totals(self._world)
         self.unpriced.update(found.unpriced)

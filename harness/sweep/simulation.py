@@ -13,8 +13,8 @@ from harness.kube.api.owners import workload_of
 from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
 from harness.sweep.situation import Scaled, Situation
 from harness.world import World
-from harness.world.bill import Bill
-from harness.world.prices import machine_prices
+from harness.world.costs.bill import Bill
+from harness.world.costs.prices import machine_prices
 from harness.world.refused import is_mistake
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from harness.nodes.disk_driver import DiskDriver
 from harness.nodes.eviction_notices import EvictionNotices
 from harness.nodes.kubelet import Kubelets
 from harness.nodes.registry import Machines
-from harness.world.azure import AzurePort, make_cloud
-from harness.world.azure_timers import AzureTimers
+from harness.world.azure.port import AzurePort, make_cloud
+from harness.world.azure.timers import AzureTimers
 from harness.world.karpenter import Karpenter, Surroundings
 from harness.world.kubectl import Kubectl
 from harness.world.ports import Ports

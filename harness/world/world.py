@@ -19,7 +19,7 @@ from harness.world.settings import Inputs, resolve, split_times
 
 if TYPE_CHECKING:
     from harness.reading.sources import Source
-    from harness.world.metrics import Metrics
+    from harness.world.metrics.table import Metrics
 
 
 class World(Observations):
@@ -80,7 +80,7 @@ class World(Observations):
 
     def metrics(self) -> Metrics:
         """What Karpenter's metrics would say now, under upstream's names. Raises LookupError where Karpenter is somebody else."""
-        from harness.world.metrics import metrics_of
+        from harness.world.metrics.table import metrics_of
 
         return metrics_of(self)
 

@@ -15,7 +15,7 @@ from fakeazure.aks.node_labels import ABSENT, TABLE, NodeFacts, aks_labels, clus
 from fakeazure.arm.ids import ResourceId
 from fakeazure.cloud import FakeAzure
 from fakeazure.events import PoweredOn
-from fakeazure.resources.virtual_networks import add_network
+from fakeazure.resources.network.virtual_networks import add_network
 from tests.cloud.aks_machine import TAINTS, machine_body, put
 from tests.cloud.driver import MACHINES, Driver
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.resources.template_expressions import TemplateError, evaluate
+from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
 from fakeazure.timing import Timing
 from tests.cloud.driver import Driver, error_of
 

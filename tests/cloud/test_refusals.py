@@ -11,7 +11,7 @@ from fakeazure.catalog.images import GALLERIES, SNAPSHOT
 from fakeazure.cloud import FakeAzure
 from fakeazure.market.facts import Size
 from fakeazure.market.wording import MarketError
-from fakeazure.resources.vm_checks import os_disk_mismatch
+from fakeazure.resources.compute.vm_checks import os_disk_mismatch
 from fakeazure.timing import INSTANT
 from tests.cloud.driver import NETWORK, Driver, error_of, record
 

@@ -11,7 +11,7 @@ import pytest
 from fakeazure.arm.messages import Response
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.graph_rows import GraphRows
-from fakeazure.resources.kql import QueryError, compile_query
+from fakeazure.resources.graph.kql import QueryError, compile_query
 from fakeazure.timing import INSTANT, Timing
 from tests.cloud.driver import Driver, error_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fakeazure.resources import resource_graph
+from fakeazure.resources.graph import resource_graph
 from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError
 from harness.testing import nodeclass, nodepool, pod
 from tests.corridor.conftest import SMALL

@@ -12,7 +12,7 @@ from harness.engine.names import NodeName
 from harness.engine.ports import ADMIN
 from harness.testing import daemonset, nodeclass, nodepool, pod, requirement
 from harness.world import World
-from harness.world.condition_metrics import _ends
+from harness.world.metrics.conditions import _ends
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "lifecycle"
 PREFIX = "karpenter_"

@@ -148,7 +148,7 @@ def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any
     """What came of it, as JSON has it, but for the reasons of the pending pods."""
     from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
     from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes
-    from harness.world.prices import totals
+    from harness.world.costs.prices import totals
 
     world, pods = done.world, done.world.view.list("Pod")
     nodes, prices = _nodes(world, pods), totals(world)

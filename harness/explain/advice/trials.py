@@ -14,7 +14,7 @@ from harness.kube.api.owners import Workload, workload_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list
 from harness.world import World
-from harness.world.prices import machine_prices
+from harness.world.costs.prices import machine_prices
 from harness.world.startup import end_startup
 
 __all__ = ["MANY", "Outcome", "Trials"]

@@ -13,8 +13,8 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.events import ExtensionInstalled
 from fakeazure.market.match import Subject
-from fakeazure.resources import vm_lifecycle
-from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
+from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
 from fakeazure.state import State
 
 _ONE = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}/{{vm}}/extensions"

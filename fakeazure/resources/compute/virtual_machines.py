@@ -17,8 +17,10 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
-from fakeazure.resources import images, network_interfaces, vm_checks, vm_disks, vm_lifecycle
-from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
+from fakeazure.resources import images
+from fakeazure.resources.compute import vm_checks, vm_disks, vm_lifecycle
+from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
+from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 

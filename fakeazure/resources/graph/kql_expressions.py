@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fakeazure.arm.tokens import DEEPEST, Tokens
-from fakeazure.resources.kql_functions import COMPARISONS, FUNCTIONS, MEASURES, MEMBERSHIP, QueryError, plus
+from fakeazure.resources.graph.kql_functions import COMPARISONS, FUNCTIONS, MEASURES, MEMBERSHIP, QueryError, plus
 
 Row = Mapping[str, Any]
 Expression = Callable[[Row], Any]

@@ -10,7 +10,7 @@ from fakeazure.market.faults import Fault
 from fakeazure.market.quota import Shortage
 from harness.karpenter.labels.core import SPOT
 from harness.world.assembly import Assembly
-from harness.world.machine_price import MachinePrice, price_of
+from harness.world.costs.machine_price import MachinePrice, price_of
 from lazyrecords import dataclass
 
 __all__ = ["AzureObservations", "QuotaUse"]

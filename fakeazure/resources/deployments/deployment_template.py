@@ -10,7 +10,7 @@ from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request
 from fakeazure.arm.operations import RUNNING, Operation
-from fakeazure.resources.template_expressions import TemplateError, evaluate
+from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
 from fakeazure.state import State
 from lazyrecords import dataclass
 

@@ -27,7 +27,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.quantity import NANO, Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
 from harness.kube.scheduling.pods import is_daemon, is_terminal, limits_for_pods, requests_for_pods
-from harness.world.samples import Sample, resource_claim_labels, seconds_since
+from harness.world.metrics.samples import Sample, resource_claim_labels, seconds_since
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 
-from fakeazure.resources.kql_expressions import Expression, Expressions, Row
-from fakeazure.resources.kql_functions import QueryError, sort_key, text_of
+from fakeazure.resources.graph.kql_expressions import Expression, Expressions, Row
+from fakeazure.resources.graph.kql_functions import QueryError, sort_key, text_of
 from lazyrecords import dataclass
 
 __all__ = ["Query", "QueryError", "Row", "Tables", "compile_query"]

@@ -17,9 +17,9 @@ from fakeazure.arm.operations import Operation
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.resources.deployment_template import Scope, Step, names
-from fakeazure.resources.deployment_template import steps as template_steps
-from fakeazure.resources.template_expressions import TemplateError, evaluate
+from fakeazure.resources.deployments.deployment_template import Scope, Step, names
+from fakeazure.resources.deployments.deployment_template import steps as template_steps
+from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 from lazyrecords import dataclass

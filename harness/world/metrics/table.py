@@ -20,12 +20,12 @@ from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, labels_of, name_of, spec_of, status_of
 from harness.kube.api.resources import parse_list
 from harness.wording import did_you_mean
-from harness.world.condition_metrics import CONDITION_FAMILIES, OLD_NAMES, condition_samples
-from harness.world.departure_metrics import DEPARTURE_FAMILIES, departure_samples
-from harness.world.disruption_metrics import DISRUPTION_FAMILIES, disruption_samples
-from harness.world.duration_metrics import DURATION_FAMILIES, duration_samples
-from harness.world.object_metrics import OBJECT_FAMILIES, PER_OBJECT, object_samples, resource_name, resource_number
-from harness.world.samples import Distributions, Labels, Sample, base_of, number
+from harness.world.metrics.conditions import CONDITION_FAMILIES, OLD_NAMES, condition_samples
+from harness.world.metrics.departures import DEPARTURE_FAMILIES, departure_samples
+from harness.world.metrics.disruption import DISRUPTION_FAMILIES, disruption_samples
+from harness.world.metrics.durations import DURATION_FAMILIES, duration_samples
+from harness.world.metrics.objects import OBJECT_FAMILIES, PER_OBJECT, object_samples, resource_name, resource_number
+from harness.world.metrics.samples import Distributions, Labels, Sample, base_of, number
 
 if TYPE_CHECKING:
     from harness.karpenter.disruption.tally import Tally

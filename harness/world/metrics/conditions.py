@@ -22,7 +22,7 @@ from harness.kube.api.objects import (
     metadata_of,
     name_of,
 )
-from harness.world.samples import Distributions, Labels, Sample, seconds_since
+from harness.world.metrics.samples import Distributions, Labels, Sample, seconds_since
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations

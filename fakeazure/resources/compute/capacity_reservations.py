@@ -17,9 +17,9 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.declared_reservations import DeclaredReservation
+from fakeazure.resources.compute.virtual_machines import known_size
+from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, group_of
 from fakeazure.resources.kinds import Kind
-from fakeazure.resources.virtual_machines import known_size
-from fakeazure.resources.vm_lifecycle import FULL_TYPE, NAMESPACE, group_of
 from fakeazure.state import State
 from fakeazure.store import Entry
 from fakeazure.timers import timestamp

@@ -9,8 +9,8 @@ from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, Preempting
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.nodes.eviction_notices import EvictionNotices
 from harness.nodes.kubelet import Kubelets
+from harness.world.azure.hardware import machine_of, vm_id_of
 from harness.world.caches import Caches
-from harness.world.hardware import machine_of, vm_id_of
 
 __all__ = ["AzureTimers"]
 

@@ -24,7 +24,8 @@ from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
 from fakeazure.market.market import Allocation
 from fakeazure.market.match import Subject
-from fakeazure.resources import network_interfaces, vm_disks
+from fakeazure.resources.compute import vm_disks
+from fakeazure.resources.network import network_interfaces
 from fakeazure.state import MachineFacts, State
 from fakeazure.timers import timestamp
 from lazyrecords import dataclass

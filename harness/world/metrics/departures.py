@@ -25,7 +25,7 @@ from harness.kube.api.objects import (
     metadata_of,
     status_of,
 )
-from harness.world.samples import Distributions, Labels, Sample, seconds_since, snake_case
+from harness.world.metrics.samples import Distributions, Labels, Sample, seconds_since, snake_case
 
 if TYPE_CHECKING:
     from harness.clusters.memory.journal import Entry

@@ -9,7 +9,7 @@ from fakeazure.arm.bodies import body_of, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
-from fakeazure.resources.kql import QueryError, Row, compile_query
+from fakeazure.resources.graph.kql import QueryError, Row, compile_query
 from fakeazure.state import State
 from fakeazure.store import Entry
 

@@ -10,7 +10,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of
 from harness.world import World
-from harness.world.machine_price import MachinePrice
+from harness.world.costs.machine_price import MachinePrice
 
 __all__ = ["Totals", "machine_prices", "totals"]
 

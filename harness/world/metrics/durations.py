@@ -20,8 +20,8 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
-from harness.world.departure_metrics import finalized
-from harness.world.samples import Distributions, Sample, resource_claim_labels, seconds_since
+from harness.world.metrics.departures import finalized
+from harness.world.metrics.samples import Distributions, Sample, resource_claim_labels, seconds_since
 
 if TYPE_CHECKING:
     from harness.world.observations import Observations

@@ -8,7 +8,7 @@ from typing import Any
 from fakeazure.arm.bodies import items, number, section, text
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.texts import refuse
-from fakeazure.resources.disks import DISKS, LARGEST, detach
+from fakeazure.resources.compute.disks import DISKS, LARGEST, detach
 from fakeazure.state import State
 
 

@@ -12,9 +12,9 @@ from fakeazure.arm.operations import Operation
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
-from fakeazure.resources import vm_lifecycle
-from fakeazure.resources.virtual_machines import ONE, vm_id
-from fakeazure.resources.vm_lifecycle import TYPE
+from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.compute.virtual_machines import ONE, vm_id
+from fakeazure.resources.compute.vm_lifecycle import TYPE
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 

@@ -15,7 +15,7 @@ from harness.karpenter.lifecycle.names import nodepool_of
 from harness.kube.api.objects import Object, is_terminating, labels_of, spec_of, status_of
 from harness.kube.go.durations import parse_duration
 from harness.kube.scheduling.pods import is_reschedulable
-from harness.world.samples import Labels, Sample, snake_case
+from harness.world.metrics.samples import Labels, Sample, snake_case
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 from fakeazure.arm.bodies import items, section
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
-from fakeazure.resources import vm_lifecycle
+from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import MachineFacts, State
 
 _ATTESTED = 6 * 3600.0

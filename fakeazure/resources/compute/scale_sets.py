@@ -17,10 +17,10 @@ from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
-from fakeazure.resources import vm_lifecycle
+from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.compute.scale_set_views import instance_view, shown
+from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.resources.kinds import Kind
-from fakeazure.resources.scale_set_views import instance_view, shown
-from fakeazure.resources.virtual_machines import known_size
 from fakeazure.state import State
 from fakeazure.store import Entry
 from fakeazure.timers import timestamp

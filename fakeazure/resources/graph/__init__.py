@@ -1,0 +1,1 @@
+"""`Microsoft.ResourceGraph`: its query language, and the rows that it is asked about."""

@@ -1,0 +1,1 @@
+"""`Microsoft.Network`: virtual networks, network interfaces, and what surrounds them."""
