@@ -15,13 +15,13 @@ from harness.conformance.ops.schedule import (
 )
 from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.commands.actions import is_tainted
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
+from harness.karpenter.disruption.execution.actions import is_tainted
 from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.overlays.evaluation import Evaluation
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.disruption import disruption_rules_of

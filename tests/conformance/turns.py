@@ -18,8 +18,8 @@ from harness.conformance.ops.instance_types import describe
 from harness.engine.clock import render
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption import loop
-from harness.karpenter.disruption.commands.actions import ClusterActions
 from harness.karpenter.disruption.controller import Turn
+from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.karpenter.disruption.situation import Deliberation, Situation, View
 from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.kube.api.objects import Object, metadata_of, name_of

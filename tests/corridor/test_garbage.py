@@ -3,7 +3,7 @@
 import pytest
 
 from fakeazure.resources.graph import resource_graph
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.testing import nodeclass, nodepool, pod
 from tests.corridor.conftest import SMALL
 

@@ -8,8 +8,8 @@ import pytest
 
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.conditions import Judged, with_conditions
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.lifecycle.nodeclaims.expiration import expires_in
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.lifecycle.nodes.repair import Repair, repair_of
 from harness.karpenter.releases import provider
 from harness.karpenter.releases.core import CORE_RELEASES

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.releases import ProviderOptions, provider
 

@@ -9,9 +9,9 @@ from typing import Any
 from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE
-from harness.karpenter.disruption.commands.executions import Executions
-from harness.karpenter.disruption.commands.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.execution.executions import Executions
+from harness.karpenter.disruption.execution.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.situation import after_waiting
 from harness.karpenter.releases import provider

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import ADMIN
-from harness.karpenter.disruption.commands.actions import ClusterActions
+from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
 from harness.testing import deployment, nodeclass, nodepool, pod, requirement

@@ -8,7 +8,7 @@ from harness.conformance.errors import RequestError, Unsupported
 from harness.conformance.provider_inputs import nodeclass_of, options_of
 from harness.karpenter.labels.azure import NODE_CLASS_HASH
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, InstanceNotFound
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.objects import Object, annotations_of, name_of, spec_of, with_metadata, with_status

@@ -16,8 +16,8 @@ from harness.karpenter.labels.core import NODEPOOL_HASH as HASH
 from harness.karpenter.labels.core import NODEPOOL_HASH_VERSION as HASH_VERSION
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.lifecycle.names import is_managed
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements

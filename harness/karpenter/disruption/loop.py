@@ -17,10 +17,10 @@ from harness.karpenter.disruption.budgets import unreadable
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.changes import budget_changes, protection_ends
 from harness.karpenter.disruption.churn import Churn, Departure
-from harness.karpenter.disruption.commands.actions import ClusterActions
-from harness.karpenter.disruption.commands.executions import Executions
 from harness.karpenter.disruption.controller import POLLING, Started, Turn, turn
 from harness.karpenter.disruption.events.deduplication import EventDeduplication
+from harness.karpenter.disruption.execution.actions import ClusterActions
+from harness.karpenter.disruption.execution.executions import Executions
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method
 from harness.karpenter.disruption.methods.order import Memory, methods_of
 from harness.karpenter.disruption.observer import Observer

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from harness.engine.ports import Cloud
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.releases import ProviderOptions
 
 NETWORK = "2022-01-01"

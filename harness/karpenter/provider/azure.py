@@ -31,7 +31,7 @@ from harness.karpenter.launch import (
     populated_labels,
 )
 from harness.karpenter.launch.names import machine_name, resource_name
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, Instance
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.instance_types import InstanceTypeProvider

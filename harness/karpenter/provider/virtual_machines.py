@@ -16,7 +16,7 @@ from harness.karpenter.launch import LaunchError, VmPlan
 from harness.karpenter.launch.names import provider_id
 from harness.karpenter.launch.tags import NODEPOOL_TAG
 from harness.karpenter.launch.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, Instance, InstanceNotFound
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step

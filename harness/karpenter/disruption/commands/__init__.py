@@ -1,1 +1,1 @@
-"""A command of the disruption controller, from the moment it is found until its nodes are gone or stay after all."""
+"""Commands of the disruption controller: what they are made of, and whether they still hold."""

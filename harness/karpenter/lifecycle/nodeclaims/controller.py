@@ -14,14 +14,14 @@ from harness.engine.ports import Change, Sink, View, Writer, key_by_name
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.launch.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
-from harness.karpenter.lifecycle.names import is_managed, nodes_of
-from harness.karpenter.lifecycle.nodeclaims.draft import Draft
-from harness.karpenter.lifecycle.nodeclaims.initialization import Initialization, obstacle_of
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import (
+from harness.karpenter.lifecycle.instance_provider import (
     CloudProviderError,
     InstanceNotFound,
     InstanceProvider,
 )
+from harness.karpenter.lifecycle.names import is_managed, nodes_of
+from harness.karpenter.lifecycle.nodeclaims.draft import Draft
+from harness.karpenter.lifecycle.nodeclaims.initialization import Initialization, obstacle_of
 from harness.karpenter.lifecycle.nodeclaims.launch import Launch
 from harness.karpenter.lifecycle.nodeclaims.launch_failures import LaunchFailures
 from harness.karpenter.lifecycle.nodeclaims.liveness import Liveness

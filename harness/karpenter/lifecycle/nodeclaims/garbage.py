@@ -11,8 +11,8 @@ from typing import Protocol
 from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceProvider
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import CloudProviderError, Instance, InstanceProvider
 from harness.kube.api.objects import condition_is, is_terminating, name_of, status_of, uid_of
 from harness.kube.api.status import ignoring
 

@@ -8,8 +8,8 @@ from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Sink, Writer
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
+from harness.karpenter.lifecycle.instance_provider import Instance, InstanceProvider
 from harness.karpenter.lifecycle.nodeclaims.draft import Draft
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import Instance, InstanceProvider
 from harness.karpenter.lifecycle.nodeclaims.launch_failures import LaunchFailures
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.validation.rejections import Rejection, RejectionLayer

@@ -13,12 +13,12 @@ from harness.engine.names import ProviderId
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import DISRUPTED_TAINT, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
-from harness.karpenter.lifecycle.names import claim_of, nodepool_of
-from harness.karpenter.lifecycle.nodeclaims.instance_provider import (
+from harness.karpenter.lifecycle.instance_provider import (
     CloudProviderError,
     InstanceNotFound,
     InstanceProvider,
 )
+from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.kube.api.labels import EXCLUDE_BALANCERS

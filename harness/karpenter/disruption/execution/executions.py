@@ -11,9 +11,9 @@ from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Sink
-from harness.karpenter.disruption.commands.actions import ClusterActions
-from harness.karpenter.disruption.commands.queue import RETRY, Execution, Progress, Queue
 from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.execution.actions import ClusterActions
+from harness.karpenter.disruption.execution.queue import RETRY, Execution, Progress, Queue
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.kube.api.status import ApiError
 

@@ -1,0 +1,1 @@
+"""Commands under way: what they change in the cluster, and how they end."""
