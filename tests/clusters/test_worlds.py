@@ -55,6 +55,22 @@ def factory(request: pytest.FixtureRequest) -> Iterator[Any]:
         yield attach(remote)
 
 
+def test_a_world_finds_no_maintenance_window_of_the_world_before(factory: Any) -> None:
+    window = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "upcoming-maintenance-window", "namespace": "kube-system"},
+        "data": {"aksManagedNodeOSUpgradeSchedule-end": "2026-01-09T00:00:00Z"},
+    }
+    first = World(kubernetes="1.36.3", cluster=factory)
+    own = {each["metadata"]["name"] for each in first.list("ConfigMap")}
+    assert "upcoming-maintenance-window" not in own
+    first.apply(window)
+    assert first.get("ConfigMap", "upcoming-maintenance-window", "kube-system") is not None
+    second = World(kubernetes="1.36.3", cluster=factory)
+    assert {each["metadata"]["name"] for each in second.list("ConfigMap")} == own
+
+
 @pytest.mark.smoke
 def test_a_world_hears_what_the_scheduler_tells(factory: Any) -> None:
     world = World(kubernetes="1.36.3", cluster=factory)

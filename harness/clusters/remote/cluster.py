@@ -54,12 +54,27 @@ _CLEARED: Sequence[str] = (
     "PriorityClass",
     "RuntimeClass",
     "StorageClass",
+    "ConfigMap",
     "Namespace",
 )
 """What a world leaves behind, owners first."""
 
 _KEPT_NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
 _KEPT_CLASSES = frozenset({"standard"})
+_KEPT_CONFIG_MAPS = frozenset(
+    {
+        "cluster-info",
+        "coredns",
+        "extension-apiserver-authentication",
+        "kube-apiserver-legacy-service-account-token-tracking",
+        "kube-proxy",
+        "kube-root-ca.crt",
+        "kubeadm-config",
+        "kubelet-config",
+        "local-path-config",
+    }
+)
+"""Those of the cluster's own parts. Any other is a world's: Karpenter reads AKS's maintenance windows from one."""
 
 
 class Attachable(Protocol):
@@ -305,6 +320,8 @@ def _is_cleared(obj: Object) -> bool:
         return name not in _KEPT_NAMESPACES and name != "default"
     if kind == "PriorityClass":
         return not name.startswith("system-")
+    if kind == "ConfigMap":
+        return name not in _KEPT_CONFIG_MAPS
     return not (kind == "StorageClass" and name in _KEPT_CLASSES)
 
 
