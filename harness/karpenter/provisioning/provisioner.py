@@ -272,6 +272,7 @@ class Provisioner:
             planned.nodepool,
             planned.to_nodeclaim,
             controller=self.name,
+            core=self._instance_types.release.core,
             deleting=self._marks.deleting,
         )
         self._marks.expect(NodeClaimName(name_of(claim)), map(pod_key, planned.pods))

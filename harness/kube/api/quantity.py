@@ -107,6 +107,12 @@ class Quantity:
         """Whole units, rounded away from zero (Go's Value)."""
         return _divide_away(self.nano, NANO)
 
+    def decimal(self) -> str:
+        """The amount without a suffix (Go's AsDec), as some messages print it: ``17179869184`` for 16Gi, ``0.5`` for 500m."""
+        whole, rest = divmod(abs(self.nano), NANO)
+        sign = "-" if self.nano < 0 else ""
+        return f"{sign}{whole}.{rest:09d}".rstrip("0") if rest else f"{sign}{whole}"
+
 
 ZERO = Quantity(0)
 

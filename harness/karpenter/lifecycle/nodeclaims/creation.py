@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.engine.ports import Sink, View, Writer
 from harness.karpenter.lifecycle.nodepools.usage import exceeded_limit
+from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import Object, name_of
 from harness.kube.api.status import ApiError
 
@@ -17,7 +18,7 @@ __all__ = ["NodeClaimRefused", "create_nodeclaim"]
 
 
 class NodeClaimRefused(Exception):
-    """It could not be created; the message is core's. `rejections` are the API server's, as its judge words them."""
+    """A NodeClaim could not be created; the message is core's. `rejections` are the API server's, empty where Karpenter itself refuses."""
 
     def __init__(self, message: str, rejections: tuple[Any, ...] = ()) -> None:
         super().__init__(message)
@@ -32,14 +33,18 @@ def create_nodeclaim(
     make: Callable[[], Object],
     *,
     controller: str,
+    core: CoreRelease,
     deleting: frozenset[str] = frozenset(),
 ) -> Object:
-    """The NodeClaim as it is stored. `deleting` are NodeClaims that do not count any more. Raises NodeClaimRefused."""
+    """Creates the NodeClaim that `make` returns, and returns it as it is stored. Raises NodeClaimRefused.
+
+    `deleting` are NodeClaims that do not count as usage any more.
+    """
     pool = view.get("NodePool", nodepool)
     if pool is None:
         text = f'NodePool.karpenter.sh "{nodepool}" not found'
         raise NodeClaimRefused(f"getting current resource usage, {text}")
-    problem = exceeded_limit(view, pool, deleting)
+    problem = exceeded_limit(view, pool, core, deleting)
     if problem is not None:
         raise NodeClaimRefused(problem)
     try:

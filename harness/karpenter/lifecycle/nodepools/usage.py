@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from harness.engine.ports import Change, View
 from harness.karpenter.lifecycle.names import nodepool_of
+from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import Object, is_terminating, name_of, spec_of, status_of
 from harness.kube.api.quantity import Format, Quantity
 from harness.kube.api.resources import ResourceList, merge, parse_list
 from lazyrecords import dataclass
 
-__all__ = ["RunningUsage", "exceeded_limit", "usage_of"]
+__all__ = ["RunningUsage", "exceeded_by", "exceeded_limit", "usage_of"]
 
 NODES = "nodes"
 """The number of machines, which counts as a resource."""
@@ -34,15 +35,23 @@ def usage_of(view: View, pool: str, deleting: frozenset[str] = frozenset()) -> d
     return {**merge(*lists), NODES: _number(len(lists))}
 
 
-def exceeded_limit(view: View, pool: Object, deleting: frozenset[str] = frozenset()) -> str | None:
-    """The sentence about a limit that a NodePool is already beyond, None while it is within (Limits.ExceededBy)."""
+def exceeded_limit(view: View, pool: Object, core: CoreRelease, deleting: frozenset[str] = frozenset()) -> str | None:
+    """Core's sentence about a limit that the NodePool's machines already exceed; None while they are within all limits."""
+    return exceeded_by(pool, usage_of(view, name_of(pool), deleting), core) if spec_of(pool).get("limits") else None
+
+
+def exceeded_by(pool: Object, used: ResourceList, core: CoreRelease) -> str | None:
+    """Core's sentence about the first of a NodePool's limits, by resource name, that this usage exceeds; None when none is exceeded.
+
+    Source: core pkg/apis/v1/nodepool.go (Limits.ExceededBy), which takes resources in any order.
+    """
     limits = parse_list(spec_of(pool).get("limits"))
-    if not limits:
-        return None
-    used = usage_of(view, name_of(pool), deleting)
     for name in sorted(limits):
         if name in used and used[name] > limits[name]:
-            return f"resource usage exceeds limit (limit={limits[name]}, resource-name={name}, usage={used[name]})"
+            limit, usage = limits[name].decimal(), used[name].decimal()
+            if core.structured_errors:
+                return f"resource usage exceeds limit (limit={limit}, resource-name={name}, usage={usage})"
+            return f"{name} resource usage of {usage} exceeds limit of {limit}"
     return None
 
 
