@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+from harness import garbage
+
 __all__ = ["command", "main"]
 
 ENVIRONMENT, INTERRUPTED, NOBODY_READS = 3, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
-_SELDOM = 1_000_000  # objects made and not yet gone before cycles are looked for; Python's own 700 costs a third of a command's time
 
 
 def command() -> NoReturn:
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if arguments is not None:
         return run(arguments)
-    gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
+    gc.set_threshold(garbage.SELDOM, *gc.get_threshold()[1:])
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it asks every installed package for one
     _prepare_streams()
     try:
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"harness: {what}{(error.strerror or str(error)).lower()}", file=sys.stderr)
         return ENVIRONMENT
     finally:
-        gc.freeze()  # the end of the process frees everything; there is nothing to look for before
+        garbage.keep()  # the end of the process frees everything; there is nothing to look for before
 
 
 def _prepare_streams() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
+from harness import garbage
 from harness.cli.worlds import InputError
 from lazyrecords import dataclass
 
@@ -28,6 +29,8 @@ _SECONDS = 10.0
 
 _PORTIONS = 8
 """Of how many portions each process takes about so many: the last one to end keeps the others waiting for a part of one only."""
+_MANY = 200
+"""From how many cases on worlds are freed one by one; fewer end before there is garbage to speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) ->
     if processes == 1:
         for number, case in enumerate(cases):
             yield number, _outcome(runner, case)
+            if len(cases) >= _MANY:
+                garbage.after_case()
     else:
         yield from _in_processes(runner, cases, min(processes, len(cases)))
 
@@ -131,6 +136,7 @@ def _work(
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    garbage.keep()
     while True:
         with following.get_lock():
             part = following.value
@@ -139,6 +145,7 @@ def _work(
             return
         for number in parts[part]:
             answers.send((number, _outcome(runner, cases[number])))
+            garbage.after_case()
 
 
 class Progress(Protocol):

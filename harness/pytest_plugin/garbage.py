@@ -1,8 +1,4 @@
-"""When Python looks for garbage in a run of thousands of scenarios: seldom.
-
-Python looks for cycles of dead objects after every 700 new ones, which is made for small programs: a third of the time of such a run
-goes into looking at the same living scenarios again.
-"""
+"""When Python looks for garbage in a run of thousands of scenarios, as `harness.garbage` says."""
 
 from __future__ import annotations
 
@@ -10,10 +6,9 @@ import gc
 
 import pytest
 
-__all__ = ["SELDOM", "GarbageSeldom"]
+from harness import garbage
 
-SELDOM = 1_000_000
-"""Objects made and not yet gone before cycles among them are looked for."""
+__all__ = ["GarbageSeldom"]
 
 
 class GarbageSeldom:
@@ -21,12 +16,20 @@ class GarbageSeldom:
 
     def __init__(self) -> None:
         first, *others = gc.get_threshold()
-        if 0 < first < SELDOM:
-            gc.set_threshold(SELDOM, *others)
+        if 0 < first < garbage.SELDOM:
+            gc.set_threshold(garbage.SELDOM, *others)
 
     def pytest_collection_finish(self) -> None:
         """What was collected lives until the end: nobody needs to look through it."""
-        gc.freeze()
+        garbage.keep()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """A case leaves a world; a test in Python may leave anything or nothing, so that it is not worth a look of its own."""
+        from harness.pytest_plugin.items import ScenarioItem
+
+        if gc.isenabled() and isinstance(item, ScenarioItem):
+            garbage.after_case()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -36,4 +39,4 @@ class GarbageSeldom:
         if session.config.getoption("scenarios_cluster") == "memory" and all(
             isinstance(one, ScenarioItem) for one in session.items
         ):
-            gc.freeze()
+            garbage.keep()

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from harness.pytest_plugin.garbage import SELDOM, GarbageSeldom
+from harness.garbage import SELDOM
+from harness.pytest_plugin.garbage import GarbageSeldom
 
 LEAK = """
 import gc
@@ -52,3 +53,25 @@ def test_leaks_of_python_tests_beside_scenarios_are_still_told(pytester: pytest.
     result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-s")
     result.assert_outcomes(passed=2)
     result.stderr.fnmatch_lines(["*RuntimeError: left open*"])
+
+
+COUNT_WORLDS = """
+import gc
+
+pytest_plugins = ("harness.pytest_plugin",)
+
+def pytest_runtest_logfinish(nodeid):
+    from harness.world import World
+
+    print("worlds:", sum(isinstance(each, World) for each in gc.get_objects()))
+"""
+TWO = "scenario: web\nmatrix: {seed: [1, 2]}\ngiven: {seed: '${seed}'}\nwhen: [{advance: 60s}]\nthen: [{pods: {bound: 0}}]\n"
+
+
+def test_the_world_of_a_case_goes_with_it(pytester: pytest.Pytester) -> None:
+    pytester.makepyprojecttoml('[tool.pytest]\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest(COUNT_WORLDS)
+    pytester.makefile(".yaml", web=TWO)
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", "-s")
+    result.assert_outcomes(passed=2)
+    assert result.stdout.str().count("worlds:") == result.stdout.str().count("worlds: 0") == 2
