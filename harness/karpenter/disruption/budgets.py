@@ -22,11 +22,11 @@ _INTEGER = re.compile(r"[+-]?\d+")
 
 
 class BudgetError(ValueError):
-    """A budget that cannot be read, which allows nothing."""
+    """A budget that cannot be parsed; it allows no disruption. The message is core's."""
 
 
 def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
-    """What each NodePool's budgets still allow: nodes that are not ready or going away already use them up."""
+    """By NodePool, how many more nodes its budgets let go for a reason. Nodes that are not ready or are being deleted use them up."""
     view = situation.view
     fleet = view.simulations.state.fleet
     if disruption_budgets not in fleet.remembered:
@@ -47,7 +47,7 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
 
 
 def _counted(nodes: Iterable[StateNode]) -> tuple[dict[str, int], dict[str, int]]:
-    """The nodes of each NodePool, and those that are not ready or going away."""
+    """By NodePool, the number of its nodes, and of those that are not ready or are being deleted."""
     total: dict[str, int] = {}
     disrupting: dict[str, int] = {}
     for node in nodes:
@@ -81,7 +81,10 @@ def unreadable(nodepools: Iterable[Object], now: int) -> str:
 
 
 def allowed_disruptions(nodepool: Object, nodes: int, reason: str, now: int) -> int:
-    """The least that the NodePool's budgets allow of so many nodes. Raises BudgetError when one of them cannot be read."""
+    """How many of a NodePool's nodes may be disrupted at once for a reason: the smallest of its active budgets, UNLIMITED without one.
+
+    `nodes` is the number that percentages are of, `now` in nanoseconds since the start. Raises BudgetError when a budget cannot be parsed.
+    """
     allowed, problems = UNLIMITED, []
     for budget in (spec_of(nodepool).get("disruption") or {}).get("budgets") or ():
         try:

@@ -41,11 +41,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A node that may be disrupted, of the NodePool named ``pool`` with its ``policy`` of consolidation.
+    """A node that may be disrupted; ``pool`` is the name of its NodePool, ``policy`` that NodePool's ``consolidationPolicy``.
 
-    ``pods`` have to move; costs have no unit, ``price`` is in USD per hour.
-
-    ``eviction_cost`` is that of all its pods. ``marked``: some of its pods have an annotation about disruption.
+    ``pods`` are those that need another node. Costs have no unit, ``price`` is in USD per hour. ``eviction_cost`` is the sum over all its
+    pods, ``moving_cost`` that over ``pods`` with the base cost. ``marked``: some of its pods have the annotation do-not-disrupt.
     """
 
     state: StateNode
@@ -75,7 +74,7 @@ class Candidate:
 
     @property
     def size(self) -> str:
-        """What its label says."""
+        """Its instance type, by its label."""
         return self.state.labels.get(INSTANCE_TYPE) or ""
 
     @property
@@ -88,25 +87,25 @@ class Candidate:
 
     @property
     def known_price(self) -> float:
-        """USD per hour; 0 where nobody knows a price, whatever Karpenter reckons with."""
+        """USD per hour; 0 where no price is known, although Karpenter then assumes one."""
         return 0.0 if is_unpriced(self.state.labels, self.instance_type) else self.price
 
     @property
     def is_static(self) -> bool:
-        """Whether its NodePool keeps up a number of nodes."""
+        """Whether its NodePool is static, with a fixed number of nodes (``spec.replicas``)."""
         return spec_of(self.nodepool).get("replicas") is not None
 
     @property
     def savings_ratio(self) -> float:
-        """What is saved per disruption."""
+        """USD per hour that its removal saves, for each unit of the cost of moving its pods."""
         return self.price / self.moving_cost
 
     def disruption_cost(self, now: int) -> float:
-        """What its disruption costs at a moment (nanoseconds since the start): less, the less of its life is left."""
+        """What its disruption costs at ``now`` (nanoseconds since the start): the nearer its expiration, the less."""
         return self.eviction_cost * lifetime_remaining(self.nodeclaim, now)
 
     def is_empty(self, by_cost: bool) -> bool:
-        """Whether nothing is lost with it."""
+        """Whether none of its pods has to move; ``by_cost``: whether moving them costs nothing beyond the base cost."""
         return self.moving_cost <= BASE_COST if by_cost else not self.pods
 
 
@@ -141,7 +140,7 @@ def find_candidates(
 
 
 def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidate]:
-    """Every node that may be disrupted; ``eventual``: also one whose pods block it, where its end comes after a grace period."""
+    """Every node that may be disrupted; ``eventual``: also one whose pods block it, if its NodeClaim has a terminationGracePeriod."""
     view = situation.view
     key = "candidates", eventual
     if key not in view.remembered:
@@ -158,7 +157,7 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
 
 
 def _found(look: "_Look") -> list[Candidate]:
-    """The candidates. Those that only their node, their NodePool and its instance types decide about are known from the look before."""
+    """The candidates. One that depends on nothing but its node, its NodePool and its instance types is kept from the look before."""
     view, offers, barred = look.situation.view, look.situation.view.offers, look.situation.view.barred
     free, found = not look.judge.knows_budgets, []
     for node in view.nodes:
@@ -174,7 +173,7 @@ def _found(look: "_Look") -> list[Candidate]:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """What the pods of a node come to, whenever one looks. ``marked``: some have an annotation about disruption."""
+    """What the pods of a node cost. ``marked``: some have the annotation do-not-disrupt."""
 
     moving: tuple[Object, ...]
     rescheduling_cost: float
@@ -233,7 +232,10 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
 
 
 def candidate_of(situation: Situation, node: StateNode) -> Candidate:
-    """What it would mean to disrupt a node of a known NodePool, whatever is in the way. Raises KeyError for a NodePool that is not."""
+    """The candidate that a node is, whatever blocks its disruption.
+
+    Raises KeyError where its NodePool does not exist or has no instance types.
+    """
     view = situation.view
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
@@ -275,7 +277,7 @@ def _is_unhindered(node: StateNode) -> bool:
 
 
 def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
-    """Why the node itself cannot be disrupted, in the order in which core asks; the first is the one that it tells."""
+    """Why the node itself cannot be disrupted, in the order of core's checks; core reports only the first."""
     if node.nodeclaim is None:
         yield "node isn't managed by karpenter"
         return
@@ -298,7 +300,7 @@ def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
 
 
 def pod_refusals(situation: Situation, pods: Sequence[Object], judge: Displaced) -> Iterator[str]:
-    """Why its pods keep the node, in the order in which core asks; the first is the one that it tells."""
+    """Why the node's pods block its disruption, in the order of core's checks; core reports only the first."""
     for pod in pods:
         if not judge.disruptable(pod):
             yield f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod_key(pod)})'

@@ -1,4 +1,4 @@
-"""The watch for nodes that are replaced again and again although nothing happens: each is hardly there when it has to go, too."""
+"""Detects nodes that are replaced again and again although nothing happens: each replacement is soon disrupted, too."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _TICK = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Departure:
-    """A node that Karpenter decided to remove, ``at`` and ``created`` in virtual seconds; ``because`` of what, in Karpenter's words."""
+    """A node that Karpenter decided to remove; ``at`` and ``created`` are in virtual seconds.
+
+    ``reason`` is Empty, Drifted or Underutilized, ``because`` the kind of drift in Karpenter's words, empty for other reasons.
+    """
 
     nodeclaim: str
     nodepool: str
@@ -39,12 +42,12 @@ class Departure:
 
     @property
     def kind(self) -> tuple[str, str, str]:
-        """What makes two of them alike."""
+        """Departures count as repeated when NodePool, reason and size are the same."""
         return self.nodepool, self.reason, self.size
 
 
 class Churn:
-    """Remembers when a node of each kind last had to go. A runaway is told once."""
+    """Remembers when a node of each kind was last removed. Each runaway is reported once."""
 
     def __init__(self, bound: int = BOUND) -> None:
         self._detector = RunawayDetector(bound, _COURSE)
@@ -52,7 +55,7 @@ class Churn:
         self._told: set[tuple[str, str, str]] = set()
 
     def forget(self) -> None:
-        """Somebody changed something from outside: what comes now may have a reason."""
+        """Starts again, because somebody changed something from outside: what follows may be its consequence."""
         for kind in self._last:
             self._detector.forget(_subject(kind))
         self._last.clear()

@@ -50,7 +50,10 @@ _DRIFT_AGAIN = 300 * SECOND
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A NodeClaim with its conditions of now. ``again`` says in how many nanoseconds they may have changed, None when nothing tells."""
+    """A NodeClaim with its present conditions.
+
+    ``again``: after so many nanoseconds they may change by time alone, None when they do not.
+    """
 
     nodeclaim: Object
     again: int | None = None
@@ -71,7 +74,7 @@ def with_conditions(
     """The NodeClaim with its conditions at ``now`` (nanoseconds since the start), and the error that one of them ran into.
 
     ``provider_drift`` says why the cloud provider finds a NodeClaim drifted, "" when it does not; it may raise CloudProviderError.
-    ``core``: one that knows of the times before.
+    ``core`` keeps its answers from one call to the next.
     """
     if not is_managed(nodeclaim) or is_terminating(nodeclaim) or nodepool is None:
         return Judged(nodeclaim)
@@ -118,7 +121,7 @@ def _set_drifted(
 
 
 class CoreDrift:
-    """:func:`core_drift`, which remembers its last answer about each NodeClaim: most of its changes are none that matter here."""
+    """:func:`core_drift` with its last answer about each NodeClaim, kept while nothing changes on which the answer depends."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[object, ...], Sequence[InstanceType], str]] = {}
@@ -148,16 +151,16 @@ class CoreDrift:
         return known[2]
 
     def forget(self, nodeclaim: str) -> None:
-        """It is gone."""
+        """Drops what is kept about a NodeClaim that was deleted."""
         self._known.pop(nodeclaim, None)
 
 
 def core_drift(
     nodeclaim: Object, nodepool: Object, instance_types: Sequence[InstanceType], now: int, vocabulary: Vocabulary
 ) -> str:
-    """Why the NodeClaim is not as its NodePool would have it now, "" when it is; the cloud provider is asked after that.
+    """Core's reason why a NodeClaim has drifted from its NodePool, "" when it has not; the cloud provider's reasons come after it.
 
-    Whether its instance type still exists is only looked at from an hour of age on.
+    InstanceTypeNotFound is considered only for NodeClaims older than an hour. ``now`` is in nanoseconds since the start.
     """
     mine, theirs = annotations_of(nodeclaim), annotations_of(nodepool)
     known = all(key in each for key in (HASH, HASH_VERSION) for each in (mine, theirs))
@@ -187,9 +190,9 @@ def _is_sold(nodeclaim: Object, instance_types: Sequence[InstanceType], labels: 
 
 
 def hashed(nodepool: Object, nodeclaims: Sequence[Object]) -> tuple[Object, list[Object]]:
-    """The NodePool with its hash, and all NodeClaims: its own get hashes anew where theirs are of another version.
+    """The NodePool with its hash annotation, and all NodeClaims; its own get the new hash where theirs is of another hash version.
 
-    A NodeClaim that has drifted keeps its hash, since nobody can tell any more whether it still has.
+    A NodeClaim that has drifted keeps its old hash, since whether it still differs can no longer be told from it.
     """
     value = nodepool_hash(nodepool)
     claims = list(nodeclaims)

@@ -47,7 +47,10 @@ class Refusal(Exception):
 
 
 class Unmarked(Exception):
-    """A node could not be marked as going; the message is core's, empty where another writer was faster and Karpenter is silent."""
+    """A node could not be tainted or its NodeClaim marked.
+
+    The message is core's, empty after a write conflict, which Karpenter does not log.
+    """
 
 
 class TurnActions(Protocol):
@@ -57,16 +60,16 @@ class TurnActions(Protocol):
         """Takes taint and condition away from nodes that no command is about."""
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
-        """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
+        """Taints the Node, and sets the condition DisruptionReason on its NodeClaim. Raises Unmarked."""
 
     def create(self, planned: PlannedNodeClaim, reason: str) -> str:
         """Creates a replacement and returns its name. Raises Refusal."""
 
     def mark_for_deletion(self, nodes: Sequence[StateNode]) -> None:
-        """From now on the nodes' room does not count, and their pods need a place."""
+        """Marks nodes for deletion: the scheduler no longer counts on their room, and makes room for their pods elsewhere."""
 
     def nominate(self, node: StateNode) -> None:
-        """The node is meant for pods for a while."""
+        """Nominates a node for pods: for a while it is not disrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,9 @@ class Started:
 
 @dataclass(slots=True)
 class Turn:
-    """What came of a turn: commands, the seconds to the next turn (None: as after an error), the error's text.
+    """The outcome of a turn: commands, the seconds to the next turn (None: the back-off of an error decides), the error's text.
 
-    The text is empty after a write that came too late: Karpenter then tries again without a word.
+    The text is empty after a write conflict: Karpenter then retries without a log line.
     """
 
     started: list[Started] = field(default_factory=list)
@@ -101,7 +104,7 @@ def turn(
 ) -> Deliberation[Turn]:
     """Tries the methods in order; the first with a command ends the turn, and so does an error.
 
-    ``memory`` knows of turns before: a consolidation that found nothing then rests until something has changed.
+    ``memory`` is what turns before have found: a consolidation that found nothing rests until something changes.
     """
     made = Turn()
     if not situation.view.synced:
@@ -144,7 +147,7 @@ def _is_blemished(node: StateNode) -> bool:
 def _start_all(
     situation: Situation, method: Method, commands: Sequence[Command], actions: TurnActions, made: Turn
 ) -> str | None:
-    """What went wrong; empty when nothing is said of it, None when all went well."""
+    """The error of commands that could not be started; empty when Karpenter does not log it, None when all were started."""
     problems = []
     silent = False
     for command in commands:
@@ -165,9 +168,9 @@ def _start_all(
 
 
 def _start(situation: Situation, method: Method, command: Command, actions: TurnActions) -> Started:
-    """Cordons the candidates, creates the replacements, and only then counts the candidates as going away.
+    """Taints the candidates, creates the replacements, and only then marks the candidates for deletion.
 
-    The other way round the provisioner would make room for their pods as well.
+    In the other order the provisioner would make room for their pods as well.
     """
     states = [each.state for each in command.candidates]
     for state in states:
@@ -186,7 +189,7 @@ def _start(situation: Situation, method: Method, command: Command, actions: Turn
 
 
 def _record(situation: Situation, command: Command, actions: TurnActions) -> None:
-    """What the simulation said about pods becomes events and nominations."""
+    """Publishes the events of the simulation about pods, and nominates the nodes that they are to go to."""
     for pod, reason in (command.outcome.errors or {}).items():
         situation.say(failed_scheduling(pod, reason))
     for name, pods in (command.outcome.existing or {}).items():

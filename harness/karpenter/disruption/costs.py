@@ -40,7 +40,7 @@ _MOST = 10.0
 
 
 def eviction_cost(pod: Object, rules: DisruptionRules) -> float:
-    """Between -10 and 10, 1 for most pods: by what the pod says of itself, and by its priority."""
+    """What evicting a pod costs, from -10 to 10 and 1 for most: by its annotation of deletion (or disruption) cost and its priority."""
     cost = 1.0
     said = annotations_of(pod)
     if not rules.own_disruption_cost:
@@ -77,7 +77,7 @@ def rescheduling_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
 
 
 def moving_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
-    """The base cost, and the eviction costs of the pods that have any."""
+    """The base cost, and the eviction costs of the pods where they are above 0."""
     cost = BASE_COST
     for pod in pods:
         cost += max(0.0, eviction_cost(pod, rules))
@@ -85,7 +85,7 @@ def moving_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
 
 
 def lifetime_remaining(nodeclaim: Object, now: int) -> float:
-    """Which part of its life the NodeClaim has before it; 1 when it never expires."""
+    """The fraction of its ``expireAfter`` that a NodeClaim has left, from 0 to 1; 1 when it never expires."""
     text = spec_of(nodeclaim).get("expireAfter")
     if text is None or text == NEVER:
         return 1.0
@@ -108,7 +108,7 @@ def offered_price(instance_type: InstanceType | None, zone: str, kind: str) -> f
 
 
 def is_unpriced(labels: Mapping[str, str], instance_type: InstanceType | None) -> bool:
-    """Whether nobody knows what a node with these labels costs, so that Karpenter's figure for it stands for a price only."""
+    """Whether no price is known of a node with these labels, so that the figure that Karpenter calculates with is only a substitute."""
     offering = _offered(instance_type, labels.get(ZONE) or "", labels.get(CAPACITY_TYPE) or "")
     return offering is None or offering.unpriced
 

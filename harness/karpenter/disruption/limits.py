@@ -1,4 +1,4 @@
-"""Whether a NodePool's nodes already use more than its limits allow, which keeps replacements from being created.
+"""Whether a NodePool's nodes already exceed its limits, so that no NodeClaim can be created for it.
 
 Core ``pkg/controllers/state/cluster.go`` (updateNodePoolResources).
 """

@@ -1,7 +1,7 @@
 """The disruption controller on the engine: a turn every ten seconds, and none while nothing can have changed.
 
 Core ``pkg/controllers/disruption/controller.go``. A turn that finds nothing would find nothing again until an object changes, or a
-moment comes at which time alone changes the answer. The turns between are left out; those that are made keep to the ten seconds.
+moment comes at which time alone changes the result. The turns in between are skipped; the others happen at multiples of ten seconds.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ _WATCHED = (
 
 
 class _Rest(Memory):
-    """Which consolidations found nothing since something last happened, and what they did not get to.
+    """Which consolidations found nothing since the last change that matters to them (IsConsolidated).
 
-    ``unseen``: the NodePools that single-node consolidation begins with the next time.
+    ``unseen``: the NodePools that single-node consolidation did not get to before its timeout, with which it begins the next time.
     """
 
     def __init__(self, marks: Marks, sink: Sink, rules: DisruptionRules) -> None:
@@ -64,9 +64,9 @@ class _Rest(Memory):
         self.unseen: frozenset[str] = frozenset()
         self._consolidated: dict[str, int] = {}
         self.rested = False
-        """Whether one was left out in this turn."""
+        """Whether a consolidation was skipped in this turn."""
         self.unfinished = False
-        """Whether one ran out of time in this turn, or took its command back."""
+        """Whether a method timed out in this turn, or the validation of its command failed."""
 
     def rests(self, method: Method) -> bool:
         since = self._marks.unsettled_since()
@@ -89,7 +89,7 @@ class _Rest(Memory):
 
 
 class DisruptionController:
-    """Looks for nodes that can go; the only key is its turn. It starts with the first NodeClaim."""
+    """Looks for nodes to disrupt; the only key is its turn. It starts with the first NodeClaim."""
 
     name = "disruption"
     backoff = (0.005, _LONGEST_BACKOFF)
@@ -128,10 +128,10 @@ class DisruptionController:
         self.churn = Churn()
         self.tally = Tally()
         self.held = False
-        """Whether nothing is to be disrupted for now."""
+        """While it is set, no turn begins."""
 
     def watches(self) -> Mapping[str, Router]:
-        """Everything that a turn looks at."""
+        """All kinds of objects that a turn reads."""
         return dict.fromkeys(_WATCHED, self._route)
 
     def _route(self, change: Change) -> Iterable[Hashable]:
@@ -147,9 +147,9 @@ class DisruptionController:
         return ()
 
     def wake(self) -> None:
-        """Something changed: the next turn that is due by the clock is made.
+        """Something changed: the next turn by the clock takes place.
 
-        One that deliberates ends first, and after an error Karpenter waits whatever happens meanwhile.
+        A turn that is waiting ends first, and the back-off after an error is kept whatever happens meanwhile.
         """
         if not self._started or self.held:
             return
@@ -158,7 +158,7 @@ class DisruptionController:
             self._at(self._engine.clock.now)
 
     def _at(self, moment: int) -> None:
-        """A turn at the first of its times from a moment on."""
+        """Schedules a turn at the first multiple of the period from `moment` on."""
         now = self._engine.clock.now
         turns = -(-max(moment - self._began, 1) // self._period)
         due = self._began + turns * self._period
@@ -225,14 +225,14 @@ class DisruptionController:
         return DONE
 
     def _next(self) -> int | None:
-        """The next moment at which time alone changes what a turn comes to."""
+        """The next moment at which time alone may change the result of a turn."""
         assert self._situation is not None
         view, now = self._situation.view, self._engine.clock.now
         moments = list(self._marks.nominations())
         moments += protection_ends(view.simulations.state.fleet, now)
         moments += budget_changes(list(view.nodepools.values()), now)
         if self._memory.rested or not self._rules.by_savings:
-            # what rested is looked at again; where candidates stand by the life that is left, their order changes by itself
+            # skipped consolidations are tried again; where candidates are ordered by remaining lifetime, time changes the order
             moments.append(self._marks.looks_again_at)
         until = self._instance_types.unavailable.until
         if until is not None:

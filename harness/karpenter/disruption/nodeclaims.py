@@ -31,10 +31,10 @@ _YOUNG = 3600 * SECOND
 
 
 class NodeClaimConditions:
-    """Keeps the conditions that decide about disruption; a key is (NodeClaim's name,), or the sweep.
+    """Keeps the conditions Consolidatable and Drifted; a key is (NodeClaim's name,), or the sweep.
 
-    Upstream looks at every NodeClaim again five minutes later, since Azure tells nobody of a change. Here one sweep looks whether Azure
-    has changed, or a NodeClaim is old enough for another check, and nothing else is done.
+    Upstream reconciles every NodeClaim again after five minutes, since Azure sends no event when something changes. Here one sweep every
+    five minutes reconciles all of them if Azure has changed, else those that have come to the age of an hour (InstanceTypeNotFound).
     """
 
     name = "nodeclaim.disruption"
@@ -66,7 +66,7 @@ class NodeClaimConditions:
         self._started = False
 
     def watches(self) -> Mapping[str, Router]:
-        """NodeClaims, what they are made from, and the pods on their Nodes."""
+        """NodeClaims, their NodePools and AKSNodeClasses, and new Nodes."""
         return {
             "NodeClaim": self._own,
             "NodePool": self._of_pool,
@@ -101,7 +101,7 @@ class NodeClaimConditions:
                 yield (name_of(claim),)
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
-        """Upstream sees Nodes with its next look only; what a kubelet runs is known with its Node."""
+        """Only a new Node: it brings the kubelet's version, by which drift is judged. Upstream sees it at its next look."""
         if change.type is ChangeType.ADDED:
             claim = claim_of(self._view, change.object)
             if claim is not None:
@@ -156,7 +156,7 @@ class NodeClaimConditions:
 
 
 def _matters(change: Change) -> bool:
-    """Whether anything changed that the conditions rest on."""
+    """Whether anything changed on which the conditions depend."""
     new, old = change.object, change.old
     if old is None:
         return True

@@ -22,7 +22,7 @@ __all__ = ["Observer"]
 
 
 class Observer:
-    """Looks at a cluster with the eyes of one Karpenter."""
+    """Makes the views of one Karpenter's disruption controller."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Observer:
         self._indexes, self._memory = indexes, memory
 
     def look(self, queued: frozenset[str] = frozenset()) -> View:
-        """The view of this moment; ``queued`` names the Nodes of commands under way."""
+        """The cluster at this moment; ``queued`` names the Nodes of commands under way."""
         made = self.of(observed(self.cluster, self._clock.now, self._marks.deleting), queued)
         machines = made.simulations.state.fleet.by_provider
         made.nominated = {
@@ -64,7 +64,7 @@ class Observer:
         )
 
     def types(self, nodepool: Object) -> Sequence[InstanceType]:
-        """The instance types of a NodePool, as its AKSNodeClass sees them; none where there is nothing to ask, or it is being deleted."""
+        """The instance types of a NodePool for its AKSNodeClass; empty where that does not exist, is being deleted or allows none."""
         name = nodeclass_name(nodepool)
         nodeclass = self.cluster.get("AKSNodeClass", name) if name else None
         if nodeclass is None or is_terminating(nodeclass):

@@ -40,12 +40,15 @@ _NANO = 1_000_000_000
 
 
 class ScheduleError(ValueError):
-    """Not a schedule; the message says why."""
+    """A text that is no cron schedule; the message is that of robfig/cron."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a cron expression hits. ``any_day``: one of the two day fields is a star, so that both have to match."""
+    """The moments of a cron expression, by field; ``every`` nanoseconds for ``@every``, 0 otherwise.
+
+    ``any_day``: a day field is a star, so that a day has to match both; else one of the two is enough.
+    """
 
     minutes: frozenset[int] = frozenset()
     hours: frozenset[int] = frozenset()
@@ -74,7 +77,7 @@ class Schedule:
         return cls(minutes, hours, days, months, weekdays, any_day or any_weekday)
 
     def next_after(self, moment: datetime) -> datetime | None:
-        """The first hit after `moment` (UTC); None when there is none in five years."""
+        """The first moment of the schedule after `moment` (UTC); None when there is none in five years."""
         if self.every:
             return moment.replace(microsecond=0) + timedelta(microseconds=self.every / 1000)
         start = (moment + timedelta(seconds=1)).replace(microsecond=0)
@@ -96,7 +99,7 @@ class Schedule:
         return in_month and in_week if self.any_day else in_month or in_week
 
     def _at(self, start: datetime) -> datetime | None:
-        """The first hit of a day from `start` on."""
+        """The first moment of the schedule on the day of `start`, from `start` on."""
         for hour in sorted(self.hours):
             for minute in sorted(self.minutes):
                 if (hour, minute) >= (start.hour, start.minute):
@@ -158,9 +161,10 @@ def _number(text: str, names: Mapping[str, int]) -> int:
 
 
 def is_within(schedule: str, duration: int, now: int) -> bool:
-    """Whether a window that opens by the schedule and lasts `duration` is open at `now`, both in nanoseconds, `now` since the start.
+    """Whether a window that opens by the schedule and lasts `duration` nanoseconds is open at `now` (nanoseconds since the start).
 
-    It is from its first instant on and no longer at its last. Raises ScheduleError.
+    It is open at its first instant and closed at its last. A schedule without a moment in five years counts as always open, as upstream.
+    Raises ScheduleError.
     """
     moment = EPOCH + timedelta(microseconds=now // 1000)
     hit = Schedule.parse(schedule).next_after(moment - timedelta(microseconds=duration // 1000))

@@ -1,4 +1,4 @@
-"""What would become of the pods of candidates: one simulation of the scheduler without their nodes.
+"""Where the pods of candidates would go: one simulation of the scheduler without their nodes.
 
 Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/controllers/provisioning/scheduling/scheduler.go`` (Results).
 """
@@ -29,15 +29,15 @@ class SimulationError(Exception):
 
 
 class OutOfTime(Exception):
-    """A simulation took longer than it may."""
+    """A simulation exceeded its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """NodeClaims to create, pods by the node that takes them, and why others find no place, by ``namespace/name``.
+    """The result of a simulation: NodeClaims to create, pods by the existing node that takes them, and errors by pod (``namespace/name``).
 
-    ``stranded`` are those of ``errors`` that were not pending before. ``nodes`` are the machines at that moment, by name: a Node that
-    registers later goes by another one.
+    ``stranded`` are the pods of ``errors`` that were not pending before. ``nodes`` are the state nodes at that moment by name, since a
+    machine has its NodeClaim's name until its Node registers.
     """
 
     nodeclaims: tuple[PlannedNodeClaim, ...] = ()
@@ -47,7 +47,7 @@ class Outcome:
     nodes: Mapping[str, StateNode] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self) -> str:
-        """Why not all pods of the candidates find a place."""
+        """Core's sentence about the candidates' pods that cannot be scheduled."""
         return _stranded_text(self.stranded, (self.errors or {}).__getitem__)
 
 
@@ -60,9 +60,10 @@ def _stranded_text(stranded: Sequence[str], reason: Callable[[str], str]) -> str
 
 
 class Foreseen:
-    """What a simulation would come to, in so many virtual seconds; ``strands``: a pod of the candidates finds no place.
+    """The result of a simulation that need not be made: it would take ``seconds`` of virtual time.
 
-    Which pods are where is not told: ``existing`` of the outcome is left out, and the pods of ``nodeclaims`` are others.
+    ``strands``: a pod of the candidates cannot be scheduled. It does not say which pods go where: ``existing`` of the outcome is left
+    out, and ``nodeclaims`` may have the pods of an equal simulation.
     """
 
     __slots__ = ("_outcome", "_text", "nodeclaims", "seconds", "strands")
@@ -80,17 +81,17 @@ class Foreseen:
 
     @property
     def outcome(self) -> Outcome:
-        """All of it, worked out for whoever asks."""
+        """The outcome, calculated at each access."""
         return self._outcome()
 
     def text(self) -> str:
-        """Why not all pods of the candidates find a place, as events tell it."""
+        """Core's sentence about the candidates' pods that cannot be scheduled, as events begin it."""
         return sentence(self._text())
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a simulation came to: errors, and what is said of pods on nodes that are not initialized, by the place in its order."""
+    """What is kept of a simulation: errors, and texts about pods on nodes that are not initialized, by the pod's place in its order."""
 
     nodeclaims: tuple[PlannedNodeClaim, ...]
     errors: tuple[tuple[int, str], ...]
@@ -102,9 +103,10 @@ class _Seen:
 def simulate(
     situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
 ) -> Outcome | None:
-    """The outcome, None when one of the candidates is already going away. Raises SimulationError, OutOfTime.
+    """The outcome of a simulation; None when a candidate is already being deleted. Raises SimulationError, OutOfTime.
 
-    ``settled``: as for consolidation, nodes that still settle take no pods of candidates. ``time_limit``: virtual seconds.
+    ``settled``: as for consolidation, nodes within their NodePool's consolidateAfter take no pods of candidates. ``time_limit`` is in
+    virtual seconds.
     """
     view = situation.view
     names = {each.name for each in candidates}
@@ -151,7 +153,7 @@ def _outcome(
     errors: Mapping[str, str],
     uninitialized: Mapping[str, str],
 ) -> Outcome:
-    """A pod that goes to a node which is not initialized counts as failed, unless it needs a place anyway since its node goes."""
+    """A pod on a node that is not initialized counts as failed, unless its own node is being deleted anyway."""
     simulations = view.simulations
     early = {pod: text for pod, text in uninitialized.items() if pod not in simulations.displaced_keys}
     failed = {**errors, **early}
@@ -162,7 +164,7 @@ def _outcome(
 def foresee(
     situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
 ) -> Foreseen | None:
-    """What :func:`simulate` would come to; None where only a simulation can tell."""
+    """The result of :func:`simulate` without a simulation; None where it needs one."""
     simulations = situation.view.simulations
     names = [each.state.name for each in candidates]
     if not simulations.deleting_names.isdisjoint(names):
@@ -194,7 +196,7 @@ def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], told: Fo
 
 
 def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object], settled: bool) -> Foreseen | None:
-    """What a simulation would come to, where it was asked about a candidate that is like this one at this moment."""
+    """The result for a candidate, taken from the simulation for an equal candidate at this moment; None without one."""
     alike = situation.view.simulations.likeness(candidate.name, moving, settled=settled)
     seen: _Seen | None = situation.view.remembered.get((_Seen, alike.key, settled)) if alike is not None else None
     if alike is None or seen is None:
@@ -208,7 +210,7 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
 
 
 def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:
-    """The pods of each candidate that have to find another place."""
+    """The pods of each candidate that have to be rescheduled."""
     judge = situation.view.simulations.displaced
     found: list[Sequence[Object]] = []
     for each in candidates:
@@ -221,7 +223,7 @@ def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[S
 
 
 def _tell_judged(situation: Situation) -> None:
-    """Publishes the events about pods that are judged before they are scheduled."""
+    """Publishes the events about pods that are examined, or ignored, before the scheduling."""
     simulations = situation.view.simulations
     judged = simulations, len(simulations.displaced.events)
     if situation.judged == judged:
@@ -235,7 +237,7 @@ def _tell_judged(situation: Situation) -> None:
 
 
 def _too_early(node: StateNode) -> str:
-    """What is said of a pod that would go to a node which is not initialized."""
+    """Core's text about a pod that would go to a node which is not initialized."""
     names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
     named = ", ".join([*names, *([f"node/{name_of(node.node)}"] if node.node is not None else [])])
     return f"would schedule against uninitialized {named}"

@@ -1,4 +1,4 @@
-"""What the disruption controller knows at one moment, and what it has said in this turn."""
+"""What the disruption controller knows at one moment, and the events of its turn."""
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -24,10 +24,10 @@ T = TypeVar("T")
 
 
 class View:
-    """The cluster at one moment, as Karpenter keeps it.
+    """The cluster at one moment, as Karpenter's cluster state has it. Nodes are in the order of their provider ids.
 
-    ``nominated`` says until when nodes are meant for a pending pod, by the name of the Node; ``queued`` names the Nodes that a command is
-    still about. Times are in nanoseconds since the start. Nodes are in the order of their provider ids.
+    ``nominated`` says until when nodes are nominated for pods, by the name of the Node, in nanoseconds since the start; ``queued`` names
+    the Nodes of commands under way.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class View:
             # a Node that has not registered yet goes by the name of its NodeClaim
             self.nominated = {called.get(name, name): until for name, until in nominated.items()}
         self.remembered: dict[Hashable, Any] = {}
-        """What was found out about this moment."""
+        """Results that hold at this moment only, by what they are about."""
         self.prices: dict[Hashable, float] = {}
         self.nodepools = {
             name_of(pool): pool
@@ -78,33 +78,33 @@ class View:
 
     @cached_property
     def wanted(self) -> dict[str, Object]:
-        """NodePools as they were when they first asked for what they ask now: what their status says is of an earlier moment."""
+        """NodePools by name, each the same object as long as its spec is the same; so their status may be out of date."""
         return {name: self._memory.nodepool(pool) for name, pool in self.nodepools.items()}
 
     @cached_property
     def offers(self) -> Sequence[object]:
-        """NodePools and their instance types: the very same as at the look before as long as each of them asks for, or is, the same."""
+        """NodePools and their instance types; the same object as at the look before while specs and instance types are the same."""
         types = self.types_by_name
         made = [each for name, pool in self.wanted.items() for each in (pool, types.get(name))]
         return self._memory.same(View, made)
 
     @cached_property
     def barred(self) -> frozenset[str]:
-        """The names of the nodes that a command is about, or that are meant for a pending pod."""
+        """The names of the nodes that are in the queue of commands or nominated."""
         return self.queued.union(name for name, until in self.nominated.items() if until > self.now)
 
     def settled(self, about: Hashable, objects: Sequence[Any]) -> Sequence[Any]:
-        """These objects, the very same sequence as at the look before if each of them is the same."""
+        """These objects; the same sequence as at the look before if each of them is the same object."""
         return self._memory.same(about, objects)
 
     @property
     def lasting(self) -> dict[Hashable, Any]:
-        """What was found out about the cluster, and holds as long as what it is kept with."""
+        """Results that last over several looks, each with the objects on which it depends."""
         return self._memory.models
 
     @cached_property
     def node_by_name(self) -> dict[str, StateNode]:
-        """State nodes by the name that they go by."""
+        """State nodes by name: the Node's, before registration the NodeClaim's."""
         known = self.simulations.state.fleet.remembered
         if (View, "names") not in known:
             known[View, "names"] = {node.name: node for node in self.nodes}
@@ -116,16 +116,16 @@ class View:
         return self.simulations.state.pods_on(node)
 
     def is_nominated(self, node: StateNode) -> bool:
-        """Whether the node is meant for a pending pod."""
+        """Whether the node is nominated for a pod."""
         return self.nominated.get(node.name, self.now) > self.now
 
     def is_queued(self, node: StateNode) -> bool:
-        """Whether a command is already about the node."""
+        """Whether a command under way is about the node."""
         return node.node is not None and name_of(node.node) in self.queued
 
     @property
     def synced(self) -> bool:
-        """Whether the state knows every NodeClaim's machine and every Node."""
+        """Whether every NodeClaim has a provider id, and the state has every Node (core's Cluster.Synced)."""
         fleet = self.simulations.state.fleet
         return fleet.launched == len(self.snapshot.nodeclaims) and len(fleet.by_node) == len(self.snapshot.nodes)
 
@@ -137,17 +137,20 @@ def _node_class_of(pool: Object) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The controller wants to look again so many seconds later."""
+    """The controller continues after so many seconds of virtual time."""
 
     seconds: float
 
 
 Deliberation = Generator[Wait, None, T]
-"""Work that may wait: whoever runs it goes on with it when the time has come, with a new view in the situation."""
+"""Work that waits in between: its caller lets the time pass, puts a new view into the situation, and resumes it."""
 
 
 class Situation:
-    """One turn of the controller: the view it looks at, its gates, and the events so far, equal ones once."""
+    """One turn of the controller: its view, its feature gates, and its events so far.
+
+    Raises ValueError for a core that was not measured.
+    """
 
     def __init__(self, view: View, *, spot_to_spot: bool = False, tally: Tally | None = None) -> None:
         rules = disruption_rules_of(view.release.core)
@@ -157,18 +160,18 @@ class Situation:
         self.tally = tally if tally is not None else Tally()
         self.rules: DisruptionRules = rules
         self.said: list[SchedulingEvent | NodeEvents] = []
-        """All that was said, in order and as often as it was said; what is said of a node is not worded yet."""
+        """All events in order, with repetitions; the text of those about a node is not made yet."""
         self._events: dict[SchedulingEvent, None] = {}
         self._worded = 0
         self.judged: tuple[Simulations, int] | None = None
-        """The simulations that were told what they said of the pods that they judged, and how many things that were."""
+        """The simulations whose events about examined pods have been published, and the number of these events."""
         self._once: dict[int, tuple[Sequence[SchedulingEvent], int]] = {}
         self.seconds = 0.0
-        """The virtual time that simulations have taken so far."""
+        """The virtual time, in seconds, that simulations have taken so far."""
         self._passed = 0.0
 
     def catch_up(self) -> Deliberation[None]:
-        """Lets the time pass that simulations have taken since the last time."""
+        """Lets the time pass that simulations have taken since the last call."""
         behind = self.seconds - self._passed
         if behind > 0:
             self._passed = self.seconds
@@ -176,7 +179,7 @@ class Situation:
 
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:
-        """What was said, each once."""
+        """The events so far, equal ones once."""
         for each in self.said[self._worded :]:
             self._events.update(dict.fromkeys(each if isinstance(each, NodeEvents) else (each,)))
         self._worded = len(self.said)
@@ -194,7 +197,7 @@ class Situation:
             self.said.extend(events)
 
     def say_once(self, events: Sequence[SchedulingEvent]) -> None:
-        """Publishes what has come to a growing list since the last time."""
+        """Publishes the events that were added to a growing list since the last call with it."""
         _, known = self._once.get(id(events), (events, 0))
         if len(events) > known:
             self.said.extend(events[known:])
@@ -202,7 +205,7 @@ class Situation:
 
 
 def after_waiting(deliberation: Deliberation[T], wait: Callable[[float], None]) -> T:
-    """Runs a deliberation to its end; ``wait(seconds)`` lets the time pass, and renews the view."""
+    """Runs a deliberation to its end. ``wait(seconds)`` lets the time pass and puts a new view into the situation."""
     while True:
         try:
             wanted = next(deliberation)

@@ -18,11 +18,11 @@ class Tally:
     eligible: dict[str, int] = field(default_factory=dict)
     """Reason → candidates of the method of that reason which looked last."""
     allowed: dict[tuple[str, str], int] = field(default_factory=dict)
-    """NodePool and reason → nodes that its budgets allow, before those that use them up are taken off."""
+    """NodePool and reason → nodes that its budgets allow, without regard to those that use them up already."""
     consuming: dict[tuple[str, str], int] = field(default_factory=dict)
     """NodePool and reason → nodes that use up its budgets."""
     failed_validations: Counter[str] = field(default_factory=Counter)
-    """Consolidation type → candidates of commands that did not stand a second look."""
+    """Consolidation type → candidates of commands whose validation failed."""
     moves: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Decision (approved or rejected), NodePool and its policy → consolidations that were scored, or need no score."""
     scores: dict[tuple[str, str, str], list[float]] = field(default_factory=dict)

@@ -24,12 +24,15 @@ DELETE, REPLACE = "delete", "replace"
 
 
 class UnpricedError(Exception):
-    """A candidate costs nobody knows what; the message is core's."""
+    """No price is known of a candidate; the message is core's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``candidates`` go once ``replacements`` are there. ``pool_costs``: what it costs each NodePool to move the pods."""
+    """``candidates`` are deleted once ``replacements`` are initialized.
+
+    ``pool_costs``: by NodePool, the cost of moving its candidates' pods (no unit).
+    """
 
     candidates: tuple[Candidate, ...]
     replacements: tuple[PlannedNodeClaim, ...] = ()
@@ -40,7 +43,7 @@ class Command:
     def of(
         cls, candidates: Sequence[Candidate], outcome: Outcome, replacements: Sequence[PlannedNodeClaim] = ()
     ) -> "Command":
-        """A command with the costs by NodePool."""
+        """A command, with its costs by NodePool added up."""
         costs: dict[str, float] = {}
         for each in candidates:
             costs[each.pool] = costs.get(each.pool, 0.0) + each.moving_cost
@@ -59,13 +62,16 @@ class Command:
         return f"{self.decision}: [{names}] -> [{len(self.replacements)} {plural}]"
 
     def about(self, candidate: Candidate) -> str:
-        """The command as an event about one of its nodes tells it."""
+        """The command as an event about one of its nodes names it."""
         if len(self.candidates) == 1:
             return str(self)
         return f"{self.decision}: [{candidate.name}] (part of {len(self.candidates)}-node consolidation)"
 
     def savings(self, rules: DisruptionRules, vocabulary: Vocabulary) -> float:
-        """USD per hour: the candidates' prices without the cheapest offering of each replacement's first instance type."""
+        """USD per hour: the candidates' prices less the cheapest offering of each replacement's first instance type.
+
+        Raises UnpricedError.
+        """
         price = source_price(self.candidates, rules, vocabulary)
         if not self.replacements:
             return price
@@ -75,7 +81,7 @@ class Command:
         return price - cost
 
     def _bought(self, rules: DisruptionRules) -> Iterator[tuple[str, Offering]]:
-        """The offering that each replacement is reckoned with, and its size."""
+        """For each replacement the instance type and the offering that :meth:`savings` assumes."""
         for planned in self.replacements:
             if planned.ordered:
                 first = planned.index.types[planned.ordered[0]]
@@ -88,7 +94,7 @@ class Command:
                     yield first.name, min(offerings, key=lambda each: each.price)
 
     def unpriced(self, rules: DisruptionRules) -> dict[str, float]:
-        """Sizes whose price nobody knows, each with the USD per hour that stand for it in :meth:`savings`."""
+        """The sizes without a known price, each with the USD per hour that :meth:`savings` uses instead."""
         gone = {each.size: each.price for each in self.candidates if is_unpriced(each.state.labels, each.instance_type)}
         return {**gone, **{size: each.price for size, each in self._bought(rules) if each.unpriced}}
 

@@ -1,4 +1,4 @@
-"""A quarter of a minute after a command was found: does it still hold?
+"""The validation of a command, 15 seconds after it was found.
 
 Core ``pkg/controllers/disruption/validation.go``.
 """
@@ -21,7 +21,10 @@ Filter = Callable[[Situation, Candidate], bool]
 
 
 class Invalid(Exception):
-    """The command does not hold any more. ``reason``: ``churn``, ``budget``, ``scheduling`` or ``unknown``."""
+    """The command is no longer valid.
+
+    ``reason``: ``churn`` (a node is no candidate any more), ``budget``, ``scheduling`` (a new simulation differs) or ``unknown``.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -55,7 +58,10 @@ def validated_empty(
 def validated(
     situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
 ) -> Deliberation[Command]:
-    """The command, when all its nodes are still candidates and a new simulation comes to the same. Raises Invalid."""
+    """The command, when all its nodes are still candidates and a new simulation comes to the same.
+
+    Raises Invalid, and SimulationError where there can be no simulation.
+    """
     yield from situation.catch_up()
     yield Wait(DELAY)
     try:

@@ -1,1 +1,1 @@
-"""The events of the disruption controller: their texts, whom they are about, and which of them are hidden."""
+"""The events of the disruption controller: their texts, the objects they are about, and their deduplication."""

@@ -1,6 +1,6 @@
-"""Which of the events that a turn publishes are hidden, because another one of their reason came before: a later turn says them again.
+"""Which of the events that a turn publishes are dropped as duplicates, and when a later turn would get them through.
 
-Core ``pkg/events/recorder.go``: events of one reason about one object are one for a while, whatever they say.
+Core ``pkg/events/recorder.go``: of the events of one reason about one object only the first within a time counts, whatever their text.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ _About = tuple[str, str, str]
 
 
 class EventDeduplication:
-    """What was heard last, by object and reason. ``publish`` returns whether an event is heard, or dropped by who hears it.
+    """The last event that got through, by object and reason. ``publish`` returns whether an event got through.
 
-    What is said of a node while all of its reason is hidden and dropped is not worded, unless somebody asks what is unheard.
+    The text of an event about a node is not made while all events of its reason are dropped anyway, unless `unheard` asks for it.
     """
 
     def __init__(self, clock: Clock, publish: Callable[[SchedulingEvent], bool]) -> None:
@@ -34,13 +34,13 @@ class EventDeduplication:
         self._unworded: dict[Hashable, list[NodeEvents]] = {}
 
     def begin(self) -> None:
-        """A new turn."""
+        """Begins a new turn."""
         self._hidden.clear()
         self._said.clear()
         self._unworded.clear()
 
     def say(self, told: Iterable[SchedulingEvent | NodeEvents]) -> None:
-        """Publishes what a turn says, each event once."""
+        """Publishes the events of a turn, equal ones once."""
         now, silent, unworded = self._clock.now, self._silent, self._unworded
         for each in told:
             if not isinstance(each, NodeEvents):
@@ -77,14 +77,14 @@ class EventDeduplication:
             self._dropped[about] = self._heard[about][1] + nanoseconds(event.dedupe_seconds)
 
     def _hidden_until(self, event: SchedulingEvent) -> int | None:
-        """When an event of this turn would be heard that one heard before hides; None where that one said the same."""
+        """When a dropped event of this turn would get through; None where the one that hides it has the same text."""
         message, since = self._heard[_about(event)]
         if event in self._said or message == event.message:
             return None
         return since + nanoseconds(event.dedupe_seconds)
 
     def unheard(self, before: int | None = None) -> int | None:
-        """The first moment to come at which an event of this turn would be heard, or ``before`` where that comes first."""
+        """The next moment at which a dropped event of this turn would get through, or ``before`` where that comes first (None: neither)."""
         now = self._clock.now
         moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
         found = min(moments, default=None)

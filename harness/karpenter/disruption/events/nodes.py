@@ -1,4 +1,4 @@
-"""What is said of a node, worded when somebody listens: of a thousand nodes most have said the same a moment ago."""
+"""Events about a node, whose text is made only when it is read: of a thousand nodes most repeat what they said a moment ago."""
 
 from collections.abc import Callable, Iterator
 
@@ -13,10 +13,10 @@ Text = str | Callable[[], str]
 
 
 class NodeEvents:
-    """The same about a Node and its NodeClaim, as far as they exist: its events.
+    """One event about a Node and the same about its NodeClaim, as far as they exist; iterating yields them.
 
-    ``about`` names both, and the reason; the same event is published once in ``dedupe`` seconds. ``hides``: whatever it says, it hides
-    for so long what else is said of the two for this reason.
+    ``about`` is the Node's name, the NodeClaim's, and the reason. The same event is published once in ``dedupe`` seconds; with ``hides``
+    any event of this reason about the two is dropped for so long, whatever its text.
     """
 
     __slots__ = ("_text", "about", "dedupe", "hides")
@@ -39,7 +39,7 @@ class NodeEvents:
 
 
 def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> NodeEvents:
-    """What is said of a node."""
+    """The events of this reason about a node; ``dedupe`` is in seconds."""
     about = node.remembered.get((NodeEvents, reason))
     if about is None:
         names = [None if each is None else name_of(each) for each in (node.node, node.nodeclaim)]

@@ -1,4 +1,4 @@
-"""What the disruption controller says about nodes, NodeClaims and NodePools; the texts are core's.
+"""The events that the disruption controller publishes about pods, nodes, NodeClaims and NodePools; the texts are core's.
 
 Core ``pkg/controllers/disruption/events/events.go``.
 """
@@ -41,7 +41,7 @@ def sentence(text: str) -> str:
 
 
 def blocked(node: StateNode, message: Text) -> NodeEvents:
-    """Nothing disrupts the node."""
+    """Something blocks the disruption of the node."""
     return of_node(node, "DisruptionBlocked", message, _TWO_MINUTES, hides=True)
 
 
@@ -68,32 +68,32 @@ def _score_text(score: float, threshold: float, k: int, savings: float, disrupti
 
 
 def approved(node: StateNode, score: float, threshold: float, k: int, savings: float, disruption: float) -> NodeEvents:
-    """The policy Balanced takes a command about one node; ``savings`` and ``disruption`` in percent."""
+    """The policy Balanced approves a command about one node; ``savings`` and ``disruption`` are in percent."""
     return of_node(node, "ConsolidationApproved", _score_text(score, threshold, k, savings, disruption), _TWO_MINUTES)
 
 
 def nodepool_approved(
     name: str, score: float, threshold: float, k: int, savings: float, disruption: float
 ) -> SchedulingEvent:
-    """The policy Balanced takes a command about several nodes."""
+    """The policy Balanced of a NodePool approves a command about several nodes; ``savings`` and ``disruption`` are in percent."""
     text = _score_text(score, threshold, k, savings, disruption)
     return SchedulingEvent("NodePool", name, "Normal", "ConsolidationApproved", text, _TWO_MINUTES)
 
 
 def nodepool_blocked(name: str, reason: str) -> SchedulingEvent:
-    """A NodePool's budgets allow nothing."""
+    """A NodePool's budgets allow no disruption for this reason."""
     text = f"No allowed disruptions for disruption reason {reason} due to blocking budget"
     return SchedulingEvent("NodePool", name, "Normal", "DisruptionBlocked", text)
 
 
 def failed_scheduling(pod: str, reason: str) -> SchedulingEvent:
-    """A pod finds no place."""
+    """No node was found for a pod."""
     text = f"Failed to schedule pod, {reason}"
     return SchedulingEvent("Pod", pod, "Warning", "FailedScheduling", text, _FIVE_MINUTES)
 
 
 def nominated(pod: str, node: StateNode) -> SchedulingEvent:
-    """A pod is meant for a node that exists."""
+    """A pod should schedule on a node that exists."""
     names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
     names += [f"node/{name_of(node.node)}"] if node.node is not None else []
     text = f"Pod should schedule on: {', '.join(names)}"
@@ -101,7 +101,7 @@ def nominated(pod: str, node: StateNode) -> SchedulingEvent:
 
 
 def launching(nodeclaim: str, reason: str) -> SchedulingEvent:
-    """A replacement is on its way."""
+    """A replacement is being launched."""
     text = f"Launching NodeClaim: {reason}"
     return SchedulingEvent("NodeClaim", nodeclaim, "Normal", "DisruptionLaunching", text, _TWO_MINUTES)
 

@@ -44,7 +44,7 @@ class ClusterActions:
         self._create = create
 
     def release(self, nodes: Iterable[StateNode]) -> None:
-        """Takes taint and condition away, and the mark with them. Raises ApiError."""
+        """Removes the taint, the mark for deletion and, of initialized nodes, the condition DisruptionReason. Raises ApiError."""
         nodes = [node for node in nodes if node.node is not None and node.nodeclaim is not None]
         for node in nodes:
             self._untaint(name_of(node.node or {}))
@@ -53,7 +53,7 @@ class ClusterActions:
         self._marks.unmark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
-        """Taints the Node, and says why on its NodeClaim. Raises Unmarked."""
+        """Taints the Node, and sets the condition DisruptionReason on its NodeClaim. Raises Unmarked."""
         found = self._view.get("Node", name_of(node.node or {}))
         try:
             if found is not None and not is_tainted(found):
@@ -75,11 +75,11 @@ class ClusterActions:
             raise Refusal(f"panic: {panic}") from panic
 
     def mark_for_deletion(self, nodes: Sequence[StateNode]) -> None:
-        """Their room does not count any more."""
+        """Marks nodes for deletion: the scheduler no longer counts on their room."""
         self._marks.mark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
 
     def nominate(self, node: StateNode) -> None:
-        """The node is meant for pods for a while."""
+        """Nominates a node for pods: for a while it is not disrupted."""
         self._marks.nominate(node.provider_id)
 
     def nodeclaim(self, name: str) -> Object | None:
@@ -95,7 +95,7 @@ class ClusterActions:
             self._writer.delete("NodeClaim", nodeclaim, uid=uid_of(found))
 
     def say(self, *events: SchedulingEvent) -> bool:
-        """Publishes events about objects that are there; returns whether all of them are heard."""
+        """Publishes events about objects that exist. Returns whether none of them was dropped."""
         heard = True
         for each in events:
             namespace, _, name = each.object.rpartition("/")
@@ -134,5 +134,5 @@ class ClusterActions:
 
 
 def is_tainted(node: Object) -> bool:
-    """Whether the Node has the taint of a command, or of a drain."""
+    """Whether the Node has the taint ``karpenter.sh/disrupted``, which commands and drains set."""
     return any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node).get("taints") or ())

@@ -1,4 +1,4 @@
-"""The queue of commands on the engine: each is looked at every second until its nodes may go, or stay after all.
+"""The queue of commands on the engine: each is checked every second until its nodes are deleted or it is rolled back.
 
 Core ``pkg/controllers/disruption/queue.go`` (Reconcile).
 """
@@ -35,7 +35,7 @@ class Executions:
         self._count = 0
 
     def watches(self) -> Mapping[str, Router]:
-        """Nothing: commands are added by the disruption controller, and looked at every second."""
+        """Nothing: the disruption controller adds commands, and each is checked every second."""
         return {}
 
     @property
@@ -44,7 +44,7 @@ class Executions:
         return self._queue.nodes
 
     def add(self, started: Started, record: Disruption) -> None:
-        """Takes a command on."""
+        """Starts to carry out a command; `record` gets its end and its problem."""
         self._count += 1
         self._open[self._count] = self._queue.add(started, self._engine.clock.now), record
         self._engine.enqueue(self, self._count)

@@ -1,4 +1,4 @@
-"""Commands under way: candidates are deleted once all replacements are initialized; a command that fails is taken back.
+"""Commands under way: candidates are deleted once all replacements are initialized; a command that fails is rolled back.
 
 Core ``pkg/controllers/disruption/queue.go`` (Reconcile, waitOrTerminate, CompleteCommand).
 """
@@ -49,7 +49,7 @@ class QueueActions(Protocol):
         """Deletes a candidate's NodeClaim, if there still is one."""
 
     def release(self, nodes: Iterable[StateNode]) -> None:
-        """Takes taint and condition away again; the nodes do not count as going away any more."""
+        """Removes taint and condition again; the nodes are no longer marked for deletion."""
 
     def say(self, *events: SchedulingEvent) -> object:
         """Publishes events."""
@@ -57,7 +57,10 @@ class QueueActions(Protocol):
 
 @dataclass(slots=True)
 class Execution:
-    """A command since it was started at ``begun``, in nanoseconds since the start. ``problem``: why it failed."""
+    """A command under way, started at ``begun`` (nanoseconds since the start of the world).
+
+    ``initialized`` names the replacements that are initialized. ``deleted``: its candidates have been deleted. ``problem``: why it failed.
+    """
 
     started: Started
     begun: int
@@ -83,21 +86,22 @@ class Queue:
         return frozenset(name_of(node.node or {}) for each in self.executions for node in each.nodes)
 
     def add(self, started: Started, now: int) -> Execution:
-        """Takes a command on."""
+        """Adds a command that starts at `now`."""
         made = Execution(started, now)
         self.executions.append(made)
         return made
 
     def longest(self) -> int:
-        """How long a command may take, in nanoseconds: the more nodes are waiting, the longer."""
+        """The timeout of a command in nanoseconds: 10 minutes, in newer releases up to an hour with the number of candidates in the
+        queue."""
         if not self._rules.patience_grows:
             return _LEAST
         return min(max(_PER_CANDIDATE * sum(len(each.nodes) for each in self.executions), _LEAST), _MOST)
 
     def advance(self, execution: Execution, now: int, actions: QueueActions) -> Progress:
-        """Looks at a command: deletes its candidates when all replacements are there, takes it back when it has failed.
+        """Checks a command: deletes its candidates when all replacements are initialized, rolls it back when it has failed.
 
-        The time is also up for a command that has just deleted its candidates: upstream looks at the clock last.
+        A command can also time out after it has deleted its candidates, because upstream checks the time last.
         """
         longest = self.longest()
         waiting = self._waiting(execution, actions)
@@ -118,7 +122,7 @@ class Queue:
 
     @staticmethod
     def _waiting(execution: Execution, actions: QueueActions) -> str:
-        """Which replacements are still missing, in core's words; one that is gone is the end of the command."""
+        """Core's sentence about the replacements that are not initialized, empty when all are. One that was deleted fails the command."""
         reason = execution.started.method.reason
         missing = []
         for name in execution.started.replacements:

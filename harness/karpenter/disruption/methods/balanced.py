@@ -1,4 +1,4 @@
-"""The policy Balanced: a command must save enough for what it disturbs.
+"""The policy Balanced: a command must save enough for the disruption that it causes.
 
 Core ``pkg/controllers/disruption/balanced.go``, ``pkg/state/cost/cost.go``.
 """
@@ -28,7 +28,7 @@ _K = 2
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a NodePool costs in USD per hour, and what it would cost to disrupt all of it."""
+    """What a NodePool's nodes cost in USD per hour, and the cost (without unit) of disrupting all of them."""
 
     cost: float
     disruption_cost: float
@@ -36,7 +36,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A command's part of a NodePool's cost that it saves, and of its disruption cost that it spends."""
+    """The fraction of a NodePool's cost that a command saves, and the fraction of its disruption cost that the command causes."""
 
     savings: float = 0.0
     disruption: float = 0.0
@@ -51,13 +51,13 @@ class Score:
     def passes(self) -> bool:
         return self.value >= 1 / _K
 
-    def told(self) -> tuple[float, float, int, float, float]:
-        """As events tell it."""
+    def shown(self) -> tuple[float, float, int, float, float]:
+        """As events show it: score, threshold, k, savings and disruption in percent."""
         return self.value, 1 / _K, _K, self.savings * 100, self.disruption * 100
 
 
 class _TotalsByPool(Mapping[str, Totals]):
-    """Added up when somebody asks, which only Balanced NodePools do."""
+    """Totals by NodePool, added up at the first look, since only Balanced NodePools need them."""
 
     def __init__(self, view: View, candidates: Sequence[Candidate], rules: DisruptionRules) -> None:
         self._given = view, candidates, rules
@@ -77,7 +77,7 @@ class _TotalsByPool(Mapping[str, Totals]):
 
 
 def nodepool_totals(situation: Situation) -> Mapping[str, Totals]:
-    """Of the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
+    """For the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
     known: Mapping[str, Totals] | None = situation.view.remembered.get(nodepool_totals)
     if known is None:
         candidates = all_candidates(situation, eventual=False)
@@ -118,7 +118,7 @@ def _key(pod: Object) -> str:
 
 
 def nodepool_costs(view: View) -> dict[str, float]:
-    """What the NodeClaims of each NodePool cost in USD per hour, as core counts it (``pkg/state/cost``)."""
+    """By NodePool, the USD per hour of its NodeClaims, as core adds them up (``pkg/state/cost``)."""
     costs: dict[str, float] = {}
     for claim in view.snapshot.nodeclaims:
         get = labels_of(claim).get
@@ -142,14 +142,14 @@ def _score(savings: float, disruption: float, totals: Totals | None) -> Score:
 
 
 def can_pass(candidate: Candidate, totals: Mapping[str, Totals]) -> bool:
-    """Whether at least the node's plain deletion would be taken."""
+    """Whether the policy would approve at least the node's deletion without a replacement."""
     if not _is_balanced(candidate) or (known := totals.get(candidate.pool)) is None or known.cost <= 0:
         return True
     return _score(candidate.price, candidate.moving_cost, known).passes
 
 
 def approves(situation: Situation, command: Command, totals: Mapping[str, Totals]) -> tuple[bool, dict[str, Score]]:
-    """Whether every Balanced NodePool of the command takes it, and their scores; says so where it is about one node."""
+    """Whether every Balanced NodePool of a command approves it, and their scores. Publishes the approval of a command about one node."""
     by_pool: dict[str, list[Candidate]] = {}
     for each in command.candidates:
         by_pool.setdefault(each.pool, []).append(each)
@@ -168,7 +168,7 @@ def approves(situation: Situation, command: Command, totals: Mapping[str, Totals
         score = scores.get(only.pool)
         _count(situation, only, score is None or score.passes, score)
         if score is not None and score.passes:
-            situation.say_all(approved(only.state, *score.told()))
+            situation.say_all(approved(only.state, *score.shown()))
     return all(score.passes for score in scores.values()), scores
 
 
@@ -185,9 +185,9 @@ def _count(situation: Situation, candidate: Candidate, taken: bool, score: Score
 
 
 def announce_pools(situation: Situation, command: Command, scores: Mapping[str, Score], *, taken: bool) -> None:
-    """Publishes an event for each NodePool that takes a command about several nodes, and counts all of them."""
+    """Publishes an event for each NodePool that approves a command about several nodes, and counts the decisions of all."""
     for candidate in {each.pool: each for each in command.candidates}.values():
         score = scores.get(candidate.pool)
         _count(situation, candidate, taken, score)
         if score is not None and score.passes:
-            situation.say(nodepool_approved(candidate.pool, *score.told()))
+            situation.say(nodepool_approved(candidate.pool, *score.shown()))

@@ -1,4 +1,4 @@
-"""Consolidation of some nodes: all their pods elsewhere, or on one node that costs less.
+"""Consolidation of given nodes: their pods go to other nodes, or to one new node that costs less.
 
 Core ``pkg/controllers/disruption/consolidation.go``.
 """
@@ -35,11 +35,11 @@ from harness.kube.go.text import quote
 __all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candidates"]
 
 SPOT_TO_SPOT_TYPES = 15
-"""So many cheaper instance types a spot node needs to be replaced by another, and so many are then asked for."""
+"""A spot node is replaced by a spot node only if so many instance types are cheaper; the launch then names so many."""
 
 
 def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
-    """Whether multi-node and single-node consolidation look at the node; says why not."""
+    """Whether multi-node and single-node consolidation consider the node; publishes why not."""
     known = candidate.state.remembered.get(should_consolidate)
     if known is None or known[0] is not candidate or known[1] is not situation.rules:
         known = candidate, situation.rules, *_eligible(situation.rules, candidate)
@@ -51,7 +51,7 @@ def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
 
 
 def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeEvents | None]:
-    """Whether consolidation looks at the node, and what it says if not."""
+    """Whether consolidation considers the node, and the event that it publishes if not."""
     pool = quote(candidate.pool)
     if candidate.is_static and rules.static_nodepools:
         return False, None
@@ -76,7 +76,7 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeE
 
 
 def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
-    """Brings candidates into the order in which consolidation looks at them, in place."""
+    """Sorts candidates, in place, into the order in which consolidation tries them."""
     now = situation.view.now
     if situation.rules.by_savings:
         sort_slice(candidates, lambda each: -each.savings_ratio)
@@ -85,8 +85,10 @@ def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
 
 
 def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:
-    """The command that takes these nodes away, None when there is none. Raises SimulationError, UnpricedError, and OutOfTime after
-    ``time_limit`` virtual seconds."""
+    """The command that removes these nodes, None when there is none.
+
+    Raises SimulationError, UnpricedError, and OutOfTime after ``time_limit`` virtual seconds.
+    """
     foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
     if foreseen is not None:
         try:
@@ -109,7 +111,7 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
 
 
 def _refused(situation: Situation, candidates: Sequence[Candidate], foreseen: Foreseen) -> bool:
-    """Whether nothing comes of it, whichever pods are on the new nodes; says why."""
+    """Whether there is no command, whichever pods are on the new nodes; publishes why."""
     if foreseen.strands:
         _explain(situation, candidates, foreseen.text)
         return True
@@ -125,7 +127,7 @@ def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome:
 def _replacement(
     situation: Situation, candidates: Sequence[Candidate], nodeclaims: Sequence[PlannedNodeClaim]
 ) -> PlannedNodeClaim | None:
-    """The new node, if it is one and costs less; else says why not. Which pods it is for makes no difference."""
+    """The replacement, if there is exactly one new node and it costs less; else publishes why not. Its pods make no difference."""
     if len(nodeclaims) != 1:
         _explain(situation, candidates, f"Can't remove without creating {len(nodeclaims)} candidates")
         return None
@@ -209,7 +211,7 @@ def _needed(planned: PlannedNodeClaim) -> int:
 
 
 def _explain(situation: Situation, candidates: Sequence[Candidate], text: Text) -> None:
-    """Publishes why nothing is done, if the command is about one node."""
+    """Publishes why a node is not consolidated, if the command is about one node."""
     if len(candidates) == 1:
         situation.say_all(unconsolidatable(candidates[0].state, text))
 
@@ -223,7 +225,7 @@ def _announced(situation: Situation, command: Command) -> Command:
 
 
 def announce_rejected(situation: Situation, command: Command, reason: str) -> None:
-    """Publishes that a command is dropped, in the releases that do."""
+    """Publishes that the validation of a command failed, in the releases that do so."""
     if situation.rules.announces:
         savings = command.savings(situation.rules, situation.view.release.vocabulary)
         for each in command.candidates:

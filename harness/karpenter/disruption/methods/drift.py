@@ -1,4 +1,4 @@
-"""Nodes that are not as they would be made today, one at a time: gone once their pods have a place, at any price.
+"""Drifted nodes, one at a time: deleted once their pods have a place, whatever the replacement costs.
 
 Core ``pkg/controllers/disruption/drift.go``.
 """
@@ -17,7 +17,7 @@ __all__ = ["Drift"]
 
 
 class Drift(Method):
-    """Of NodePools without ``replicas``."""
+    """Replaces drifted nodes of NodePools without ``replicas``."""
 
     name = "Drift"
     reason = DRIFTED
@@ -31,7 +31,7 @@ class Drift(Method):
         return not static and condition_of(candidate, DRIFTED)
 
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
-        """The first node in time, those without pods before the others, whose pods all find a place."""
+        """One command at most: the node whose pods all find a place, empty nodes first, then by the time of drift."""
         yield from ()  # it never waits
         sort_slice(proposal.candidates, _drifted_at)
         empty = [each for each in proposal.candidates if not each.pods and situation.rules.drift_takes_empty]

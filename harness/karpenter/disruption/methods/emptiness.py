@@ -18,7 +18,7 @@ __all__ = ["Emptiness"]
 
 
 class Emptiness(Method):
-    """Of all policies."""
+    """Deletes empty nodes, under every ``consolidationPolicy``."""
 
     name = "Emptiness"
     reason = EMPTY
@@ -38,7 +38,7 @@ class Emptiness(Method):
         return candidate.is_empty(rules.empty_by_cost) and condition_of(candidate, "Consolidatable")
 
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
-        """One command about all that the budgets allow."""
+        """One command about as many empty nodes as the budgets allow."""
         candidates, budgets = proposal.candidates, proposal.budgets
         sort_candidates(situation, candidates)
         found = Findings(order=tuple(candidates), consolidated=False)

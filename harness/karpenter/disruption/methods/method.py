@@ -18,10 +18,10 @@ EMPTY, DRIFTED, UNDERUTILIZED = "Empty", "Drifted", "Underutilized"
 
 @dataclass(slots=True)
 class Proposal:
-    """What a method is given: candidates in the order of the state, what budgets allow, what NodePools cost.
+    """The inputs of a method: candidates in the order of the state, by NodePool what its budgets allow and what it costs.
 
-    ``unseen`` are NodePools that single-node consolidation did not get to before its time was up. ``validates``: whether commands
-    are looked at again after a while.
+    ``unseen`` are the NodePools that single-node consolidation did not get to before its last timeout. ``validates``: whether commands
+    are validated after a while.
     """
 
     candidates: list[Candidate]
@@ -33,12 +33,12 @@ class Proposal:
 
 @dataclass(slots=True)
 class Findings:
-    """What a method comes to.
+    """The result of a method.
 
-    ``order``: the candidates as it looked at them. ``consolidated``: it needs not look again until something changes. ``timeout`` is what
-    Karpenter logs when its time was up, with the number that goes with it. ``unseen``: the NodePools that it did not get to; None
-    leaves those of the time before. ``withdrawn``: the command did not stand a second look. The next turn may come to something else,
-    although nothing has changed. ``prioritized``: the NodePools with which it began, as it had not got to them the time before.
+    ``order``: the candidates in the order in which it tried them. ``consolidated``: it need not run again until something changes.
+    ``timeout``: the log line of a timeout, with its values. ``unseen``: the NodePools that it did not get to; None keeps those of the
+    time before. ``withdrawn``: the validation of the command failed, so that the next turn may have another result although nothing has
+    changed. ``prioritized``: the NodePools with which it began, because it did not get to them the time before.
     """
 
     commands: list[Command] = field(default_factory=list)
@@ -52,11 +52,11 @@ class Findings:
 
 
 class Method(ABC):
-    """One way to find nodes that can go.
+    """One way to find nodes to disrupt (core's interface Method).
 
-    ``name`` is that of core's type, ``reason`` the budgets' and the conditions', ``kind`` the metrics' consolidation type.
-    ``eventual``: pods and budgets of NodeClaims with a terminationGracePeriod do not block it. ``scores``: the policy Balanced has
-    a say.
+    ``name`` is that of core's type, ``reason`` stands in budgets and conditions, ``kind`` is the consolidation type of metrics.
+    ``eventual``: pods and PodDisruptionBudgets do not block it on nodes with a terminationGracePeriod (core's EventualDisruptionClass).
+    ``scores``: the policy Balanced applies to it.
     """
 
     name: ClassVar[str]
@@ -67,7 +67,7 @@ class Method(ABC):
 
     @abstractmethod
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the method looks at the candidate; may say why not."""
+        """Whether the method considers the candidate; may publish why not."""
 
     @abstractmethod
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:

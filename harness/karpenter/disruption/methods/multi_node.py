@@ -21,7 +21,7 @@ from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
 __all__ = ["LIMIT", "MultiNodeConsolidation"]
 
 LIMIT = 60.0
-"""Seconds that the search may take."""
+"""Timeout of the search, in seconds of virtual time."""
 
 _MOST = 100
 _UNLIMITED = float("inf")
@@ -70,7 +70,7 @@ class MultiNodeConsolidation(Method):
                 command = yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
             except Invalid:
                 found.withdrawn = True
-                return found  # upstream tells nobody: by then it has forgotten the command
+                return found  # upstream publishes nothing: by then it has lost the command
             except SimulationError as error:
                 found.error = SimulationError(f"validating consolidation, {error}")
                 return found
@@ -81,9 +81,9 @@ class MultiNodeConsolidation(Method):
 def _largest(
     situation: Situation, proposal: Proposal, candidates: Sequence[Candidate], found: Findings
 ) -> tuple[Command | None, Mapping[str, Score]]:
-    """The last success of a search over prefixes by halving, which need not be the largest that there is.
+    """The last command that a binary search over prefixes of the candidates finds, which need not be the largest possible.
 
-    When its time is up, the last success so far; says so in ``found``.
+    After its timeout, the last command so far; the timeout is noted in ``found``.
     """
     saved: Command | None = None
     saved_scores: dict[str, Score] = {}
@@ -113,7 +113,7 @@ def _largest(
         else:
             high = middle - 1
     if saved is None and rejected is not None:
-        announce_pools(situation, *rejected, taken=False)  # tells those that would have taken what another one rejected
+        announce_pools(situation, *rejected, taken=False)  # for the NodePools that approve what another one rejects
     if saved is None:
         return None, {}
     return saved, saved_scores
@@ -126,7 +126,7 @@ def _timeout(situation: Situation, saved: Command | None, middle: int) -> tuple[
 
 
 def _sensible(situation: Situation, command: Command | None, candidates: Sequence[Candidate]) -> Command | None:
-    """The command without instance types that one could as well keep."""
+    """The command without replacements that cost as much as a candidate of the same instance type (filterOutSameInstanceType)."""
     if command is None or command.decision == DELETE:
         return command
     (replacement,) = command.replacements
@@ -141,7 +141,7 @@ def _sensible(situation: Situation, command: Command | None, candidates: Sequenc
 
 
 def _prices_by_type(candidates: Sequence[Candidate], vocabulary: Vocabulary) -> dict[str, float]:
-    """What the cheapest candidate of each instance type costs, 0 where nobody knows."""
+    """By instance type, the USD per hour of the cheapest candidate; 0 where no price is known."""
     prices: dict[str, float] = {}
     for each in candidates:
         assert each.instance_type is not None

@@ -21,21 +21,21 @@ __all__ = ["Attempt", "Memory", "attempt", "methods_of"]
 
 
 class Memory:
-    """What methods keep from one turn to the next; this one keeps nothing."""
+    """What methods keep from one turn to the next; this base class keeps nothing."""
 
     def rests(self, method: Method) -> bool:
-        """Whether the method needs not compute anything (IsConsolidated)."""
+        """Whether the method can be skipped (IsConsolidated)."""
         return False
 
     def found(self, method: Method, findings: Findings) -> None:
-        """Takes note of what a method came to."""
+        """Notes the result of a method."""
 
 
 _NO_MEMORY = Memory()
 
 
 def methods_of(rules: DisruptionRules) -> Sequence[Method]:
-    """Emptiness before drift before consolidation, several nodes before one."""
+    """Emptiness, drift of static NodePools where the release has them, drift, multi-node and single-node consolidation."""
     static: Sequence[Method] = (StaticDrift(),) if rules.static_nodepools else ()
     return (Emptiness(), *static, Drift(), MultiNodeConsolidation(), SingleNodeConsolidation())
 
@@ -61,7 +61,7 @@ def attempt(
     validates: bool = True,
     memory: Memory = _NO_MEMORY,
 ) -> Deliberation[Attempt]:
-    """Lets a method look for commands."""
+    """Runs one method."""
     candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
     made = Attempt(method, candidates, situation.view.now)
     situation.tally.eligible[method.reason.lower()] = len(candidates)

@@ -1,4 +1,4 @@
-"""One node after the other, the NodePools in turn: the first that can go does.
+"""One node after the other, the NodePools in turn: the first that can be consolidated is.
 
 Core ``pkg/controllers/disruption/singlenodeconsolidation.go``.
 """
@@ -23,7 +23,7 @@ from harness.karpenter.disruption.situation import Deliberation, Situation
 __all__ = ["LIMIT", "SingleNodeConsolidation"]
 
 LIMIT = 180.0
-"""Seconds after which no further candidate is looked at."""
+"""Seconds of virtual time after which no further candidate is tried."""
 
 
 class SingleNodeConsolidation(Method):
@@ -66,7 +66,7 @@ class SingleNodeConsolidation(Method):
                 except Invalid as error:
                     announce_rejected(situation, command, error.reason)
                     found.withdrawn = True
-                    return found  # the turn is over, although the next candidate might do
+                    return found  # the turn ends, although the next candidate might be consolidated
                 except SimulationError as error:
                     found.error = SimulationError(f"validating consolidation, {error}")
                     return found
@@ -91,7 +91,7 @@ class SingleNodeConsolidation(Method):
 
 
 def _interleaved(candidates: Iterable[Candidate], unseen: frozenset[str]) -> list[Candidate]:
-    """The first of each NodePool, the second of each, and so on; NodePools that were left out before come first."""
+    """The first candidate of each NodePool, the second of each, and so on; NodePools of ``unseen`` before the others."""
     by_pool: dict[str, list[Candidate]] = {}
     for each in candidates:
         by_pool.setdefault(each.pool, []).append(each)

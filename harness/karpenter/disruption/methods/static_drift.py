@@ -1,4 +1,4 @@
-"""Drifted nodes of NodePools that keep up a number of them: each gets one in its place.
+"""Drifted nodes of static NodePools (with ``spec.replicas``): each is replaced by a new one.
 
 Core ``pkg/controllers/disruption/staticdrift.go``, ``pkg/controllers/state/statenodepool.go``.
 """
@@ -23,7 +23,7 @@ _NO_LIMIT = (1 << 63) - 1
 
 
 class StaticDrift(Method):
-    """Of NodePools with ``replicas``."""
+    """Replaces drifted nodes of NodePools with ``replicas``."""
 
     name = "StaticDrift"
     reason = DRIFTED
@@ -36,7 +36,7 @@ class StaticDrift(Method):
         return candidate.is_static and condition_of(candidate, DRIFTED)
 
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
-        """As many commands as budgets and the limit of nodes allow, unless the NodePool has too many nodes."""
+        """As many commands as budgets and ``limits.nodes`` allow; none while the NodePool has more nodes than ``replicas``."""
         yield from ()  # it never waits
         found = Findings(order=tuple(proposal.candidates))
         by_pool: dict[str, list[Candidate]] = {}
@@ -59,7 +59,7 @@ class StaticDrift(Method):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A NodePool's NodeClaims: those that run, those that are being deleted, and those that a command is just about."""
+    """The numbers of a NodePool's NodeClaims: that run, that are being deleted, and that a command is about to replace."""
 
     running: int = 0
     deleting: int = 0
@@ -71,7 +71,7 @@ class Counts:
 
 
 def counts_of(simulations: Simulations, pool: str, replacing: frozenset[str] = frozenset()) -> Counts:
-    """The NodeClaims of a NodePool by state; ``replacing`` names those that a command is just about."""
+    """Counts the NodeClaims of a NodePool by state; ``replacing`` names those that a command is about to replace."""
     states = {name_of(node.nodeclaim): node for node in simulations.state.nodes if node.nodeclaim is not None}
     running = deleting = going = 0
     for claim in simulations.snapshot.nodeclaims:
@@ -87,11 +87,11 @@ def counts_of(simulations: Simulations, pool: str, replacing: frozenset[str] = f
 
 
 def node_limit(nodepool: Object) -> int:
-    """The most nodes that a NodePool may have."""
+    """The ``limits.nodes`` of a NodePool, rounded up; a very large number without one."""
     limit = (spec_of(nodepool).get("limits") or {}).get("nodes")
     return -(-Quantity.parse(str(limit)).nano // NANO) if limit is not None else _NO_LIMIT
 
 
 def planned_static(situation: Situation, candidate: Candidate) -> PlannedNodeClaim:
-    """The NodeClaim that comes in the place of a static NodePool's."""
+    """The replacement of a static NodePool's NodeClaim."""
     return situation.view.simulations.static_nodeclaim(candidate.nodepool)
