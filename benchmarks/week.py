@@ -70,7 +70,7 @@ def _nodeclass() -> dict[str, Any]:
 
 
 def _evict(world: World, count: int) -> int:
-    """Azure takes some spot machines; answers how many."""
+    """Azure evicts some spot machines. Returns how many."""
     view = world.cluster.view.list("Node")
     spot = [
         node["metadata"]["name"]
@@ -95,7 +95,7 @@ def _garbage_seldom() -> Iterator[None]:
 
 @_garbage_seldom()
 def week(nodes: int) -> dict[str, Any]:
-    """Runs it, and answers what it took.
+    """Runs it, and returns what it took.
 
     Each day one of ten apps is deployed anew, another has half of its pods for the night, and Azure takes one machine in fifty. In the
     middle of the week the template changes, so that all nodes drift.

@@ -30,7 +30,7 @@ class Clock:
     def __init__(self, start: int = 0) -> None:
         self.now = self.start = start
         self.leaving: Callable[[], None] | None = None
-        """NodeEvents before time moves on, so that somebody can look at what the moment came to."""
+        """Called before time moves on, so that somebody can look at the state that this moment ends with."""
         self._text_second = -1
         self._text = ""
 

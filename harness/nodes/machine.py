@@ -54,5 +54,5 @@ class Machine:
 
     @property
     def topology_zone(self) -> str:
-        """The zone as the cloud provider names it: `<region>-<n>`; a regional VM answers its fault domain, 0."""
+        """The zone as the cloud provider names it: `<region>-<n>`; a regional VM has its fault domain there, always 0."""
         return f"{self.region}-{self.zone}" if self.zone else "0"

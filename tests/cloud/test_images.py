@@ -52,7 +52,7 @@ def test_what_is_published_here_is_the_newest() -> None:
     ],
 )
 def test_mistakes(spec: str | dict[str, str], text: str) -> None:
-    """NodeEvents with what is expected."""
+    """The message says what is expected."""
     with pytest.raises(MarketError, match=text.replace("(", r"\(")):
         Images().change(spec)
     if isinstance(spec, dict):

@@ -22,7 +22,7 @@ _PATCHES: Mapping[str, str] = {
 
 
 class Witness(Protocol):
-    """NodeEvents of every write that was done, so that a mirror knows of it before its watch does."""
+    """Is called for every write that succeeded, so that a mirror knows of it before its watch does."""
 
     def changed(self, kind: Kind, obj: Object) -> None:
         """The object is now this, or was this when it was removed."""
@@ -54,7 +54,7 @@ class RestWriter:
         self._explain = explain
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object; answers it as stored. Raises ApiError."""
+        """Creates an object, and returns it as stored. Raises ApiError."""
         kind = served(obj.get("apiVersion") or "", obj.get("kind") or "")
         if kind is None:
             what = f'no matches for kind "{obj.get("kind")}" in version "{obj.get("apiVersion")}"'

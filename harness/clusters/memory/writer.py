@@ -27,7 +27,7 @@ class MemoryWriter:
         self.identity = identity
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object; answers it as stored."""
+        """Creates an object, and returns it as stored. Raises ApiError."""
         return self._store.create(obj, self.identity, dry_run=dry_run)
 
     def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:

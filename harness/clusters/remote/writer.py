@@ -50,7 +50,7 @@ class AttachedWriter:
         self._clock = clock
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object; answers it as stored."""
+        """Creates an object, and returns it as stored. Raises ApiError."""
         meta = obj.get("metadata") or {}
         if meta.get("generateName") and not meta.get("name"):
             # drawn here, so that a run has the names that it has on the memory cluster

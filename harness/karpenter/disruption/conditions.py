@@ -22,7 +22,7 @@ from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
-from harness.karpenter.validation.hashing import nodepool_hash
+from harness.karpenter.validation.hashing import CURRENT_HASH_VERSION, nodepool_hash
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (
     Object,
@@ -40,11 +40,12 @@ from lazyrecords import dataclass
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
-__all__ = ["CONSOLIDATABLE", "DRIFTED", "CoreDrift", "Judged", "core_drift", "hashed", "with_conditions"]
+__all__ = ["CONSOLIDATABLE", "DRIFTED", "YOUNG", "CoreDrift", "Judged", "core_drift", "hashed", "with_conditions"]
 
 CONSOLIDATABLE, DRIFTED = "Consolidatable", "Drifted"
-CURRENT_HASH_VERSION = "v3"
-_YOUNG = 3600 * SECOND
+YOUNG = 3600 * SECOND
+"""Up to this age, in nanoseconds, nobody asks whether a NodeClaim's instance type still exists."""
+
 _DRIFT_AGAIN = 300 * SECOND
 
 
@@ -139,7 +140,7 @@ class CoreDrift:
             annotations_of(nodeclaim),
             labels_of(nodeclaim),
             created,
-            created is not None and now - parse(created) > _YOUNG,
+            created is not None and now - parse(created) > YOUNG,
             annotations_of(nodepool),
             spec_of(nodepool),
         )
@@ -171,7 +172,7 @@ def core_drift(
     if labels.compatible(Requirements.from_node_selector(wanted, vocabulary=vocabulary)) is not None:
         return "RequirementsDrifted"
     created = metadata_of(nodeclaim).get("creationTimestamp")
-    if created and now - parse(created) > _YOUNG and not _is_sold(nodeclaim, instance_types, labels):
+    if created and now - parse(created) > YOUNG and not _is_sold(nodeclaim, instance_types, labels):
         return "InstanceTypeNotFound"
     return ""
 

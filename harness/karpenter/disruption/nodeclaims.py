@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, Writer
-from harness.karpenter.disruption.conditions import CoreDrift, with_conditions
+from harness.karpenter.disruption.conditions import YOUNG, CoreDrift, with_conditions
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
@@ -27,7 +27,6 @@ __all__ = ["NodeClaimConditions"]
 
 _SWEEP = "sweep"
 _EVERY = 300.0
-_YOUNG = 3600 * SECOND
 
 
 class NodeClaimConditions:
@@ -146,7 +145,7 @@ class NodeClaimConditions:
         now, before = self._clock.now, self._swept_at
         for claim in self._view.list("NodeClaim"):
             born = parse(metadata_of(claim)["creationTimestamp"])
-            if seen != self._swept or before <= born + _YOUNG < now:
+            if seen != self._swept or before <= born + YOUNG < now:
                 self._look(claim)
         self._swept, self._swept_at = seen, now
         return Result(_EVERY, Wait.ALARM)

@@ -26,7 +26,7 @@ AWAITING = "AwaitingReconciliation"
 
 
 class Conditions:
-    """The conditions of one object while a controller works on it. `items` are what goes into `status.conditions`."""
+    """The conditions of one object while a controller works on it. `items` are its `status.conditions`, `now` is RFC 3339."""
 
     __slots__ = ("_created", "_deleting", "_generation", "_now", "changed", "dependents", "items")
 
@@ -79,13 +79,13 @@ class Conditions:
         return self.set(kind, UNKNOWN, reason, message)
 
     def refresh(self, kind: str) -> None:
-        """Sets it to what it is, for the object's present generation."""
+        """Sets it again as it is, for the object's present generation."""
         found = self.get(kind)
         if found is not None:
             self.set(kind, found["status"], found["reason"], found["message"])
 
     def clear(self, kind: str) -> bool:
-        """Removes an independent condition. Returns whether it was there."""
+        """Removes a condition that is no dependent. Returns whether it was there."""
         kept = [each for each in self.items if each["type"] != kind]
         if len(kept) == len(self.items):
             return False
@@ -131,7 +131,7 @@ class Conditions:
         return True
 
     def _says(self, kind: str, status: str, reason: str, message: str) -> bool:
-        """Whether a condition is there, says just this, and says so of the object's present generation."""
+        """Whether the condition exists with this status, reason and message, for the object's present generation."""
         found = self.get(kind)
         return (
             found is not None

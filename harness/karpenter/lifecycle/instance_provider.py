@@ -17,11 +17,11 @@ from lazyrecords import dataclass
 
 
 class CloudProviderError(Exception):
-    """A failure without a class: retried with back-off."""
+    """An error of the cloud provider that core does not treat specially: retried with back-off."""
 
 
 class InstanceNotFound(CloudProviderError):
-    """There is no such instance (any more)."""
+    """The instance does not exist, or no longer (core's NodeClaimNotFoundError)."""
 
     def __init__(self, message: str) -> None:
         super().__init__(f"nodeclaim not found, {message}")
@@ -29,9 +29,10 @@ class InstanceNotFound(CloudProviderError):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What the provider tells about an instance: the parts of a NodeClaim that it resolves.
+    """What the provider returns about an instance: the parts of a NodeClaim that it resolves.
 
-    `created` is virtual nanoseconds since the start of the world, None when unknown.
+    `capacity` and `allocatable` are quantities as texts. `created` is in virtual nanoseconds since the start of the world, None when
+    unknown.
     """
 
     name: str
@@ -49,7 +50,7 @@ class InstanceProvider(Protocol):
     """A cloud provider. Every call may raise CloudProviderError, `create` LaunchError."""
 
     def create(self, claim: Object) -> Generator[float, None, Instance]:
-        """Launches an instance for a NodeClaim, or finds the one it already has. Yields seconds to wait before it is asked to go on."""
+        """Launches an instance for a NodeClaim, or finds the one that it already has. Yields the seconds to wait before each next step."""
         ...
 
     def get(self, provider_id: ProviderId) -> Instance:

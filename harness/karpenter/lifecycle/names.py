@@ -1,4 +1,4 @@
-"""The keys that the life of NodeClaims and Nodes is written in, and who belongs to whom.
+"""How NodeClaims, Nodes and NodePools are connected, and which taints are only there while a node starts.
 
 Sources: core pkg/apis/v1/{labels,taints}.go, pkg/utils/{nodeclaim,node}.
 """
@@ -29,7 +29,7 @@ _NOT_READY = (NOT_READY, "NoExecute")
 
 
 def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
-    """Whether a taint is one that goes by itself while a node starts (core pkg/scheduling/taints.go)."""
+    """Whether a taint disappears by itself while a node starts (core pkg/scheduling/taints.go, KnownEphemeralTaints)."""
     identity = taint.get("key"), taint.get("effect")
     if identity in _EPHEMERAL or (core.ephemeral_no_execute and identity == _NOT_READY):
         return True
@@ -37,7 +37,7 @@ def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
 
 
 def is_managed(claim: Object) -> bool:
-    """Whether a NodeClaim is for this provider."""
+    """Whether a NodeClaim refers to an AKSNodeClass, so that this provider manages it."""
     ref = spec_of(claim).get("nodeClassRef") or {}
     return ref.get("group") == azure.GROUP and ref.get("kind") == "AKSNodeClass"
 
@@ -56,5 +56,5 @@ def claim_of(view: View, node: Object) -> Object | None:
 
 
 def nodepool_of(obj: Object) -> str:
-    """The name of the NodePool that a NodeClaim or Node belongs to, "" when to none."""
+    """The name of the NodePool that a NodeClaim or Node belongs to, "" when it belongs to none."""
     return str((metadata_of(obj).get("labels") or {}).get(NODEPOOL) or "")

@@ -1,4 +1,4 @@
-"""What a controller does when the API server refuses what it writes."""
+"""What a controller does when the API server refuses a write."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["after_refusal"]
 
 
 def after_refusal(error: ApiError) -> Result:
-    """Returns what follows: nothing when the object is gone, another look at once when somebody else was faster.
+    """Returns what follows: nothing when the object is gone, another reconcile at once after a conflict.
 
     Raises ReconcileError for everything else.
     """

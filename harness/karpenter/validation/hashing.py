@@ -15,6 +15,10 @@ from harness.kube.go.durations import parse_duration
 _YEAR_ONE_TO_UNIX = 62135596800  # seconds
 
 
+CURRENT_HASH_VERSION = "v3"
+"""The annotation ``karpenter.sh/nodepool-hash-version`` of all releases (core ``pkg/apis/v1/nodepool.go``, NodePoolHashVersion)."""
+
+
 def nodepool_hash(nodepool: Mapping[str, Any]) -> str:
     """The value of the annotation ``karpenter.sh/nodepool-hash`` for a NodePool whose values have the right types."""
     template = (nodepool.get("spec") or {}).get("template") or {}

@@ -35,7 +35,7 @@ class Tracing:
     explained: bool = False
 
     def write(self, case: Case, trace: Trace) -> str:
-        """Writes a trace; answers its path. Raises OSError."""
+        """Writes a trace, and returns its path. Raises OSError."""
         from harness.trace import write_trace
 
         path = self.folder / trace_name(case)

@@ -64,7 +64,7 @@ class NodeClaimLifecycle:
         pace: Pace | None = None,
         expected_on: Callable[[NodeClaimName], Iterable[str]] = lambda nodeclaim: (),
     ) -> None:
-        """`expected_on`: the pods (``namespace/name``) that were meant for a NodeClaim's machine."""
+        """`expected_on` returns the pods (``namespace/name``) that a simulation placed on a NodeClaim's machine."""
         self._view = view
         self._writer = writer
         self._sink = sink
@@ -131,7 +131,7 @@ class NodeClaimLifecycle:
         return Result(after, Wait.ALARM, busy=busy)
 
     def _unnoticed(self, draft: Draft) -> float:
-        """Seconds until the controller hears of what the Node has become."""
+        """Seconds until the controller notices that the Node can be registered or initialized (see Pace)."""
         claim, conditions = draft.object, draft.conditions
         if not conditions.is_true("Launched"):
             return 0.0

@@ -11,7 +11,7 @@ from harness.kube.api.patch import merge_diff
 
 
 class Draft:
-    """The parts of a NodeClaim that its life changes: labels, annotations, status."""
+    """The parts of a NodeClaim that its lifecycle changes: labels, annotations, status. `now` is RFC 3339."""
 
     __slots__ = ("annotations", "conditions", "labels", "status", "stored")
 
@@ -34,7 +34,7 @@ class Draft:
         return {**self.stored, "metadata": meta, "status": status}
 
     def write(self, writer: Writer) -> bool:
-        """Patches what changed: first the object, then its status. Returns whether anything did. Raises ApiError."""
+        """Patches what changed: first metadata, then the status. Returns whether anything did. Raises ApiError."""
         new = self.object
         name = name_of(new)
         meta = merge_diff(metadata_of(self.stored), metadata_of(new))

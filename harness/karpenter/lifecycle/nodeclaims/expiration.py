@@ -1,4 +1,4 @@
-"""When a NodeClaim has lived long enough; it is then deleted, whatever its pods say.
+"""Expiration: a NodeClaim older than its expireAfter is deleted, whatever budgets and annotations say.
 
 Source: core pkg/controllers/nodeclaim/expiration/controller.go.
 """
@@ -21,7 +21,7 @@ __all__ = ["Expiration", "expires_in"]
 
 
 class Expiration:
-    """Deletes NodeClaims at the end of their life; a key is a NodeClaim's name."""
+    """Deletes expired NodeClaims; a key is a NodeClaim's name."""
 
     name = "nodeclaim.expiration"
     backoff = (0.005, 1000.0)
@@ -33,7 +33,7 @@ class Expiration:
         self._clock = clock
 
     def watches(self) -> Mapping[str, Router]:
-        """NodeClaims, as they come; their life is never changed afterwards."""
+        """New NodeClaims; their expireAfter cannot change."""
         return {"NodeClaim": self._own}
 
     def _own(self, change: Change) -> Iterable[Hashable]:
@@ -41,7 +41,7 @@ class Expiration:
             yield name_of(change.object)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes one that has expired, or comes back when it has."""
+        """Deletes a NodeClaim that has expired, or comes back when it will have."""
         claim = self._view.get("NodeClaim", str(key))
         left = expires_in(claim, self._clock.now) if claim is not None else None
         if claim is None or left is None:
@@ -60,7 +60,7 @@ class Expiration:
 
 
 def expires_in(claim: Object, now: int) -> int | None:
-    """The nanoseconds from ``now`` on until it expires, 0 when it has; None when it never does, or is going away already."""
+    """The nanoseconds from ``now`` on until a NodeClaim expires, 0 when it has; None when it never does, or is being deleted already."""
     after = spec_of(claim).get("expireAfter")
     if after is None or after == "Never" or is_terminating(claim) or not is_managed(claim):
         return None

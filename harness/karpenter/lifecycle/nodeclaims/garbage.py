@@ -22,7 +22,7 @@ _SWEEP = "sweep"
 
 
 class Deleter(InstanceProvider, Protocol):
-    """A provider that can delete an instance that no NodeClaim stands for."""
+    """A provider that can delete an instance without a NodeClaim."""
 
     def delete_instance(self, instance: Instance) -> None:
         """Starts the deletion. Raises InstanceNotFound."""
@@ -32,8 +32,8 @@ class Deleter(InstanceProvider, Protocol):
 class GarbageCollection:
     """Both sweeps; the only key is the sweep. It starts with the first NodeClaim.
 
-    `changes` returns the same while neither the cluster nor the cloud has changed: a sweep that would find what the one before found is
-    left out, so that quiet days cost nothing.
+    `changes` returns an equal value while neither the cluster nor the cloud has changed. A sweep that would find what the one before found
+    is skipped, so that quiet days cost nothing.
     """
 
     name = "garbagecollection"

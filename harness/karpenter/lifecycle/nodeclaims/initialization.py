@@ -25,7 +25,7 @@ class Initialization:
         self._core = core
 
     def step(self, draft: Draft) -> None:
-        """Initializes if nothing is in the way; otherwise says what is. Raises ApiError."""
+        """Initializes the Node if it is complete; otherwise the condition says what is missing. Raises ApiError."""
         conditions = draft.conditions
         if not conditions.is_unknown("Initialized"):
             conditions.refresh("Initialized")
@@ -51,7 +51,7 @@ class Initialization:
 
 
 def obstacle_of(claim: Object, node: Object, core: CoreRelease) -> tuple[str, str] | None:
-    """The reason and message for which a Node is not initialized yet."""
+    """The condition's reason and message why a Node is not initialized yet; None when nothing is missing."""
     if not condition_is(node, "Ready"):
         return "NodeNotReady", "Node status is NotReady"
     taints = spec_of(node).get("taints") or ()

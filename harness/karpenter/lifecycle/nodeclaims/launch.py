@@ -36,11 +36,11 @@ class Launch:
         self._asked: dict[str, tuple[int, Instance | LaunchError | LaunchPanic]] = {}
 
     def under_way(self, claim: Object) -> bool:
-        """Whether the controller is in the middle of this NodeClaim's launch, so that it has an eye for nothing else of it."""
+        """Whether the controller is in the middle of this NodeClaim's launch, which blocks everything else about it, even its deletion."""
         return uid_of(claim) in self._asking or uid_of(claim) in self._asked
 
     def waits(self, draft: Draft, pace: Pace) -> float:
-        """Seconds for which the launch goes on by itself; 0 when its outcome is there, or there is nothing to launch."""
+        """Seconds that the launch still takes before `step`; 0 when its outcome is there, or there is nothing to launch."""
         uid, now = uid_of(draft.stored), self._clock.now
         if not draft.conditions.is_unknown("Launched") or uid in self._created:
             return 0.0
@@ -59,7 +59,7 @@ class Launch:
         return max(0, self._asked[uid][0] - now) / SECOND
 
     def _go_on(self, draft: Draft) -> float | Instance | LaunchError | LaunchPanic:
-        """Begins the launch, or goes on where it waited. Returns its outcome, or the seconds that it waits now."""
+        """Begins the launch, or resumes it. Returns its outcome, or the seconds to wait before it is resumed."""
         uid = uid_of(draft.stored)
         launch = self._running.pop(uid, None) or self._provider.create(draft.object)
         try:

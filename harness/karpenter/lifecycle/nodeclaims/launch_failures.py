@@ -1,4 +1,4 @@
-"""Who is told of a launch that found no capacity: the NodeClaim, and the pods that wait for its machine.
+"""The Events about a launch that found no capacity: on the NodeClaim, and on the pods that wait for its machine.
 
 Source: core pkg/controllers/nodeclaim/lifecycle/{launch,events}.go.
 """
@@ -22,22 +22,22 @@ _CUT = "..."
 
 
 class LaunchFailures:
-    """Publishes Events, in the words of a release of core."""
+    """Publishes these Events in the words of a core release."""
 
     def __init__(
         self, view: View, sink: Sink, core: CoreRelease, expected_on: Callable[[NodeClaimName], Iterable[str]]
     ) -> None:
-        """`expected_on`: the pods (``namespace/name``) that were meant for a NodeClaim's machine."""
+        """`expected_on` returns the pods (``namespace/name``) that a simulation placed on a NodeClaim's machine."""
         self._view, self._sink, self._core, self._expected_on = view, sink, core, expected_on
 
     def shortened(self, message: str) -> str:
-        """A message as far as a condition or an Event carries it."""
+        """A message, truncated to what a condition or an Event has room for."""
         if self._core.long_messages:
             return message if len(message) <= _IN_ALL else message[: _IN_ALL - len(_CUT)] + _CUT
         return message if len(message) < _OF_ERROR else message[:_OF_ERROR] + _CUT
 
     def tell(self, claim: Object, error: str) -> None:
-        """Publishes an Event on the NodeClaim, then one on each pod meant for it that has no Node yet and is not going."""
+        """Publishes an Event on the NodeClaim, then, in newer releases, one on each active pod meant for it that has no Node yet."""
         name = name_of(claim)
         self._sink.event(claim, "Warning", _REASON, self._event(f"NodeClaim {name} event", error))
         if not self._core.tells_pods_of_launch:

@@ -1,4 +1,4 @@
-"""The liveness step: NodeClaims that do not launch or register in time go (core …/lifecycle/liveness.go)."""
+"""The liveness step: NodeClaims that are not launched or registered in time are deleted (core …/lifecycle/liveness.go)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REGISTRATION_TIMEOUT = 15 * 60.0
 
 
 class Liveness:
-    """Deletes a NodeClaim that was not launched for 5 minutes (where the release asks) or not registered for 15."""
+    """Deletes a NodeClaim that is not launched after 5 minutes (in releases with that timeout) or not registered after 15."""
 
     def __init__(self, clock: Clock, writer: Writer, sink: Sink, health: RegistrationHealth, core: CoreRelease) -> None:
         self._clock = clock

@@ -1,4 +1,4 @@
-"""When pods last came to a node or went from it, which consolidation waits for.
+"""The time at which a pod last came to a node or left it, from which consolidateAfter counts.
 
 Source: core pkg/controllers/nodeclaim/podevents/controller.go.
 """

@@ -1,4 +1,4 @@
-"""The registration step: what a NodeClaim hands to its Node (core pkg/controllers/nodeclaim/lifecycle/registration.go)."""
+"""The registration step: what a Node gets from its NodeClaim (core pkg/controllers/nodeclaim/lifecycle/registration.go)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MISSING_TAINT = (
 
 
 class Registration:
-    """Finds the Node of a launched NodeClaim and hands over labels, annotations, taints, finalizer and owner."""
+    """Finds the Node of a launched NodeClaim and sets labels, annotations, taints, finalizer and owner on it."""
 
     def __init__(self, view: View, writer: Writer, sink: Sink, core: CoreRelease) -> None:
         self._view = view
@@ -82,7 +82,7 @@ class Registration:
 def synced_node(claim: Object, node: Object, core: CoreRelease) -> dict[str, Any]:
     """The Node after registration. The NodeClaim's labels and annotations win over the Node's.
 
-    Taints are not synced when the Node says that its provider manages them; the unregistered taint goes in any case.
+    Taints are not synced when the Node has the label karpenter.sh/do-not-sync-taints; the unregistered taint is removed in any case.
     """
     meta = dict(metadata_of(node))
     if TERMINATION_FINALIZER not in finalizers_of(node):
@@ -108,7 +108,7 @@ def synced_node(claim: Object, node: Object, core: CoreRelease) -> dict[str, Any
 
 
 def _merged(taints: Sequence[Mapping[str, Any]], more: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Taints with those added that have no equal in key and effect yet (scheduling.Taints.Merge)."""
+    """Taints, and those of `more` whose key and effect none of them has (scheduling.Taints.Merge)."""
     result = list(taints)
     result.extend(each for each in more if not any(same_taint(each, present) for present in taints))
     return result

@@ -1,4 +1,4 @@
-"""Whether node images may be brought up to date now: AKS's maintenance window, as a ConfigMap tells the provider.
+"""Whether node images may be updated now: AKS's maintenance window, which the provider reads from a ConfigMap.
 
 Source: kaz pkg/controllers/nodeclass/status/images.go (isMaintenanceWindowOpen).
 """
@@ -21,11 +21,11 @@ _CHANNEL = "aksManagedNodeOSUpgradeSchedule"
 
 
 class WindowError(Exception):
-    """The ConfigMap cannot be understood; the message is the provider's."""
+    """The ConfigMap cannot be parsed; the message is the provider's."""
 
 
 def is_open(view: View, clock: Clock, release: ProviderRelease) -> bool:
-    """Whether the next window of the channel for node images is open; without one it always is. Raises WindowError."""
+    """Whether the maintenance window of node images is open now; without one it always is. Raises WindowError."""
     found = view.get("ConfigMap", CONFIG_MAP, NAMESPACE)
     data: Mapping[str, str] = (found or {}).get("data") or {}
     start, end = (_edge(data, f"{_CHANNEL}-{edge}", release) for edge in ("start", "end"))

@@ -25,7 +25,7 @@ __all__ = ["NodeImages", "kept"]
 Images = Sequence[Mapping[str, Any]]
 
 _Wanted = tuple[ImageFamily, Sequence[ImageDefinition], tuple[str, ...]]
-"""The family and the images of a spec, and by what Azure's answer is remembered."""
+"""The family and the images of a spec, and the key under which Azure's answer is kept."""
 
 _TTL = 3 * 24 * 3600.0
 _SPECS = 64
@@ -33,7 +33,7 @@ _SPECS = 64
 
 
 class NodeImages:
-    """Asks Azure for the newest versions; what it answers is remembered for three days for each version of Kubernetes."""
+    """Asks Azure for the newest image versions; answers are kept for three days for each Kubernetes version and set of images."""
 
     def __init__(
         self, clock: Clock, cloud: Cloud, *, release: ProviderRelease, options: ProviderOptions, region: str
@@ -47,7 +47,7 @@ class NodeImages:
         self._wanted: LatestOf[Mapping[str, Any], _Wanted] = LatestOf(_SPECS)
 
     def newest(self, spec: Mapping[str, Any], kubernetes: str) -> Images:
-        """As ``status.images`` of an AKSNodeClass with this spec."""
+        """The newest images for an AKSNodeClass with this spec, in the form of ``status.images``."""
         family, definitions, slot = self._wanted.of(spec, lambda: self._of(spec, kubernetes), kubernetes)
         known = self._known.get(slot)
         if known is not None and self._clock.seconds < known[1]:
@@ -88,7 +88,7 @@ class NodeImages:
         return str(newest["name"]) if newest is not None else None
 
     def _gallery_versions(self) -> Mapping[str, str]:
-        """Definition → its newest version, by its numbers."""
+        """Image definition → its newest version, compared by its numbers."""
         path = (
             f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.ContainerService"
             f"/locations/{self._region}/nodeImageVersions"
@@ -109,7 +109,7 @@ class NodeImages:
 
 
 def kept(images: Images, newest: Images) -> Images:
-    """The newest images, but in the version that an AKSNodeClass already has of them (overrideAnyGoalStateVersionsWithExisting)."""
+    """The newest images; of those that an AKSNodeClass has already, its own version (overrideAnyGoalStateVersionsWithExisting)."""
     mine = {_base(each): each for each in images}
     return [mine.get(_base(each), each) for each in newest]
 

@@ -1,4 +1,4 @@
-"""What the provider keeps on an AKSNodeClass: Kubernetes version, images, subnet, LocalDNS, readiness, hash.
+"""What the provider writes on an AKSNodeClass: Kubernetes version, images, subnet, LocalDNS, readiness, hash.
 
 Source: kaz pkg/controllers/nodeclass/{status,hash,termination}.
 """
@@ -57,11 +57,11 @@ class NodeClasses:
         self._node_images = NodeImages(self._clock, cloud, release=release, options=options, region=region)
 
     def upgraded(self, kubernetes: str) -> None:
-        """The API server runs another version, which is noticed when it is next asked for its own."""
+        """The API server runs another version, which the provider notices when it reads the version again (within 15 minutes)."""
         self._server = kubernetes
 
     def _version(self, nodeclass: Object) -> str:
-        """The version of new nodes: the API server's, as it was last read, and never an older one than before (kubernetesversion.go)."""
+        """The Kubernetes version of new nodes: the API server's as last read, never older than the one before (kubernetesversion.go)."""
         if self._clock.seconds - self._read_at >= _VERSION_TTL:
             self._kubernetes, self._read_at = self._server, self._clock.seconds
         known = str(status_of(nodeclass).get("kubernetesVersion") or "")
@@ -69,7 +69,7 @@ class NodeClasses:
         return known if before is not None and now is not None and before > now else self._kubernetes
 
     def watches(self) -> Mapping[str, Router]:
-        """AKSNodeClasses, and NodeClaims for the sake of those that wait to be deleted."""
+        """AKSNodeClasses, and deleted NodeClaims, for which an AKSNodeClass may be waiting."""
         return {"AKSNodeClass": key_by_name, "NodeClaim": self._of_claim}
 
     def _of_claim(self, change: Change) -> Iterable[Hashable]:
@@ -79,7 +79,7 @@ class NodeClasses:
                 yield str(ref.get("name"))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Resolves one NodeClass, or lets a deleted one go once no NodeClaim uses it."""
+        """Resolves one NodeClass, or removes the finalizer of a deleted one once no NodeClaim uses it."""
         nodeclass = self._view.get("AKSNodeClass", str(key))
         if nodeclass is None:
             return DONE
@@ -111,7 +111,10 @@ class NodeClasses:
         return Result(_REFRESH if understood else self.backoff[1], Wait.ALARM)
 
     def _hashed(self, nodeclass: Object) -> Object:
-        """By which drift is noticed; nodes of another version of the hash do not come up here (nodeclass/hash/controller.go)."""
+        """Writes the hash by which drift is detected.
+
+        NodeClaims with another hash version are not simulated (nodeclass/hash/controller.go).
+        """
         spec, known = spec_of(nodeclass), self._hashes.get(name_of(nodeclass))
         if known is None or known[0] is not spec:
             known = spec, nodeclass_hash(nodeclass, self._release.nodeclass_hash_fields)

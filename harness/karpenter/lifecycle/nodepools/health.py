@@ -1,8 +1,8 @@
-"""Whether the Nodes of a NodePool come up: the last four outcomes, unhealthy from two failures.
+"""Whether the Nodes of a NodePool register: it counts the last four outcomes, two failures make it unhealthy.
 
-Up to core 1.7 nothing is counted: a Node that registers makes the NodePool of its label healthy, a NodeClaim that does not in time makes
-it unhealthy, if that is not known yet. A NodeClaim that is not launched in time says nothing then.
-It informs (`NodeRegistrationHealthy`) and stops nothing.
+Up to core 1.7 nothing is counted: a Node that registers makes the NodePool of its label healthy; a NodeClaim that does not register in time
+makes it unhealthy if the condition is still Unknown, and one that is not launched in time changes nothing.
+The condition `NodeRegistrationHealthy` only informs; nothing depends on it.
 Source: core pkg/state/nodepoolhealth, …/lifecycle/{registration,liveness}.go, …/nodepool/registrationhealth.
 """
 
@@ -34,7 +34,7 @@ class RegistrationHealth:
         self._outcomes: dict[str, deque[bool]] = {}
 
     def succeeded(self, claim: Object) -> None:
-        """A Node registered."""
+        """Counts a NodeClaim whose Node registered."""
         pool = self._pool(claim)
         if pool is None:
             return
@@ -44,7 +44,7 @@ class RegistrationHealth:
                 self._write(pool, conditions)
 
     def failed(self, claim: Object, of_claim: Conditions, *, launching: bool = False) -> None:
-        """A NodeClaim ran into a timeout; `launching`: before it was launched."""
+        """Counts a NodeClaim that timed out, with its conditions; `launching`: before it was launched."""
         pool = self._pool(claim)
         if pool is None or (launching and not self._counts):
             return
@@ -62,11 +62,11 @@ class RegistrationHealth:
             self._write(pool, conditions)
 
     def reset(self, pool: Object) -> None:
-        """NodePool or NodeClass changed: past outcomes mean nothing any more."""
+        """Forgets past outcomes, since the NodePool or its NodeClass changed."""
         self._outcomes.pop(uid_of(pool), None)
 
     def recall(self, pool: Object, status: str) -> None:
-        """A NodePool about which nothing is known since the start, with the status of its condition: what that tells of the time before."""
+        """After a restart, derives the outcomes of a NodePool from the status of its condition."""
         before = {"True": [True], "False": [False] * _UNHEALTHY_FROM}.get(status)
         if before is not None and uid_of(pool) not in self._outcomes:
             self._outcomes[uid_of(pool)] = deque(before, maxlen=_BUFFER)

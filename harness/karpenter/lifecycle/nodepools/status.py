@@ -1,4 +1,4 @@
-"""What Karpenter's controllers keep on a NodePool: hash, validation, readiness of its NodeClass, registration health, usage.
+"""What Karpenter's controllers write on a NodePool: hash, validation, readiness of its NodeClass, registration health, usage.
 
 Sources: core pkg/controllers/nodepool/{hash,validation,readiness,registrationhealth,counter}.
 """
@@ -11,13 +11,14 @@ from typing import Any
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer, key_by_name
+from harness.karpenter.labels import azure
 from harness.karpenter.labels.core import NODEPOOL_HASH, NODEPOOL_HASH_VERSION
 from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOWN, Conditions
 from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.lifecycle.nodepools.health import HEALTHY, RegistrationHealth
 from harness.karpenter.lifecycle.nodepools.usage import RunningUsage
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.validation.hashing import nodepool_hash
+from harness.karpenter.validation.hashing import CURRENT_HASH_VERSION, nodepool_hash
 from harness.karpenter.validation.runtime import joined, nodepool_findings, wording_of
 from harness.kube.api.objects import (
     Object,
@@ -34,13 +35,11 @@ from harness.kube.api.patch import merge_diff
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import parse_list, render
 
-CURRENT_HASH_VERSION = "v3"
-
 
 def nodeclass_name(nodepool: Object) -> str | None:
-    """The AKSNodeClass that a NodePool names; None when it names something else."""
+    """The name of the AKSNodeClass that a NodePool refers to; None when it refers to something else."""
     ref = (((spec_of(nodepool).get("template") or {}).get("spec")) or {}).get("nodeClassRef") or {}
-    if ref.get("group") != "karpenter.azure.com" or ref.get("kind") != "AKSNodeClass":
+    if ref.get("group") != azure.GROUP or ref.get("kind") != "AKSNodeClass":
         return None
     return str(ref.get("name") or "")
 
@@ -48,7 +47,7 @@ def nodeclass_name(nodepool: Object) -> str | None:
 _NO_RESOURCES: Mapping[str, Quantity] = parse_list(
     dict.fromkeys(("cpu", "memory", "pods", "ephemeral-storage", "nodes"), "0")
 )
-"""What the status says of a NodePool without machines (core pkg/controllers/nodepool/counter)."""
+"""The status of a NodePool without machines (core pkg/controllers/nodepool/counter)."""
 
 
 class NodePools:
@@ -121,7 +120,7 @@ class NodePools:
         return DONE
 
     def _judge(self, pool: Object) -> tuple[str, str | None]:
-        """Hash and validation of a NodePool, worked out once per generation."""
+        """Hash and validation error (None: valid) of a NodePool, calculated once per generation."""
         generation = metadata_of(pool).get("generation", 0)
         known = self._judged.get(uid_of(pool))
         if known is None or known[0] != generation:

@@ -1,4 +1,4 @@
-"""What the machines of a NodePool offer together, which its status shows and its limits bound.
+"""The capacity that the machines of a NodePool have together, which its status shows and its limits restrict.
 
 Source: core pkg/controllers/state/cluster.go (updateNodePoolResources).
 """
@@ -23,9 +23,9 @@ NODES = "nodes"
 
 
 def usage_of(view: View, pool: str, deleting: frozenset[str] = frozenset()) -> dict[str, Quantity]:
-    """The sum of the capacity of a NodePool's machines, and their number as `nodes`, counted from nothing.
+    """The sum of the capacity of a NodePool's machines, and their number as `nodes`, added up anew at each call.
 
-    Those that are going away do not count, nor the NodeClaims of these names.
+    NodeClaims that are being deleted do not count, nor those that `deleting` names.
     """
     lists = [
         _capacity(*_said(view, claim))
@@ -57,7 +57,7 @@ def exceeded_by(pool: Object, used: ResourceList, core: CoreRelease) -> str | No
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """A NodeClaim that counts: for which NodePool, what it and its Node say of their capacity, and that as quantities."""
+    """A NodeClaim that counts: its NodePool, the capacity in its status (`said`) and its Node's (`reported`), and both as quantities."""
 
     pool: str
     said: Mapping[str, str]
@@ -66,7 +66,7 @@ class _Counted:
 
 
 class _Sum:
-    """Of the machines of one NodePool."""
+    """The running sum over the machines of one NodePool; amounts are in billionths."""
 
     __slots__ = ("amounts", "formats", "machines")
 
@@ -74,7 +74,7 @@ class _Sum:
         self.machines = 0
         self.amounts: dict[str, int] = {}
         self.formats: dict[str, Counter[Format]] = {}
-        """In which formats how many machines say how much they have of each resource."""
+        """By resource, in how many machines its quantity has each format."""
 
     def add(self, capacity: ResourceList, sign: int) -> None:
         """Adds a machine, or takes it away."""
@@ -89,9 +89,10 @@ class _Sum:
                     del self.formats[name], self.amounts[name]
 
     def total(self, in_order: Callable[[], Iterable[ResourceList]]) -> dict[str, Quantity] | None:
-        """All amounts; a sum has the format of the first machine that has any of it. `in_order`: the machines as they were made.
+        """The sums; each has the format of the first machine whose quantity is not zero, as Go's addition keeps it.
 
-        None where no machine has any of something, in formats that differ: the last one's counts then.
+        `in_order` yields the machines in order of creation. Returns None where all quantities of a resource are zero and their formats
+        differ: then `usage_of` decides.
         """
         found = {name: next(iter(formats)) for name, formats in self.formats.items() if len(formats) == 1}
         missing = self.formats.keys() - found.keys()
@@ -105,9 +106,9 @@ class _Sum:
 
 
 class RunningUsage:
-    """`usage_of`, kept up: what a NodeClaim adds is looked at again when it, or a Node of its provider id, has changed.
+    """`usage_of`, kept up to date: a NodeClaim's part is calculated again when it, or a Node with its provider id, has changed.
 
-    Every change of a NodeClaim or Node has to be heard.
+    It has to `hear` every change of a NodeClaim or Node.
     """
 
     def __init__(self, view: View) -> None:
@@ -181,7 +182,7 @@ def _counts(claim: Object) -> bool:
 
 
 def _said(view: View, claim: Object) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The capacity that a NodeClaim says, and that its Node reports."""
+    """The capacity in a NodeClaim's status, and in its Node's."""
     nodes = view.indexed("nodes-by-provider-id", status_of(claim)["providerID"])
     return status_of(claim).get("capacity") or _NOTHING, (
         status_of(nodes[0]).get("capacity") if nodes else None
@@ -189,7 +190,7 @@ def _said(view: View, claim: Object) -> tuple[Mapping[str, str], Mapping[str, st
 
 
 def _capacity(said: Mapping[str, str], reported: Mapping[str, str]) -> ResourceList:
-    """What the Node does not report is as the NodeClaim says."""
+    """The capacity of the Node, completed by that of the NodeClaim."""
     return parse_list({**said, **reported})
 
 

@@ -1,4 +1,4 @@
-"""Draining a node: which pods go, in which order, and how each is asked to.
+"""Draining a node: which pods are evicted, in which order, and which are deleted.
 
 Sources: core pkg/controllers/node/termination/terminator/{terminator,eviction}.go, pkg/utils/pod/scheduling.go.
 """
@@ -32,7 +32,10 @@ _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction s
 
 
 def is_drainable(pod: Object, now: int) -> bool:
-    """Whether a drain concerns the pod: it does not tolerate disruption, is no mirror, and is not stuck."""
+    """Whether a drain concerns the pod: it does not tolerate disruption, is no mirror pod, and not stuck terminating.
+
+    `now` in nanoseconds.
+    """
     deleted = metadata_of(pod).get("deletionTimestamp")
     stuck = deleted is not None and now > parse(deleted) + _STUCK_AFTER
     return not tolerates_disruption(pod) and not stuck and not is_static(pod)
@@ -44,7 +47,7 @@ def is_waiting(pod: Object, now: int) -> bool:
 
 
 def is_evictable(pod: Object, now: int, *, protection_may_end: bool, sink: Sink) -> bool:
-    """Whether a drain may evict the pod; says so where the pod's protection is a duration."""
+    """Whether a drain may evict the pod; publishes an event where its do-not-disrupt is a duration."""
     if not is_active(pod) or tolerates_disruption(pod) or is_static(pod):
         return False
     protection = protection_of(pod, now, may_end=protection_may_end)
@@ -54,7 +57,7 @@ def is_evictable(pod: Object, now: int, *, protection_may_end: bool, sink: Sink)
 
 
 def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
-    """The pods in the order in which they go: a tier only when the one before is empty."""
+    """The pods in four tiers, evicted one after the other: others, DaemonSets', critical ones, DaemonSets' critical ones."""
     found: tuple[list[Object], ...] = ([], [], [], [])
     for pod in pods:
         critical = spec_of(pod).get("priorityClassName") in _CRITICAL
@@ -63,9 +66,9 @@ def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
 
 
 class Evictions:
-    """The eviction queue; a key is a pod's (namespace, name, uid). What it may not evict it tries again with growing pauses.
+    """The eviction queue; a key is a pod's (namespace, name, uid). It retries what it may not evict, with exponential back-off.
 
-    ``deletes_late``: pods that would outlive their node are deleted by it; else the drain does that itself.
+    ``deletes_late``: the queue deletes pods that would outlive their node's deadline; else the drain does that itself.
     """
 
     name = "eviction-queue"
@@ -87,7 +90,7 @@ class Evictions:
         self._sink = sink
         self._may_end = protection_may_end
         self.deletes_late = deletes_late
-        self._queued: dict[tuple[str, str, str], int | None] = {}  # until when the pod has to be gone
+        self._queued: dict[tuple[str, str, str], int | None] = {}  # the deadline of the pod's node
         self.answers: Counter[int] = Counter()
         """How often the API server answered an eviction with each code."""
         self.drained: Counter[str] = Counter()
@@ -98,7 +101,7 @@ class Evictions:
         return {}
 
     def add(self, pods: Sequence[Object], deadline: int | None = None) -> None:
-        """Queues pods that are not queued yet. Of two deadlines the earlier one counts."""
+        """Queues pods that are not queued yet. `deadline` is in nanoseconds since the start; of two the earlier one counts."""
         for pod in pods:
             key = (namespace_of(pod), name_of(pod), uid_of(pod))
             if key not in self._queued:
@@ -131,7 +134,7 @@ class Evictions:
         return DONE
 
     def _evict(self, pod: Object, deadline: int | None) -> None:
-        """Raises ReconcileError where the pod has to stay for now."""
+        """Evicts a pod. Raises ReconcileError where it is refused for now."""
         namespace, name = namespace_of(pod), name_of(pod)
         try:
             self._writer.evict(name, namespace, uid=uid_of(pod))
@@ -154,7 +157,7 @@ class Evictions:
         self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {reason}")
 
     def _again(self, why: str, deadline: int | None) -> ReconcileError:
-        """Only a change of something else helps, unless there is a deadline."""
+        """The error that retries: with a deadline time helps, else only a change of something else."""
         return ReconcileError(why, wait=Wait.POLL if deadline is None else Wait.PROGRESS)
 
     def _delete(self, pod: Object, deadline: int) -> None:
@@ -174,7 +177,7 @@ class Evictions:
 
 
 class Drain:
-    """Empties a node. `protection_may_end`: whether the core release knows durations of karpenter.sh/do-not-disrupt."""
+    """Drains a node. `protection_may_end`: whether the core release accepts durations for karpenter.sh/do-not-disrupt."""
 
     def __init__(
         self,
@@ -194,7 +197,7 @@ class Drain:
         self._may_end = protection_may_end
 
     def step(self, node: Object, deadline: int | None) -> str | None:
-        """Asks the next tier to go. Returns what is still waited for, None when the node is empty."""
+        """Queues the next tier for eviction. Returns core's text about the pods that it waits for, None when the node is drained."""
         now = self._clock.now
         pods = self._view.indexed("pods-by-node", name_of(node))
         waiting = [pod for pod in pods if is_waiting(pod, now)]
@@ -218,15 +221,15 @@ class Drain:
 
 
 def _first(pods: Sequence[Object]) -> list[Object]:
-    """The tier whose turn it is."""
+    """The first tier that is not empty."""
     return next((tier for tier in tiers(pods) if tier), [])
 
 
 def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
-    """Whether the pod has to be deleted now so as not to outlive the deadline, in nanoseconds.
+    """Whether the pod has to be deleted now so as not to outlive the deadline; times are in nanoseconds since the start.
 
-    One that is going away already is asked again where it would go too late: ``ending_too`` at once, else when its own grace period
-    no longer fits (terminator/terminator.go DeleteExpiringPods; since core 1.15.0 terminator/eviction.go needsForceDelete).
+    A pod that is being deleted already, but too late, is deleted again: with ``ending_too`` at once, else when its own grace period no
+    longer fits (terminator/terminator.go DeleteExpiringPods; since core 1.15.0 terminator/eviction.go needsForceDelete).
     """
     if is_terminating(pod):
         if parse(metadata_of(pod)["deletionTimestamp"]) <= deadline:
@@ -238,7 +241,7 @@ def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
 
 
 def _delete_in_time(writer: Writer, sink: Sink, pod: Object, deadline: int, now: int) -> None:
-    """Deletes a pod that would otherwise outlive the node's deadline, with the time that is left."""
+    """Deletes a pod that would otherwise outlive the node's deadline; its grace period is the time that is left, at least 1 s."""
     left = max((deadline - now) // SECOND, 1)
     text = (
         f"Deleting the pod to accommodate the terminationTime {_go_time(deadline)} of the node. The pod was granted "

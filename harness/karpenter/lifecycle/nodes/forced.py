@@ -1,4 +1,4 @@
-"""Nodes that go without a command: nothing is simulated, no budget is asked, nothing comes in their place first."""
+"""Forceful disruption (expiration, repair): no simulation, no budgets, and no replacement beforehand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["forcefully"]
 
 
 def forcefully(view: View, sink: Sink, clock: Clock, claim: Object, reason: str) -> None:
-    """Records that a NodeClaim was deleted for this reason."""
+    """Reports to the sink that a NodeClaim was deleted for this reason (Expired, Unhealthy)."""
     nodes = nodes_of(view, claim)
     speaker = nodes[0] if nodes else claim
     node = NodeName(name_of(nodes[0]) if nodes else "")

@@ -18,7 +18,7 @@ __all__ = ["Protection", "protection_of", "tolerates_disruption"]
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What the annotation comes to now. ``event`` is type, reason and message of what Karpenter says when it looks at a duration."""
+    """Whether the annotation protects the pod now. ``event`` is type, reason and message of the event about a duration."""
 
     active: bool
     event: tuple[str, str, str] | None = None
@@ -54,5 +54,5 @@ def protection_of(pod: Object, now: int, *, may_end: bool) -> Protection:
 
 
 def tolerates_disruption(pod: Object) -> bool:
-    """Whether the pod tolerates the taint of nodes that go, so that a drain leaves it alone."""
+    """Whether the pod tolerates the taint karpenter.sh/disrupted, so that a drain leaves it alone."""
     return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())

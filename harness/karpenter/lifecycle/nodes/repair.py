@@ -1,4 +1,4 @@
-"""Replacing Nodes that the cloud provider says are past help, unless too many are.
+"""Node repair: Nodes that match a repair policy of the provider are replaced, unless too many are unhealthy.
 
 Source: core pkg/controllers/node/health/controller.go.
 """
@@ -38,8 +38,11 @@ _TOLD_AGAIN = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What is done about a Node. ``again`` nanoseconds are waited for its toleration; else it is ``held`` back, for this reason, or
-    its NodeClaim is deleted (``deletes``), whose pods go at ``deadline``, None when that is set already."""
+    """What is done about a Node; nothing about a healthy one.
+
+    ``again``: look again after so many nanoseconds, because the policy's toleration lasts or too many Nodes are unhealthy; ``held`` is
+    core's text about the latter. ``deletes``: its NodeClaim is deleted; its pods have until ``deadline``, None when that is set already.
+    """
 
     again: int | None = None
     held: str = ""
@@ -48,7 +51,8 @@ class Repair:
 
 
 def unhealthy_since(node: Object, policies: Sequence[RepairPolicy]) -> int | None:
-    """The moment from which on it may be replaced, the earliest of all policies that it meets; None for a healthy Node."""
+    """The moment (nanoseconds) from which on a Node may be replaced, the earliest of all policies that it matches; None for a healthy
+    one."""
     found = ((condition(node, each.condition), each) for each in policies)
     return min(
         (
@@ -65,7 +69,8 @@ def repair_of(
 ) -> Repair:
     """What is done at ``now`` about a Node and its one NodeClaim in a cluster of these Nodes.
 
-    Unhealthy Nodes count as soon as they have the condition, and a fifth of them, rounded up, may be.
+    Nodes count as unhealthy as soon as they have the condition. More than a fifth of the NodePool's (or the cluster's), rounded up,
+    block all repairs.
     """
     since = unhealthy_since(node, policies)
     if since is None:
@@ -87,7 +92,7 @@ def repair_of(
 
 
 def _is_over(claim: Object, now: int) -> bool:
-    """Whether its pods' time has run out before; a time that cannot be read does not count."""
+    """Whether the termination timestamp of its NodeClaim has passed; one that cannot be parsed does not count."""
     try:
         return parse(annotations_of(claim).get(TERMINATION_TIMESTAMP) or "") < now
     except ValueError:

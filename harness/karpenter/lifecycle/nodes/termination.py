@@ -1,4 +1,4 @@
-"""Node termination: taint, drain, wait for volumes, terminate the instance, let the Node go.
+"""Node termination: taint, drain, wait for volumes, terminate the instance, remove the finalizer.
 
 Source: core pkg/controllers/node/termination/controller.go.
 """
@@ -69,7 +69,7 @@ class NodeTermination:
         self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=protection_may_end)
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes that are being deleted, and the pods on them."""
+        """Nodes that are being deleted, and pods that were deleted on them."""
         return {"Node": self._own, "Pod": self._of_pod}
 
     def _own(self, change: Change) -> Iterable[Hashable]:
@@ -84,7 +84,7 @@ class NodeTermination:
                 yield node
 
     def reconcile(self, key: Hashable) -> Result:
-        """Takes one termination further."""
+        """The next step of one termination."""
         node = self._view.get("Node", str(key))
         if node is None or not is_terminating(node) or TERMINATION_FINALIZER not in finalizers_of(node):
             return DONE
@@ -155,7 +155,7 @@ class NodeTermination:
         return None if gone else Result(5.0)
 
     def _look_again(self, deadline: int | None) -> Result:
-        """Every second, as a poll; a deadline ahead makes waiting worth while."""
+        """Looks again after a second: as a poll, unless a deadline will end the waiting."""
         if deadline is not None and self._clock.now <= deadline:
             return Result(1.0)
         return Result(1.0, Wait.POLL)
@@ -193,7 +193,7 @@ class NodeTermination:
         return self._writer.patch("Node", name_of(node), patch)
 
     def _volumes(self, node: Object) -> list[Object]:
-        """Volume attachments of the node that belong to pods which can be drained."""
+        """VolumeAttachments of the node, without those of pods that a drain leaves alone."""
         attachments = [
             each for each in self._view.list("VolumeAttachment") if spec_of(each).get("nodeName") == name_of(node)
         ]
