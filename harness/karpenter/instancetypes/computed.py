@@ -1,4 +1,4 @@
-"""The requirements that a size brings along (kaz ``instancetype.go`` computeRequirements)."""
+"""The requirements of an instance type (kaz ``instancetype.go`` computeRequirements)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
@@ -43,7 +43,7 @@ _MAX_LABEL = 63
 
 @cache
 def _only(value: str) -> frozenset[str]:
-    """The set of one value; sizes have most of theirs in common, and a set that is met again knows its hash."""
+    """The set of one value, one object for equal values, since sizes share most of theirs."""
     return frozenset({value})
 
 
@@ -72,7 +72,7 @@ def cluster_label(node_resource_group: str) -> str:
 
 
 def os_sku(image_family: str, families: Mapping[str, str]) -> str:
-    """The AKS OS SKU of an image family; Ubuntu unless told, unknown families unchanged."""
+    """The AKS OS SKU of an image family; Ubuntu for the empty one, unknown families unchanged."""
     return families.get(image_family or "Ubuntu", image_family)
 
 
@@ -89,7 +89,7 @@ def ephemeral_label(sku: Sku, rule: EphemeralRule) -> str | None:
 
 
 def ephemeral_disk(sku: Sku, rule: EphemeralRule) -> Ephemeral | None:
-    """Room for an ephemeral OS disk as a launch counts it; its placement is empty where Azure chooses.
+    """The ephemeral OS disk that a launch assumes (GB); its placement is empty where Azure chooses. None without one.
 
     Source: kaz ``pkg/providers/imagefamily/resolver.go`` (useEphemeralDisk), until 1.5.1 from the label's value.
     """
@@ -102,7 +102,7 @@ def ephemeral_disk(sku: Sku, rule: EphemeralRule) -> Ephemeral | None:
 
 
 def of_sku(sku: Sku, release: ProviderRelease) -> Values:
-    """What the record alone decides."""
+    """The values that depend on the SKU record alone. Raises ValueError for a size name that does not parse."""
     size = sku.vm_size
     if size is None:
         raise ValueError(f"size {sku.size!r} does not parse")
@@ -137,12 +137,12 @@ def of_sku(sku: Sku, release: ProviderRelease) -> Values:
 
 
 def of_region(region: str, options: ProviderOptions) -> Values:
-    """What is equal for all sizes of a controller."""
+    """The values that all sizes of a controller share."""
     return {REGION: frozenset({region}), keys.AKS_CLUSTER: frozenset({cluster_label(options.node_resource_group)})}
 
 
 def of_nodeclass(settings: NodeClassSettings, release: ProviderRelease) -> Values:
-    """What the NodeClass decides."""
+    """The values that depend on the AKSNodeClass."""
     return {
         keys.AKS_OS_SKU: frozenset({os_sku(settings.image_family, release.image_families)}),
         keys.AKS_FIPS: frozenset({"true"}) if settings.fips else _NONE,
@@ -150,7 +150,7 @@ def of_nodeclass(settings: NodeClassSettings, release: ProviderRelease) -> Value
 
 
 def of_offerings(offerings: Iterable[Offering]) -> Values:
-    """What can be had now: the values over all available offerings."""
+    """The values of all available offerings together."""
     found: dict[str, set[str]] = {key: set() for key in _OFFERING_KEYS}
     for offering in offerings:
         if offering.available:
@@ -160,7 +160,7 @@ def of_offerings(offerings: Iterable[Offering]) -> Values:
 
 
 def requirements_of(parts: Iterable[Values], release: ProviderRelease) -> Iterator[Requirement]:
-    """The parts as requirements, as far as the release computes their keys."""
+    """The values as requirements, for the keys that the release computes."""
     wanted = release.computed_keys
     return (Requirement(key, False, values) for part in parts for key, values in part.items() if key in wanted)
 

@@ -1,4 +1,4 @@
-"""Which sizes are no instance types, and why (kaz ``pkg/providers/instancetype/instancetypes.go``).
+"""Which sizes are not offered as instance types, and why (kaz ``pkg/providers/instancetype/instancetypes.go``).
 
 Two sets of filters, each tried in order: those of a region hold for every NodePool, those of a NodeClass depend on its fields.
 """
@@ -197,7 +197,7 @@ FILTERS: tuple[str, ...] = (*_REGION, *_NODECLASS)
 
 
 def name_filter(name: str, release: ProviderRelease) -> DroppedSize | None:
-    """The filter that keeps a size out of every region's list by its name alone, or None; its record need not be read."""
+    """The filter that drops a size in every region by its name alone, before its record is read; None when none does."""
     if not release.only_known_skus:
         return None
     if name in release.restricted_skus:
@@ -210,12 +210,12 @@ def _unknown_to(release: ProviderRelease) -> Details:
 
 
 def region_filter(sku: Sku, release: ProviderRelease, *, use_sig: bool) -> DroppedSize | None:
-    """The filter that keeps a size out of a region's list, or None."""
+    """The filter that drops a size from a region's list; None when none does."""
     return _first(_REGION, _Subject(sku, release, use_sig, None))
 
 
 def nodeclass_filter(sku: Sku, release: ProviderRelease, settings: NodeClassSettings) -> DroppedSize | None:
-    """The filter that keeps an offered size from a NodeClass, or None."""
+    """The filter that drops a size for an AKSNodeClass; None when none does."""
     return _first(_NODECLASS, _Subject(sku, release, False, settings))
 
 

@@ -18,7 +18,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class NodeClassSettings:
-    """What can make two NodeClasses see different instance types; hashable, so that lists can be cached by it."""
+    """The settings of an AKSNodeClass on which its instance types depend; hashable, so that lists can be cached by them."""
 
     image_family: str
     os_disk_gb: int

@@ -17,7 +17,7 @@ from lazyrecords import dataclass
 __all__ = ["Closed", "OfferingFactory", "arm_zone", "placement_scope", "zone_label"]
 
 _Terms = tuple[float, bool]
-"""A price, and whether the offering may be had at all."""
+"""A price in USD per hour, and whether the offering can be available at all."""
 
 _ULTRA_YES, _ULTRA_NO = frozenset({"true", "false"}), frozenset({"false"})
 
@@ -49,7 +49,7 @@ def placement_scope(zone: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Why an offering cannot be had: ``what`` is ``mark``, ``quota``, ``price`` (none is known) or ``spot`` (the size is not sold so).
+    """Why an offering is unavailable: ``what`` is ``mark``, ``quota``, ``price`` (none is known) or ``spot`` (the size has no spot).
 
     ``name``: the quota, or the reason of the mark. ``left`` vCPUs of ``limit`` are left of a quota; a mark ends at ``until``, in
     the clock's seconds.
@@ -85,9 +85,9 @@ class OfferingFactory:
     def make(
         self, sku: Sku, prices: Prices, unavailable: UnavailableOfferings | None, usages: Usages
     ) -> tuple[Offering, ...]:
-        """All offerings, by zone, on-demand before spot; what cannot be had now is there and unavailable.
+        """All offerings, by zone, on-demand before spot; those that cannot be had now are included as unavailable.
 
-        The same tuple for the same prices and failures.
+        Returns the same tuple for the same prices, quota and marks.
         """
         release, name = self._release, sku.name
         on_demand, on_demand_priced = self._price(name, prices.on_demand)
@@ -116,7 +116,7 @@ class OfferingFactory:
         zone: str,
         capacity_type: str,
     ) -> Closed | None:
-        """Why :meth:`make` returns an offering that is unavailable, what lasts longest first; None where it is to be had."""
+        """Why :meth:`make` returns an offering as unavailable: the most lasting reason; None where it is available."""
         release, spot = self._release, capacity_type == SPOT
         if spot and release.spot_needs_low_priority and not sku.low_priority:
             return Closed("spot")

@@ -1,4 +1,4 @@
-"""Capacity of a size and what a node keeps of it for itself (kaz ``instancetype.go``)."""
+"""Capacity of a size and what a node reserves of it (kaz ``instancetype.go``)."""
 
 import math
 from functools import lru_cache
@@ -28,7 +28,7 @@ _SYSTEM = {"cpu": _NOTHING, "memory": _NOTHING}
 
 @lru_cache(maxsize=1024)
 def memory_without_overhead(memory_gib: float, percent: float) -> Quantity:
-    """Whole GiB less the share that the hypervisor is reckoned to take (0.075 = 7.5 %), rounded up."""
+    """Memory in bytes: whole GiB less the fraction that the hypervisor is assumed to take (0.075 = 7.5 %), which is rounded up."""
     total = Quantity.parse(f"{to_int64(memory_gib)}Gi")
     return total - Quantity(math.ceil(float(total.value()) * percent) * NANO)
 
@@ -36,7 +36,7 @@ def memory_without_overhead(memory_gib: float, percent: float) -> Quantity:
 def capacity(
     sku: Sku, settings: NodeClassSettings, release: ProviderRelease, vm_memory_overhead_percent: float
 ) -> ResourceList:
-    """What the node will report: cpu, memory, ephemeral storage, pods and GPUs."""
+    """The capacity that Karpenter expects of a node: cpu, memory (bytes), ephemeral storage (bytes), pods and GPUs."""
     gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
     gpus = Quantity((sku.gpus or 0) * NANO)
     manufacturer = gpu.manufacturer if gpu is not None else ""
@@ -54,7 +54,7 @@ def capacity(
 
 @lru_cache(maxsize=1024)
 def overhead(vcpus: int, memory_gib: float) -> Overhead:
-    """kube-reserved by AKS's brackets, nothing for the system, 750Mi for eviction."""
+    """What Karpenter expects to be reserved: kube-reserved by brackets of CPU and memory, nothing for the system, 750Mi for eviction."""
     memory_mib = to_int64(1024 * _tax(_MEMORY_TAX, memory_gib))
     milli_cpu = int(1000 * _tax(_CPU_TAX, float(vcpus)))
     return Overhead(

@@ -1,4 +1,4 @@
-"""Offerings that failed lately and are left alone for a while (kaz ``pkg/cache/unavailableofferings.go``)."""
+"""The cache of offerings that are unavailable for a while after a failure (kaz ``pkg/cache/unavailableofferings.go``)."""
 
 from collections.abc import Hashable
 
@@ -26,9 +26,9 @@ class Mark:
 
 
 class UnavailableOfferings:
-    """The marks of one controller. ``sequence`` grows whenever the answer may have changed; lists cached by it stay valid.
+    """The marks of one controller. ``sequence`` grows with every change, so that lists can be cached by it.
 
-    ``family_with_size``: marking a size also blocks sizes of its family with as many or more vCPUs.
+    ``family_with_size``: marking a size also blocks the sizes of its family with as many or more vCPUs.
     """
 
     def __init__(self, *, family_with_size: bool = True) -> None:
@@ -43,7 +43,7 @@ class UnavailableOfferings:
 
     @property
     def marked(self) -> Hashable:
-        """What is unavailable, whatever the reason and however long: lists with the same are the same."""
+        """All marks without reasons and times: lists built under equal values are equal."""
         families = frozenset((key, mark.vcpus) for key, mark in self._families.items())
         return frozenset(self._offerings), families
 
@@ -52,14 +52,17 @@ class UnavailableOfferings:
         self._changes.append(name)
 
     def changed_since(self, sequence: int) -> frozenset[str] | None:
-        """Sizes, and families in lower case, whose marks changed since `sequence` was the number; None when all may have."""
+        """The sizes, and families in lower case, whose marks changed since this sequence number; None when any may have changed."""
         changes = frozenset(self._changes[sequence:])
         return None if None in changes else changes  # type: ignore[return-value]
 
     def mark(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
     ) -> int | None:
-        """Leaves a size alone in a zone (label value) for one capacity type; answers as `mark_family` if its family is marked, too."""
+        """Marks a size in a zone (label value) for one capacity type.
+
+        Returns as `mark_family` where its family is marked, too; else None.
+        """
         self._offerings[(sku.name, zone, capacity_type)] = Mark(reason, now + ttl)
         self._changed(sku.name)
         if self._family_with_size:
@@ -69,19 +72,19 @@ class UnavailableOfferings:
     def mark_name(
         self, reason: str, name: str, zone: str, capacity_type: str, *, now: float, ttl: float = DEFAULT_TTL
     ) -> None:
-        """Leaves a size alone of which only the name is known; no family is marked."""
+        """Marks a size of which only the name is known; its family is not marked."""
         self._offerings[(name, zone, capacity_type)] = Mark(reason, now + ttl)
         self._changed(name)
 
     def mark_spot(self, reason: str, *, now: float, ttl: float = DEFAULT_TTL) -> None:
-        """Leaves all spot offerings alone."""
+        """Marks all spot offerings."""
         self._offerings[_ALL_SPOT] = Mark(reason, now + ttl)
         self._changed(None)
 
     def mark_family(
         self, reason: str, sku: Sku, zone: str, capacity_type: str, *, now: float, ttl: float, vcpus: int = WHOLE_FAMILY
     ) -> int | None:
-        """Leaves the family of a size alone, whole or from a number of vCPUs on. Returns the number in force, None without a family."""
+        """Marks the family of a size, all of it or from ``vcpus`` on. Returns the threshold in force, None for a size without a family."""
         return self._mark_family(reason, sku, zone, capacity_type, vcpus, now + ttl)
 
     def _mark_family(
@@ -109,7 +112,7 @@ class UnavailableOfferings:
         return self._offerings.get((sku.name, zone, capacity_type))
 
     def copy(self) -> "UnavailableOfferings":
-        """The same marks, which stay as they are now."""
+        """A copy of the marks, which later changes do not reach."""
         other = UnavailableOfferings(family_with_size=self._family_with_size)
         other._offerings, other._families = dict(self._offerings), dict(self._families)
         other.sequence, other._changes = self.sequence, [*self._changes]
@@ -122,7 +125,7 @@ class UnavailableOfferings:
         return min((mark.until for mark in marks), default=None)
 
     def expire(self, now: float) -> None:
-        """Forgets the marks whose time is over."""
+        """Removes the marks that have expired at ``now`` (the clock's seconds)."""
         for marks in (self._offerings, self._families):
             gone = [key for key, mark in marks.items() if mark.until <= now]
             for key in gone:

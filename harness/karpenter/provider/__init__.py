@@ -1,1 +1,1 @@
-"""The cloud provider: drives the launch of NodeClaims through Azure's API, and what becomes of the machines."""
+"""The cloud provider: drives the launch of NodeClaims through Azure's API, and follows the machines until they run or have failed."""

@@ -30,7 +30,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether the call was accepted."""
+        """Whether the call succeeded or was accepted (status below 300)."""
         return self.status < 300
 
     @property
@@ -40,18 +40,18 @@ class Answer:
 
     @property
     def error(self) -> str:
-        """What ARM says that went wrong, or the status."""
+        """ARM's error message, or the status where there is none."""
         return str((self.body.get("error") or {}).get("message") or self.status)
 
     @property
     def retry_after(self) -> float:
-        """Seconds after which to ask again, 0 when it does not say."""
+        """The header Retry-After in seconds, 0 without one."""
         text = next((value for name, value in self.headers.items() if name.lower() == "retry-after"), "")
         return float(text) if text.isdigit() else 0.0
 
     @property
     def operation(self) -> str | None:
-        """The URL at which the long-running operation is polled; None when everything is over."""
+        """The URL at which the long-running operation is polled; None when there is none."""
         for name, value in self.headers.items():
             if name.lower() == _ASYNC_HEADERS[0]:
                 return value
@@ -66,7 +66,7 @@ _MOST_RETRIES, _RETRY_DELAY, _LONGEST_RETRY = 3, 0.8, 60.0
 
 T = TypeVar("T")
 Asking: TypeAlias = Generator[float, None, T]
-"""What takes time now and then: it yields seconds to wait, and returns its outcome."""
+"""A call that may take time: it yields the seconds to wait before it is resumed, and returns its outcome."""
 
 
 class Arm:
@@ -103,7 +103,7 @@ class Arm:
         query: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Asking[Answer]:
-        """One call as the SDK makes it: what may pass is asked again. Yields the seconds to wait before it goes on.
+        """One call as the SDK makes it, with retries of transient failures. Yields the seconds to wait before each retry.
 
         Source: azcore runtime/policy_retry.go with its defaults, which the provider uses (kaz pkg/utils/clientopts DefaultRetryOpts).
         """
@@ -118,7 +118,7 @@ class Arm:
         return answer
 
     def poll(self, url: str) -> Answer:
-        """Asks a long-running operation's URL."""
+        """Polls a long-running operation once."""
         parts = urlsplit(url)
         return self.call("GET", parts.path, query=dict(parse_qsl(parts.query)))
 

@@ -1,4 +1,4 @@
-"""The provider that the life of NodeClaims calls: create, get, list and delete, over VMs or AKS machines.
+"""The provider that the NodeClaim lifecycle calls: create, get, list and delete, over VMs or AKS machines.
 
 Source: kaz pkg/cloudprovider/cloudprovider.go.
 """
@@ -131,7 +131,7 @@ class AzureProvider:
         )
 
     def _as_found(self, claim: Object, machine: Mapping[str, Any]) -> Object:
-        """The NodeClaim narrowed to the size, zone and priority of a machine that is there already."""
+        """The NodeClaim with requirements that allow only the size, zone and priority of a machine that exists already."""
         properties = machine.get("properties") or {}
         size = (properties.get("hardwareProfile") or properties.get("hardware") or {}).get("vmSize")
         zones = machine.get("zones") or ()
@@ -222,7 +222,7 @@ def _instance(claim: Object, choice: Choice, created: Created, release: Provider
 
 
 def _check_readiness(nodeclass: Object) -> None:
-    """What keeps a NodeClass from launching (validateNodeClass)."""
+    """Raises LaunchError where an AKSNodeClass is not ready to launch from (validateNodeClass)."""
     ready = condition(nodeclass, "Ready")
     state = ready["status"] if ready is not None else "Unknown"
     message = str(ready.get("message") or "") if ready is not None else ""

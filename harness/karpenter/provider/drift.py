@@ -1,4 +1,4 @@
-"""Why Azure's provider finds a NodeClaim drifted: NodeClass, Kubernetes, kubelet's identity, image, subnet, what Azure says.
+"""Drift as the Azure provider finds it: AKSNodeClass, Kubernetes version, kubelet identity, image, subnet, cluster configuration.
 
 Source: kaz pkg/cloudprovider/{cloudprovider,drift}.go, pkg/apis/v1beta1/aksnodeclass_status.go.
 """
@@ -41,10 +41,10 @@ _Check = Callable[[Object, Object], str]
 
 
 class Instances(Protocol):
-    """What Azure says of running instances. Every call may raise CloudProviderError."""
+    """What Azure reports about running instances. Every call may raise CloudProviderError."""
 
     def drift_action(self, machine: str) -> str:
-        """What is to be done with an AKS machine, "" when it does not say."""
+        """The ``driftAction`` of an AKS machine, "" without one."""
         ...
 
     def image(self, claim: Object) -> str | None:
@@ -57,7 +57,7 @@ class Instances(Protocol):
 
 
 class _Objects(Protocol):
-    """What is read of the cluster; a View has it."""
+    """The part of a View that is used here."""
 
     def get(self, kind: str, name: str) -> Object | None: ...
 
@@ -65,13 +65,13 @@ class _Objects(Protocol):
 
 
 class _Events(Protocol):
-    """Where events go; a Sink has it."""
+    """The part of a Sink that is used here."""
 
     def event(self, obj: Object, type: str, reason: str, message: str) -> object: ...
 
 
 class ProviderDrift:
-    """Compares NodeClaims, one by one, with what their AKSNodeClass would make of them now."""
+    """Compares a NodeClaim with what its AKSNodeClass would make of it now."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class ProviderDrift:
         self._release = release
 
     def reason(self, claim: Object) -> str:
-        """Why it has drifted, "" when it has not, or nobody can tell. Raises CloudProviderError."""
+        """The provider's reason why a NodeClaim has drifted, "" when it has not or this cannot be told. Raises CloudProviderError."""
         nodeclass = self._nodeclass(claim)
         if nodeclass is None:
             return ""
@@ -97,7 +97,7 @@ class ProviderDrift:
         return next((reason for check in self._checks(claim) if (reason := check(claim, nodeclass))), "")
 
     def _nodeclass(self, claim: Object) -> Object | None:
-        """The AKSNodeClass that the NodePool, not the NodeClaim, names."""
+        """The AKSNodeClass to which the NodePool (not the NodeClaim) refers; None when it does not exist or is being deleted."""
         pool = self._objects.get("NodePool", labels_of(claim).get(NODEPOOL) or "")
         template: Any = spec_of(pool).get("template") if pool is not None else None
         ref = ((template or {}).get("spec") or {}).get("nodeClassRef")
@@ -136,7 +136,7 @@ class ProviderDrift:
         return "KubeletIdentityDrift" if identity and identity != self._options.kubelet_identity_client_id else ""
 
     def _node(self, claim: Object) -> Object | None:
-        """Its Node, unless that is going away or not there yet. Raises CloudProviderError when there are several."""
+        """The NodeClaim's Node; None when it is being deleted or does not exist yet. Raises CloudProviderError when there are several."""
         provider_id = str(status_of(claim).get("providerID") or "")
         nodes = self._objects.indexed("nodes-by-provider-id", provider_id)
         if len(nodes) > 1:
@@ -177,7 +177,7 @@ class ProviderDrift:
 
 
 def _hash_drift(claim: Object, nodeclass: Object) -> str:
-    """Hashes of two versions say nothing about each other."""
+    """NodeClassDrift where the hashes differ; hashes of different hash versions are not compared."""
     mine, theirs = annotations_of(claim), annotations_of(nodeclass)
     known = all(key in each for key in (NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION) for each in (mine, theirs))
     if not known or mine[NODE_CLASS_HASH_VERSION] != theirs[NODE_CLASS_HASH_VERSION]:
@@ -186,14 +186,14 @@ def _hash_drift(claim: Object, nodeclass: Object) -> str:
 
 
 def _is_current(nodeclass: Object, kind: str) -> bool:
-    """Whether a condition is True and about the AKSNodeClass as it is now."""
+    """Whether a condition is True for the AKSNodeClass's present generation."""
     found = condition(nodeclass, kind)
     generation = metadata_of(nodeclass).get("generation", 0)
     return found is not None and found["status"] == "True" and found.get("observedGeneration", 0) == generation
 
 
 def _machine_images(images: Sequence[str]) -> list[str]:
-    """The images as AKS names them; those of other galleries than AKS's own have no such name."""
+    """The images by AKS's node image versions; only images of AKS's own galleries have one."""
     found = []
     for image in images:
         try:

@@ -1,4 +1,4 @@
-"""What a refusal of Azure means for one launch: the error that core sees, and the offerings that are left alone for a while."""
+"""What an error of Azure means for one launch: the error that core gets, and the offerings that become unavailable for a while."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _RULE = "-" * 80
 
 
 class Phase(StrEnum):
-    """What was being done when Azure refused."""
+    """What the provider was doing when Azure returned the error."""
 
     BOOTSTRAPPING = "node bootstrapping"
     NIC = "network interface"
@@ -58,7 +58,7 @@ class Failures:
         self._clock = clock
 
     def error(self, answer: Answer, phase: Phase, choice: Choice, name: str, url: str) -> LaunchError:
-        """The error of a call about the resource `name`; what it says about offerings is remembered."""
+        """The error that core gets for a failed call about the resource `name`. Offerings are marked unavailable as it says."""
         failure = failure_of(answer, "GET" if "operation" in phase else "PUT", url)
         if phase in (Phase.BOOTSTRAPPING, Phase.NIC):
             return LaunchError(failure.searched).as_create_error("creating instance failed")

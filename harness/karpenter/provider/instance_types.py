@@ -1,4 +1,4 @@
-"""The instance types that one controller sees, as its provider keeps them: rebuilt when something changed, else shared.
+"""The instance types of one controller, as its provider caches them: built again when something changed, else shared.
 
 What a list depends on: the SKU records, the release, the options, the NodeClass's settings, prices, quota, and the offerings that
 failed lately. Lists are shared between worlds through `SharedLists`, also by releases that make the same ones. The provider's own cache
@@ -44,15 +44,15 @@ _AMPLE = 2000  # vCPUs: more than the largest size has
 
 
 _LISTS, _SIZES = 24, 4096
-"""How many lists, and how many single sizes, worlds keep for each other."""
+"""How many lists, and how many single sizes, are kept for all worlds."""
 _NODECLASSES = 32
-"""Of how many one controller remembers what it said last."""
+"""For how many AKSNodeClasses a controller keeps settings and the last list."""
 
 
 class SharedLists:
-    """Instance types of worlds that agree on everything; nothing in it depends on who asked first.
+    """Instance types that worlds with the same inputs share; no content depends on which world came first.
 
-    `book`: where the records of the region are read, for other releases, too.
+    `book` holds the records of regions as they were read, for all releases.
     """
 
     def __init__(self, book: SkuBook | None = None) -> None:
@@ -71,7 +71,7 @@ class SharedLists:
 
 
 class _Same:
-    """An object in a key, equal to itself alone. It is kept with the key: another one at its address would be taken for it."""
+    """An object in a key, compared by identity. The key keeps it alive, so that no other object can get its address."""
 
     __slots__ = ("it",)
 
@@ -87,7 +87,7 @@ class _Same:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """A list, the number of the failures that it knows of, and the prices, records and quota that it was made with."""
+    """A list, with the sequence number of the marks, the prices, records and quota from which it was built."""
 
     sequence: int
     prices: Prices
@@ -96,12 +96,12 @@ class _Kept:
     types: InstanceTypeList
 
     def of(self, prices: Prices, records: Sequence[Mapping[str, Any]], usages: tuple[tuple[str, int], ...]) -> bool:
-        """Whether it was made with these."""
+        """Whether it was built from these."""
         return self.prices is prices and self.records is records and self.usages == usages
 
 
 class Overlays(Protocol):
-    """What NodeOverlays make of instance types; ``version`` changes with that."""
+    """Applies NodeOverlays to instance types; ``version`` changes when the result may change."""
 
     version: int
 
@@ -111,7 +111,7 @@ class Overlays(Protocol):
 class InstanceTypeProvider:
     """One controller's instance types.
 
-    `records` returns the SKU list, `prices` the price table, `usages` the quota records of the region; the first two must
+    `records` returns the SKU list, `prices` the price table (USD per hour), `usages` the quota records of the region; the first two must
     return the same object while nothing changed.
     """
 
@@ -128,7 +128,7 @@ class InstanceTypeProvider:
         shared: SharedLists,
         overlays: Overlays | None = None,
     ) -> None:
-        """`overlays` change what Karpenter decides by; what is launched, and for how much, they do not."""
+        """`overlays` change the instance types that Karpenter decides by, not what is launched nor its price."""
         self.release = release
         self._listing = lists_like(release)
         self.options = options
@@ -150,11 +150,11 @@ class InstanceTypeProvider:
         self._overlays = overlays
         self._settings: LatestOf[Object, NodeClassSettings] = LatestOf(_NODECLASSES)
         self._current: LatestOf[NodeClassSettings, list[_Kept]] = LatestOf(_NODECLASSES)
-        """The list that was returned last for settings, alone in a list."""
+        """By settings, the list that was returned last (as the only item of a list)."""
 
     @property
     def price_orders(self) -> PriceOrders:
-        """Instance types by price, for those who pick one."""
+        """Instance types by price, for the choice of a launch."""
         return self._shared.price_orders
 
     @property
@@ -168,7 +168,7 @@ class InstanceTypeProvider:
         return found if isinstance(found, Sku) else None
 
     def market_snapshot(self) -> MarketSnapshot:
-        """What it goes by now, and remembers: nobody is asked."""
+        """The prices, quota and marks that it uses now; it asks Azure nothing."""
         return MarketSnapshot(self.region, self._prices(), self._usages or NO_USAGES, self.unavailable.copy())
 
     def version(self) -> object:
@@ -184,15 +184,15 @@ class InstanceTypeProvider:
         return (self.unavailable.sequence, *seen, self._renewed, overlays)
 
     def for_nodepool(self, nodepool: str, nodeclass: Object) -> Sequence[InstanceType]:
-        """The instance types that Karpenter decides by for a NodePool. Raises NoInstanceTypes, and what the overlays raise."""
+        """The instance types of a NodePool with NodeOverlays applied. Raises NoInstanceTypes, and what the overlays raise (Unevaluated)."""
         types = self.cached(nodeclass).types
         return types if self._overlays is None else self._overlays.apply(nodepool, types)
 
     def cached(self, nodeclass: Object) -> InstanceTypeList:
-        """What the provider answers its controller for a NodeClass. Raises NoInstanceTypes where the release does.
+        """The instance types for an AKSNodeClass as the provider's cache returns them. Raises NoInstanceTypes where the release does.
 
-        Where the key of its cache leaves a setting out, the list is that of the NodeClass that was first asked for under the key: until
-        an offering fails or returns, the SKU records change, or 23 hours are over. The key has ``spec.kubelet`` too.
+        Where the cache key of the release leaves a setting out, AKSNodeClasses with equal keys share the list of the one that came first,
+        until an offering fails or returns, the SKU records change, or 23 hours have passed. The key includes ``spec.kubelet``.
         """
         settings = self._settings.of(nodeclass, lambda: self._settings_of(nodeclass))
         left_out = self.release.instance_type_key_leaves_out
@@ -209,7 +209,7 @@ class InstanceTypeProvider:
         return self._list(found[0])
 
     def list(self, nodeclass: Object) -> InstanceTypeList:
-        """The instance types for any NodeClass, also one that somebody made up and changes, whatever the provider cached.
+        """The instance types for any AKSNodeClass, also one that is not in the cluster, without the provider's cache.
 
         Raises NoInstanceTypes where the release does.
         """
@@ -233,7 +233,7 @@ class InstanceTypeProvider:
         return found
 
     def _marked(self, key: Hashable, settings: NodeClassSettings) -> InstanceTypeList:
-        """A list with failures. After one more, what the failure is not about is kept."""
+        """A list with marks of unavailable offerings. When marks change, only the sizes that they are about are built again."""
         sequence, prices, records = self.unavailable.sequence, self._prices(), self._records()
         if not all(one.of(prices, records, self._usages_key) for one in self._own.values()):
             self._own.clear()
@@ -249,7 +249,7 @@ class InstanceTypeProvider:
         return built
 
     def one(self, size: str, nodeclass: Object) -> InstanceType | DroppedSize | None:
-        """One size for a NodeClass, without building the others; None when the region does not sell it."""
+        """One size for an AKSNodeClass, without building the others; None when the region does not sell it."""
         region = self.region
         sku = region.find(size)
         if not isinstance(sku, Sku):
@@ -295,7 +295,7 @@ class InstanceTypeProvider:
         )
 
     def _limits_key(self) -> tuple[tuple[str, int], ...]:
-        """What of the quota a list depends on: the vCPUs that are left of the families, where the release looks at them."""
+        """The part of the quota on which a list depends: the vCPUs that families have left, in releases that check the quota."""
         if not self._usages_key or not self._listing.quota_checked:
             return ()
         families = self.region.families

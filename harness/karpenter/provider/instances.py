@@ -1,4 +1,4 @@
-"""What Azure says of running instances when Karpenter looks for drift.
+"""What Azure reports about running instances when Karpenter looks for drift.
 
 Source: kaz pkg/cloudprovider/drift.go, pkg/providers/instance/{vminstance,aksmachineinstance}.go.
 """
@@ -24,11 +24,11 @@ class ArmInstances:
         self._arm = arm
 
     def drift_action(self, machine: str) -> str:
-        """What AKS wants done with a machine, "" when it does not say."""
+        """The ``driftAction`` of an AKS machine, "" without one."""
         return _action(self._machine(machine).properties)
 
     def states(self) -> object:
-        """What may change about running instances without anybody asking for it; equal while nothing has."""
+        """A value that changes when Azure changes running instances by itself (the drift actions of AKS machines)."""
         if not self._arm.options.machine_api:
             return ()
         rows: Any = self._arm.call("GET", self._arm.options.machines_id, MACHINES).body.get("value") or ()
@@ -67,7 +67,7 @@ def _action(properties: Mapping[str, Any]) -> str:
 
 
 def _found(answer: Answer, missing: str) -> Answer:
-    """The answer, if it is one. Raises InstanceNotFound, CloudProviderError."""
+    """The answer of a successful call. Raises InstanceNotFound, CloudProviderError."""
     if answer.status == 404:
         raise InstanceNotFound(missing)
     if not answer.ok:

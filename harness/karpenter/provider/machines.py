@@ -29,7 +29,7 @@ class AksMachines:
         self._arm = arm
 
     def create(self, plan: MachinePlan, classify: Classify) -> Asking[tuple[Promise, VmId]]:
-        """Sends the machine. Returns what is to be waited for and the id of the VM behind it. Raises LaunchError."""
+        """Creates the AKS machine. Returns its promise and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
         path = f"{self._arm.options.machines_id}/{name}"
         there = yield from self._arm.ask("GET", path, MACHINES)
@@ -55,7 +55,7 @@ class AksMachines:
         return promise, VmId(str(got.properties.get("resourceId") or ""))
 
     def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, VmId]:
-        """The machine that an earlier process of the controller asked for. Raises LaunchError for one that failed meanwhile."""
+        """The machine that the controller created before its restart. Raises LaunchError for one that has failed since."""
         problem = (there.properties.get("status") or {}).get("provisioningError")
         if there.properties.get("provisioningState") == "Failed":
             raise classify(_failed(problem or {}), Phase.MACHINE_EARLY, plan.given.name, path)
@@ -71,7 +71,7 @@ class AksMachines:
         return (lambda: self._delete(name),)
 
     def _delete(self, name: str) -> Answer:
-        """The agent pool deletes its machines, by their names (deleteMachine)."""
+        """Deletes a machine through its agent pool (deleteMachine)."""
         pool = self._arm.options.machines_id.removesuffix("/machines")
         return self._arm.call("POST", f"{pool}/deleteMachines", MACHINES, body={"machineNames": [name]})
 

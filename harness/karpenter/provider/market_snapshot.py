@@ -1,4 +1,4 @@
-"""What the provider based its lists of sizes on at one moment: prices, quotas, and the offerings that it left alone."""
+"""What the provider built its instance types from at one moment: prices, quotas, and marks of unavailable offerings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["MarketSnapshot"]
 
 @dataclass(frozen=True, slots=True)
 class MarketSnapshot:
-    """Sizes, prices, quotas and marks as they were; later changes leave it as it is."""
+    """Sizes, prices, quotas and marks at one moment; it does not change later."""
 
     region: Region
     prices: Prices
@@ -20,7 +20,7 @@ class MarketSnapshot:
     marks: UnavailableOfferings
 
     def closed(self, size: str, zone: str, capacity_type: str) -> Closed | None:
-        """Why an offering could not be had, by its size, the value of its zone label, and its capacity type; None where it could."""
+        """Why an offering was unavailable, by its size, the value of its zone label, and its capacity type; None where it was available."""
         sku = self.region.find(size)
         if not isinstance(sku, Sku):
             return None

@@ -28,11 +28,11 @@ Step = Callable[[], Answer]
 
 @dataclass(slots=True)
 class Promise:
-    """One launch on its way.
+    """One launch that Azure has accepted.
 
-    `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls to make afterwards, one by
-    one, each waited for. `found` is the machine, if there was one already: a controller that restarts meets what it made before. `failed`
-    classifies the answer in which an operation ended; `cleanup` returns the calls that remove what there is, one by one, each waited for.
+    `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls that follow, one after the other, each
+    with its own long-running operation. `found` is the body of a machine that existed already, because the controller created it before a
+    restart. `failed` turns the last answer of a failed operation into its error; `cleanup` returns the calls that remove the machine.
     """
 
     claim: Object
@@ -46,7 +46,7 @@ class Promise:
 
 
 class Promises:
-    """All launches on their way; a key is a NodeClaim's name."""
+    """All launches that Azure has accepted and not finished; a key is a NodeClaim's name."""
 
     name = "instance.promise"
     backoff = (1.0, 60.0)
@@ -60,7 +60,7 @@ class Promises:
         self._open: dict[str, Promise] = {}
 
     def watches(self) -> Mapping[str, Router]:
-        """NodeClaims whose launch failed late, until they say that they were launched."""
+        """NodeClaims whose operation has failed: the clean-up waits until their condition Launched is set."""
         return {"NodeClaim": self._keys}
 
     def _keys(self, change: Change) -> Iterable[Hashable]:
@@ -75,7 +75,7 @@ class Promises:
         self._engine.enqueue(self, name)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Looks how one launch is getting on."""
+        """Polls one launch, completes it, or cleans it up."""
         promise = self._open.get(str(key))
         if promise is None:
             return DONE
@@ -91,7 +91,7 @@ class Promises:
         return DONE
 
     def _advance(self, promise: Promise) -> bool:
-        """Takes the launch as far as it goes now. Returns whether it has to be looked at again."""
+        """Continues a launch as far as possible now. Returns whether it has to be polled again."""
         while True:
             if promise.operation is not None:
                 answer, status = self._poll(promise.operation)
@@ -114,7 +114,7 @@ class Promises:
         return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
 
     def _begin_cleaning(self, promise: Promise) -> bool:
-        """Records what failed, once. Returns False while the NodeClaim does not yet say that it was launched."""
+        """Publishes the failure, once. Returns False while the NodeClaim's condition Launched is not set yet."""
         claim = promise.claim
         present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
@@ -129,7 +129,7 @@ class Promises:
         return True
 
     def _clean(self, promise: Promise) -> bool:
-        """Takes the cleaning as far as it goes now. Returns whether it has to be looked at again. What is refused is left."""
+        """Continues the clean-up as far as possible now. Returns whether it has to be polled again. Refused deletions are not retried."""
         while True:
             if promise.operation is not None:
                 answer, status = self._poll(promise.operation)

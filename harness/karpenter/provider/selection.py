@@ -1,4 +1,4 @@
-"""Which instance type a launch will buy, found without looking at all of them.
+"""Which instance type a launch will choose, found without looking at all of them.
 
 The provider keeps, of the types that a NodeClaim allows, the one with the best offering: price, then spot before on-demand,
 then zonal before regional, then name; older releases the one with the lowest price, then name. Types are looked at from the cheapest
@@ -29,13 +29,13 @@ Rank = tuple[float, int, int]
 
 
 def rank(offering: Offering) -> Rank:
-    """What makes an offering better than another: smaller is better."""
+    """The sort key of an offering: price (USD per hour), spot before on-demand, zonal before regional; the smallest is best."""
     regional = placement_scope(offering.zone) != "zonal"
     return (offering.price, _CAPACITY_RANK.get(offering.capacity_type, 2), int(regional))
 
 
 class PriceOrder:
-    """The types of one list by their best available offering, of any capacity type and by capacity type."""
+    """The instance types of one list by their best available offering, over all capacity types or of one."""
 
     __slots__ = ("_best", "_by_capacity", "_types")
 
@@ -44,7 +44,7 @@ class PriceOrder:
         self._by_capacity: dict[str | None, list[tuple[Rank, InstanceType]]] = {}
 
     def of(self, capacity_type: str | None) -> Sequence[tuple[Rank, InstanceType]]:
-        """Types that have such an offering, best first."""
+        """Rank and type, best first, of the types with an available offering of this capacity type (None: of any)."""
         found = self._by_capacity.get(capacity_type)
         if found is None:
             found = []
@@ -58,7 +58,7 @@ class PriceOrder:
 
 
 class BestRanks:
-    """The best available offering of each type. Types are shared between lists, so that a list that hardly differs costs little."""
+    """The rank of the best available offering of each type. Lists share types, so that a list with few new types costs little."""
 
     def __init__(self) -> None:
         # the type is kept, so that its identity is not used again; so are the requirements, of which offerings share a few
@@ -80,7 +80,7 @@ class BestRanks:
         return found[1]
 
     def _place(self, offering: Offering) -> tuple[str, Rank]:
-        """The capacity type, and the rank, of which all but the price are the requirements' own."""
+        """The capacity type and the rank; of the latter only the parts behind the price depend on the requirements alone."""
         found = self._places.get(id(offering.requirements))
         if found is None:
             found = self._places[id(offering.requirements)] = (
@@ -106,9 +106,9 @@ class PriceOrders:
 def best_types(
     claim: Object, types: Sequence[InstanceType], release: ProviderRelease, orders: PriceOrders
 ) -> Sequence[InstanceType]:
-    """The type that will be bought, alone; nothing when the NodeClaim allows none.
+    """The instance type that will be launched, as the only item; empty when the NodeClaim allows none.
 
-    Where the release does not rank offerings, the type with the lowest price is bought (`launch/choice.py`, _first_type).
+    Where the release does not rank offerings, the type with the lowest price is launched (`launch/choice.py`, _first_type).
     """
     wanted = claim_requirements(claim, release)
     capacity = wanted.get(CAPACITY_TYPE)
@@ -129,5 +129,5 @@ def best_types(
 
 
 def _counted(found: Rank, release: ProviderRelease) -> tuple[float, ...]:
-    """What of a rank makes an offering better: all of it, in older releases the price alone."""
+    """The part of a rank that a release compares: all of it, in older releases only the price."""
     return found if release.ranks_offerings else found[:1]

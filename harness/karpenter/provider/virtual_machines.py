@@ -22,7 +22,7 @@ from harness.karpenter.provider.failures import Phase
 from harness.karpenter.provider.promises import Promise, Step
 
 Classify = Callable[[Answer, Phase, str, str], LaunchError]
-"""The error that an answer means, given what was being done, the name of the resource, and its path."""
+"""The error of an answer, given the phase, the name of the resource, and its path."""
 
 
 class VirtualMachines:
@@ -31,10 +31,10 @@ class VirtualMachines:
     def __init__(self, arm: Arm) -> None:
         self._arm = arm
         self._read: dict[int, tuple[Mapping[str, Any], Instance]] = {}
-        """The rows of the last list by identity, since bodies are never changed, and what they say."""
+        """The rows of the last list, by identity since bodies are never changed, with the instances made from them."""
 
     def create(self, plan: VmPlan, classify: Classify) -> Asking[Promise]:
-        """Sends everything that a VM needs. Returns what is still to be waited for. Raises LaunchError."""
+        """Creates network interface and VM. Returns the promise of what is not finished. Raises LaunchError."""
         arm, name = self._arm, plan.given.name
         command = ""
         if plan.provision is not None:
@@ -100,18 +100,18 @@ class VirtualMachines:
             raise CloudProviderError(f"deleting instance, {answer.error}")
 
     def clean_up(self, name: str) -> Sequence[Step]:
-        """The calls that remove whatever a failed launch left behind: a VM takes its NIC along, so its end is to be waited for."""
+        """The calls that remove what a failed launch left behind: the VM, which takes its NIC along, then a NIC that is left."""
         return lambda: self._delete_vm(name), lambda: self._delete_nic(name)
 
     def _delete_vm(self, name: str) -> Answer:
-        """If it is there (deleteVirtualMachineIfExists)."""
+        """Deletes a VM if it exists (deleteVirtualMachineIfExists)."""
         found = self._arm.call("GET", self._arm.vm(name), COMPUTE)
         if found.status != 200:
             return found
         return self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
 
     def _delete_nic(self, name: str) -> Answer:
-        """Most often it went with its VM (deleteNicIfExists)."""
+        """Deletes a NIC if it still exists; usually its VM took it along (deleteNicIfExists)."""
         found = self._arm.call("GET", self._arm.nic(name), NETWORK)
         return found if found.status != 200 else self._arm.call("DELETE", self._arm.nic(name), NETWORK)
 
