@@ -19,17 +19,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SCENARIOS = {
-    "make scenarios": [
+    "make scenarios": ["-W", "error", "-m", "tests.corpus.run", "scenarios", "-n", "auto"],
+    "pytest scenarios -n auto": [
         *("-m", "pytest", "-q", "scenarios", "-n", "auto", "--dist", "loadfile", "--capture=sys"),
         *("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:logging", "-p", "no:syrupy"),
     ],
-    "harness run scenarios -n auto": ["-m", "harness", "run", "scenarios", "-n", "auto"],
 }
 STANDARD = "import dataclasses, lazyrecords; lazyrecords.dataclass = dataclasses.dataclass; "
 GOALS = {"import harness.world": 0.15, "harness run, a small file": 0.3}
 """Seconds of CPU."""
 GOAL = 25.0
-"""Seconds that all scenarios may take on two idle cores."""
+"""Seconds that `make scenarios` may take on two idle cores."""
 COMMANDS = {
     "python -c pass": ("-c", "pass"),
     "a model of pydantic, and yaml": ("-c", "import pydantic, yaml; pydantic.create_model('Model', a=int)(a=1)"),

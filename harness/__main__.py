@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import gc
 import io
 import os
 import sys
@@ -52,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if arguments is not None:
         return run(arguments)
-    gc.set_threshold(garbage.SELDOM, *gc.get_threshold()[1:])
+    garbage.look_seldom()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it asks every installed package for one
     _prepare_streams()
     try:

@@ -10,10 +10,17 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["SELDOM", "after_case", "keep"]
+__all__ = ["SELDOM", "after_case", "keep", "look_seldom"]
 
 SELDOM = 1_000_000
 """Objects made and not yet gone before cycles among them are looked for."""
+
+
+def look_seldom() -> None:
+    """For whole processes. Whoever has set a larger number, or zero, keeps it."""
+    first, *others = gc.get_threshold()
+    if 0 < first < SELDOM:
+        gc.set_threshold(SELDOM, *others)
 
 
 def keep() -> None:

@@ -12,12 +12,10 @@ __all__ = ["GarbageSeldom"]
 
 
 class GarbageSeldom:
-    """A plugin for the sessions that collect scenario files; whoever has set a larger number, or zero, keeps it."""
+    """A plugin for the sessions that collect scenario files."""
 
     def __init__(self) -> None:
-        first, *others = gc.get_threshold()
-        if 0 < first < garbage.SELDOM:
-            gc.set_threshold(garbage.SELDOM, *others)
+        garbage.look_seldom()
 
     def pytest_collection_finish(self) -> None:
         """What was collected lives until the end: nobody needs to look through it."""

@@ -39,23 +39,19 @@ def test_only_what_held_counts_and_a_run_about_something_else_says_nothing() -> 
     assert list(lines([], [], tried)) == []
 
 
-def test_workers_of_xdist_count_alike() -> None:
+FILE = "scenarios/labels/claims-1.4.0.yaml"
+PYTEST = ("pytest", "-q", "-p", "no:cacheprovider", "-n")
+
+
+def test_all_ways_to_run_the_corpus_count_alike() -> None:
+    """`make scenarios`, and pytest with and without the workers of xdist."""
     pytest.importorskip("xdist")
     counted = []
-    for workers in ("0", "2"):
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-n",
-            workers,
-            "scenarios/labels/claims-1.4.0.yaml",
-        ]
-        run = subprocess.run(command, cwd=SCENARIOS.parent, capture_output=True, text=True, check=True)
-        section = run.stdout.partition("rows of the design documents")[2]
-        counted.append(section.splitlines()[1:3])
-    assert counted[0][0].startswith("release ")
-    assert counted[0] == counted[1]
+    for words in (*((*PYTEST, workers, FILE) for workers in ("0", "2")), ("tests.corpus.run", FILE, "-n", "2")):
+        run = subprocess.run(
+            [sys.executable, "-m", *words], cwd=SCENARIOS.parent, capture_output=True, text=True, check=True
+        )
+        table = run.stdout.partition("release ")[2]
+        counted.append(table.splitlines()[:3])
+    assert counted[0][1].startswith("1.4.0 ")
+    assert counted[0] == counted[1] == counted[2]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
+
+    After = Callable[[Sequence[tuple[Case, CaseReport]]], None]
 
 __all__ = ["add_arguments", "run", "scenario_files"]
 
@@ -94,10 +96,10 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: argparse.Namespace, after: After | None = None) -> int:
     """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 without CRD engine or when a controller ends.
 
-    What fails is told when it does; 130 after an interrupt, with what was known by then.
+    What fails is told when it does; 130 after an interrupt, with what was known by then. `after` gets each case that ran, and its report.
     """
     from harness.cli.worlds import InputError, check_release
     from harness.clusters.errors import ClusterFailed
@@ -113,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_release(arguments.release)
         if arguments.crds is not None:
             crds = CrdDirectories().named(arguments.crds, Path.cwd())
-        return _run(arguments, crds)
+        return _run(arguments, crds, after)
     except InputError as error:
         return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
@@ -125,7 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 3
 
 
-def _run(arguments: argparse.Namespace, crds: object) -> int:
+def _run(arguments: argparse.Namespace, crds: object, after: After | None) -> int:
     from harness.cli.run_cases import Shard
     from harness.cli.run_real import comparing_runner
     from harness.reading.problems import ScenarioError
@@ -157,6 +159,8 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
             write_run(arguments.html, summary, cases, runner, reports, of_all=arguments.pictures == "all")
     finally:  # a full disk loses the files, not the verdicts
         _print(arguments, summary, ScenarioError(problems))
+    if after is not None:
+        after([(cases[number], report) for number, report in sorted(reports.items())])
     if comparing is not None and arguments.format == "text":
         from harness.reports.agreement import render_agreement
 
