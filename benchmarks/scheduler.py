@@ -156,18 +156,25 @@ def ours(case: Case) -> dict[str, Any]:
 
 
 def go(case: Case, oracle: str) -> tuple[float, int]:
-    """CPU seconds of the Go scheduler for the workload, with one worker, and its peak memory in MiB (at least that of Python)."""
+    """CPU seconds of the Go scheduler for the workload, with one worker, and its peak memory in MiB (at least that of Python).
+
+    Raises OracleError.
+    """
     files = [str(path) for path in case.files]
     flags = ["-", "ignore-preferences"] if case.facts["ignore_preferences"] else []
     # a small process in between, because the peak of a child begins with that of its parent
-    lines = _output([sys.executable, "-S", "-c", _PEAK, oracle, "solve", *files, "1", "1", *flags]).splitlines()
-    return float(json.loads("".join(lines[:-1]))["solve_cpu_s"]), int(lines[-1]) // 1024
+    try:
+        lines = _output([sys.executable, "-S", "-c", _PEAK, oracle, "solve", *files, "1", "1", *flags]).splitlines()
+        return float(json.loads("".join(lines[:-1]))["solve_cpu_s"]), int(lines[-1]) // 1024
+    except (subprocess.SubprocessError, ValueError, LookupError, TypeError) as error:
+        raise OracleError(f"{oracle}: does not answer as an oracle: {type(error).__name__}") from error
 
 
 _PEAK = """
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True)
+code = subprocess.run(sys.argv[1:]).returncode
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(code)
 """
 
 
@@ -183,11 +190,24 @@ def measure(case: Case, oracle: str | None, go_limit: float) -> Measured:
     return Measured(case.name, case.facts["pods"], **ours(case), go=seconds, go_live=live, go_mib=mib)
 
 
+class OracleError(Exception):
+    """A program that somebody named is no oracle; the message is a line for them."""
+
+
+def usable_oracle(path: str) -> str:
+    """The path of a program that somebody named. Raises OracleError."""
+    if not os.access(path, os.X_OK) or not Path(path).is_file():
+        raise OracleError(f"{path}: no oracle: {'no such file' if not Path(path).exists() else 'not a program'}")
+    return path
+
+
 def oracle_path() -> str | None:
-    """The program that KARPENTER_ORACLE names, or the oracle of the sources in KARPENTER_SOURCES, if any."""
+    """The program that KARPENTER_ORACLE names, or the oracle of the sources in KARPENTER_SOURCES, if any. Raises OracleError."""
     named = os.environ.get("KARPENTER_ORACLE")
-    if named or not os.environ.get("KARPENTER_SOURCES"):
-        return named or None
+    if named:
+        return usable_oracle(named)
+    if not os.environ.get("KARPENTER_SOURCES"):
+        return None
     from tests.conformance.build import BuildError, build
 
     try:
@@ -241,9 +261,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.measure:
         print(json.dumps(measure_ours(cases()[options.measure])))
         return 0
-    oracle = options.oracle or oracle_path()
-    for line in report(options.cases or list(cases()), oracle, options.go_limit, options.reports):
-        print(line, flush=True)
+    try:
+        oracle = usable_oracle(options.oracle) if options.oracle else oracle_path()
+        for line in report(options.cases or list(cases()), oracle, options.go_limit, options.reports):
+            print(line, flush=True)
+    except OracleError as error:
+        print(error, file=sys.stderr)
+        return 2
     return 0
 
 

@@ -5,14 +5,12 @@ python -m benchmarks.week [NODES]
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from time import process_time
 from typing import Any
 
+from benchmarks.garbage import garbage_seldom
 from harness.world import World
 
 _HOUR = 3600.0
@@ -82,18 +80,7 @@ def _evict(world: World, count: int) -> int:
     return len(spot[:count])
 
 
-@contextmanager
-def _garbage_seldom() -> Iterator[None]:
-    """As the commands of `harness` have it (`harness/__main__.py`)."""
-    before = gc.get_threshold()
-    gc.set_threshold(1_000_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@_garbage_seldom()
+@garbage_seldom()
 def week(nodes: int) -> dict[str, Any]:
     """Runs it, and returns what it took.
 

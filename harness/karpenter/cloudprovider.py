@@ -42,16 +42,16 @@ class Offering:
     @property
     def zone(self) -> str:
         """The only zone; the smallest when a hand-written offering has several, empty without one."""
-        return _first(self.requirements, ZONE)
+        return self.requirements.first(ZONE)
 
     @property
     def capacity_type(self) -> str:
         """``spot``, ``on-demand`` or ``reserved``."""
-        return _first(self.requirements, CAPACITY_TYPE)
+        return self.requirements.first(CAPACITY_TYPE)
 
     def reservation(self, label: str) -> str:
         """The reservation's name, which is the value of the provider's ``label`` for it; empty without one."""
-        return _first(self.requirements, label)
+        return self.requirements.first(label)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,3 @@ class DroppedSize:
     name: str
     filter: str
     details: Mapping[str, Any] = field(default_factory=dict)
-
-
-def _first(requirements: Requirements, key: str) -> str:
-    requirement = requirements.get(key)
-    return "" if requirement.complement else min(requirement.values, default="")

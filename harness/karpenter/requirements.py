@@ -125,6 +125,13 @@ class Requirements:
         """The requirement on a key, None without one."""
         return self._items.get(key)
 
+    def first(self, key: str) -> str:
+        """The smallest value that the requirement on a key names; empty where it names none."""
+        requirement = self._items.get(key)
+        if requirement is None or requirement.complement or not requirement.values:
+            return ""
+        return min(requirement.values)
+
     def keys(self) -> KeysView[str]:
         return self._items.keys()
 

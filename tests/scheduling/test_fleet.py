@@ -73,7 +73,7 @@ class Changing:
 def told(state: ClusterState) -> dict:
     def of(node):
         pods = list(map(id, node.placed)), list(map(id, state.pods_on(node)))
-        rooms = node.available(), node.capacity(), node.volume_limits
+        rooms = node.free(), node.capacity(), node.volume_limits
         return id(node.node), id(node.nodeclaim), node.name, node.deleting, node.registered, pods, rooms
 
     return {

@@ -29,12 +29,16 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
 def instance_types(items: Iterable[Mapping[str, Any]], vocabulary: Vocabulary) -> Sequence[InstanceType]:
     """Instance types of their protocol form. Raises RequestError."""
     try:
-        return tuple(_instance_type(item, vocabulary) for item in items)
+        shared: dict[Requirements, Requirements] = {}
+        return tuple(_instance_type(item, vocabulary, shared) for item in items)
     except (AttributeError, KeyError, TypeError, QuantityError, ValueError) as error:
         raise RequestError(f"not a list of instance types: {error}") from error
 
 
-def _instance_type(item: Mapping[str, Any], vocabulary: Vocabulary) -> InstanceType:
+def _instance_type(
+    item: Mapping[str, Any], vocabulary: Vocabulary, shared: dict[Requirements, Requirements]
+) -> InstanceType:
+    """``shared``: what offerings of other sizes require; equal ones are one object, as the provider's own are."""
     overhead = item.get("overhead") or {}
     return InstanceType(
         item.get("name") or "",
@@ -43,7 +47,9 @@ def _instance_type(item: Mapping[str, Any], vocabulary: Vocabulary) -> InstanceT
         Overhead(*(parse_list(overhead.get(part)) for part in ("kubeReserved", "systemReserved", "evictionThreshold"))),
         tuple(
             Offering(
-                Requirements.from_node_selector(offering.get("requirements"), vocabulary=vocabulary),
+                shared.setdefault(
+                    sold := Requirements.from_node_selector(offering.get("requirements"), vocabulary=vocabulary), sold
+                ),
                 float(offering.get("price") or 0),
                 bool(offering.get("available")),
                 int(offering.get("reservation_capacity") or 0),

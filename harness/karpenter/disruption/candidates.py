@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.costs import (
     BASE_COST,
+    eviction_cost,
     is_unpriced,
     labelled_price,
     lifetime_remaining,
-    moving_cost,
-    rescheduling_cost,
 )
 from harness.karpenter.disruption.events.nodes import NodeEvents
 from harness.karpenter.disruption.events.texts import blocked, sentence
@@ -173,7 +172,10 @@ def _found(look: "_Look") -> list[Candidate]:
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """What the pods of a node cost. ``marked``: some have the annotation do-not-disrupt."""
+    """What the pods of a node cost: the eviction costs of all, and, with the base cost, those of the pods that move where they are above 0.
+
+    ``marked``: some have the annotation do-not-disrupt.
+    """
 
     moving: tuple[Object, ...]
     rescheduling_cost: float
@@ -184,11 +186,16 @@ class _Load:
 def _load(situation: Situation, node: StateNode) -> _Load:
     found: _Load | None = node.remembered.get(_Load)
     if found is None:
-        pods = situation.view.pods_on(node)
-        moving = tuple(pod for pod in pods if is_reschedulable(pod))
-        marked = any(DO_NOT_DISRUPT in annotations_of(pod) for pod in pods)
-        found = _Load(moving, rescheduling_cost(pods, situation.rules), moving_cost(moving, situation.rules), marked)
-        node.remembered[_Load] = found
+        moving: list[Object] = []
+        evicting, moved, marked = 0.0, BASE_COST, False
+        for pod in situation.view.pods_on(node):
+            cost = eviction_cost(pod, situation.rules)
+            evicting += cost
+            if is_reschedulable(pod):
+                moving.append(pod)
+                moved += max(0.0, cost)
+            marked = marked or DO_NOT_DISRUPT in annotations_of(pod)
+        found = node.remembered[_Load] = _Load(tuple(moving), evicting, moved, marked)
     return found
 
 
@@ -205,10 +212,10 @@ class _Look:
 
 def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     situation, view = look.situation, look.situation.view
-    if view.is_queued(node):
+    if view.queued and view.is_queued(node):
         return None
     reason = None
-    if not _is_unhindered(node) or view.is_nominated(node):
+    if not _is_unhindered(node) or (view.nominated and view.is_nominated(node)):
         reason = next(node_refusals(situation, node), None)
     if reason is not None:
         if node.nodeclaim is not None:

@@ -26,7 +26,6 @@ __all__ = [
     "labelled_price",
     "lifetime_remaining",
     "lowest_price",
-    "moving_cost",
     "offered_price",
     "rescheduling_cost",
 ]
@@ -76,14 +75,6 @@ def rescheduling_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
     return cost
 
 
-def moving_cost(pods: Iterable[Object], rules: DisruptionRules) -> float:
-    """The base cost, and the eviction costs of the pods where they are above 0."""
-    cost = BASE_COST
-    for pod in pods:
-        cost += max(0.0, eviction_cost(pod, rules))
-    return cost
-
-
 def lifetime_remaining(nodeclaim: Object, now: int) -> float:
     """The fraction of its ``expireAfter`` that a NodeClaim has left, from 0 to 1; 1 when it never expires."""
     text = spec_of(nodeclaim).get("expireAfter")
@@ -115,7 +106,8 @@ def is_unpriced(labels: Mapping[str, str], instance_type: InstanceType | None) -
 
 def _offered(instance_type: InstanceType | None, zone: str, kind: str) -> Offering | None:
     for offering in instance_type.offerings if instance_type is not None else ():
-        if offering.zone == zone and offering.capacity_type == kind:
+        first = offering.requirements.first
+        if first(ZONE) == zone and first(CAPACITY_TYPE) == kind:
             return offering
     return None
 

@@ -132,7 +132,12 @@ class Algebra:
         known = tuple(labels.items())
         found = self._labels.get(known)
         if found is None:
-            found = self._labels[known] = self.set_of(map(self._labelled, known))
+            items: dict[str, Requirement] = {}
+            for label in known:
+                added = self._labelled(label)
+                existing = items.get(added.key)
+                items[added.key] = added if existing is None else self.intersect(added, existing)
+            found = self._labels[known] = self._intern(items)
         return found
 
     def _labelled(self, label: tuple[str, str]) -> Requirement:

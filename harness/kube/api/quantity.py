@@ -60,8 +60,8 @@ class Quantity:
     def stored(cls, value: str | int | float | None) -> Quantity:
         """The quantity of a manifest's value as the API server gives it back: in its own notation, null as 0. Raises QuantityError."""
         if value.__class__ is str:
-            return _stored(value)
-        return Quantity(0) if value is None else _stored(str(cls.parse(value)))
+            return stored_text(value)
+        return Quantity(0) if value is None else stored_text(str(cls.parse(value)))
 
     def __str__(self) -> str:
         return self.text or _canonical(self.nano, self.format)
@@ -171,8 +171,8 @@ def _parse(text: str) -> Quantity:
 
 
 @lru_cache(maxsize=4096)
-def _stored(text: str) -> Quantity:
-    """Decoding trims spaces; a fraction of a binary unit comes back as a decimal."""
+def stored_text(text: str) -> Quantity:
+    """As :meth:`Quantity.stored`. Decoding trims spaces; a fraction of a binary unit comes back as a decimal."""
     parsed = _parse(text.strip(" "))
     written = str(parsed)
     return parsed if written == text else _parse(written)

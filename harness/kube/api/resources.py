@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from harness.kube.api.quantity import ZERO, Format, Quantity
+from harness.kube.api.quantity import ZERO, Format, Quantity, stored_text
 
 ResourceList = Mapping[str, Quantity]
 
 
 def parse_list(obj: Mapping[str, Any] | None) -> dict[str, Quantity]:
     """Quantities of a manifest's resource map, as the API server keeps them (`None` is empty). Raises QuantityError."""
-    return {name: Quantity.stored(text) for name, text in obj.items()} if obj else {}
+    if not obj:
+        return {}
+    return {name: stored_text(text) if text.__class__ is str else Quantity.stored(text) for name, text in obj.items()}
 
 
 def merge(*lists: ResourceList) -> dict[str, Quantity]:

@@ -151,10 +151,12 @@ class HostPort:
 def host_ports(pod: Object) -> tuple[HostPort, ...]:
     """The host ports of the pod's containers (init containers do not count)."""
     return tuple(
-        HostPort(_address(port.get("hostIP") or "0.0.0.0"), port["hostPort"], port.get("protocol") or "")
-        for container in spec_of(pod).get("containers") or ()
-        for port in container.get("ports") or ()
-        if port.get("hostPort")
+        [
+            HostPort(_address(port.get("hostIP") or "0.0.0.0"), port["hostPort"], port.get("protocol") or "")
+            for container in spec_of(pod).get("containers") or ()
+            for port in container.get("ports") or ()
+            if port.get("hostPort")
+        ]
     )
 
 
@@ -224,7 +226,7 @@ def is_reschedulable(pod: Object) -> bool:
     """Whether the pod has to find another place when its node goes: active, or a StatefulSet's that is terminating."""
     if not is_active(pod) and not (is_terminating(pod) and is_owned_by(pod, "apps/v1", "StatefulSet")):
         return False
-    return not any((owner.get("kind"), owner.get("apiVersion")) in _STAYING for owner in owners_of(pod))
+    return not [owner for owner in owners_of(pod) if (owner.get("kind"), owner.get("apiVersion")) in _STAYING]
 
 
 def has_resource_claims(pod: Object, *, only_containers: bool = False) -> bool:
@@ -238,5 +240,6 @@ def has_resource_claims(pod: Object, *, only_containers: bool = False) -> bool:
 
 def affinity_terms(pod: Object, kind: str, strength: str) -> Sequence[Object]:
     """``spec.affinity.KIND.{required,preferred}DuringSchedulingIgnoredDuringExecution`` of a pod (anti-)affinity, or nothing."""
-    affinity = (spec_of(pod).get("affinity") or {}).get(kind) or {}
-    return affinity.get(f"{strength}DuringSchedulingIgnoredDuringExecution") or ()
+    affinity = spec_of(pod).get("affinity")
+    terms = affinity and (affinity.get(kind) or {}).get(f"{strength}DuringSchedulingIgnoredDuringExecution")
+    return terms or ()

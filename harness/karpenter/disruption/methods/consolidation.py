@@ -52,7 +52,6 @@ def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
 
 def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeEvents | None]:
     """Whether consolidation considers the node, and the event that it publishes if not."""
-    pool = quote(candidate.pool)
     if candidate.is_static and rules.static_nodepools:
         return False, None
     labels = candidate.state.labels
@@ -65,11 +64,11 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeE
     elif ZONE not in labels:
         reason = f"Node does not have label {quote(ZONE)}"
     elif consolidate_after(candidate.nodepool) is None:
-        reason = f"NodePool {pool} has consolidation disabled"
+        reason = f"NodePool {quote(candidate.pool)} has consolidation disabled"
     elif rules.empty_by_cost and candidate.is_empty(by_cost=True):
         return False, None
     elif policy == "WhenEmpty" or (not rules.balanced and policy != "WhenEmptyOrUnderutilized"):
-        reason = rules.when_empty_text.format(pool=pool)
+        reason = rules.when_empty_text.format(pool=quote(candidate.pool))
     if reason:
         return False, unconsolidatable(candidate.state, reason)
     return condition_of(candidate, "Consolidatable"), None

@@ -23,7 +23,7 @@ from harness.karpenter.scheduling.reasons.pods import (
 from harness.karpenter.scheduling.topology.topology import Topology
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object
-from harness.kube.scheduling.pods import requests_for_pods
+from harness.kube.scheduling.pods import HostPort, requests_for_pods
 from harness.kube.scheduling.taints import untolerated
 
 
@@ -45,15 +45,10 @@ class ExistingNode:
         self.state, self._algebra = state, algebra
         self.name, self.taints = state.name, state.taints
         self._requirements: RequirementSet | None = None
-        coming = requests_for_pods([each.pod for each in daemons if self._will_run(each)])
-        present = state.daemon_requests() if daemons else {}
-        available = state.available()
-        self.amounts: dict[str, int] = {name: quantity.nano for name, quantity in available.items()}
-        for name, quantity in coming.items():
-            missing = quantity.nano - (present[name].nano if name in present else 0)
-            if missing > 0 and (name in available or rules.daemons_need_listed_resources):
-                self.amounts[name] = self.amounts.get(name, 0) - missing
-        self.host_ports = state.host_ports()
+        self.amounts = state.free()
+        if daemons:
+            self._reserve(daemons, rules)
+        self._host_ports: list[HostPort] | None = None
         self.volumes = {driver: set(claims) for driver, claims in state.volumes.items()}
         expected = {name: limit for name, limit in attach_limits.items() if name not in state.volume_drivers}
         self._limits = {**state.volume_limits, **expected}
@@ -62,9 +57,16 @@ class ExistingNode:
     def copy(self) -> "ExistingNode":
         """The same node, to put pods on."""
         made = copy(self)
-        made.amounts, made.host_ports, made.pods = dict(self.amounts), list(self.host_ports), list(self.pods)
+        made.amounts, made._host_ports, made.pods = dict(self.amounts), list(self.host_ports), list(self.pods)
         made.volumes = {driver: set(claims) for driver, claims in self.volumes.items()}
         return made
+
+    @property
+    def host_ports(self) -> list[HostPort]:
+        """What its pods bind; worked out for nodes that are asked only."""
+        if self._host_ports is None:
+            self._host_ports = self.state.host_ports()
+        return self._host_ports
 
     @property
     def requirements(self) -> RequirementSet:
@@ -74,6 +76,17 @@ class ExistingNode:
             labels = self._algebra.from_labels(self.state.labels)
             self._requirements = self._algebra.together(labels, {HOSTNAME: host})
         return self._requirements
+
+    def _reserve(self, daemons: Sequence[DaemonPod], rules: SchedulingRules) -> None:
+        """Takes off what pods of DaemonSets that still come will request."""
+        coming, present = (
+            requests_for_pods([each.pod for each in daemons if self._will_run(each)]),
+            self.state.daemon_requests(),
+        )
+        for name, quantity in coming.items():
+            missing = quantity.nano - (present[name].nano if name in present else 0)
+            if missing > 0 and (name in self.amounts or rules.daemons_need_listed_resources):
+                self.amounts[name] = self.amounts.get(name, 0) - missing
 
     def _will_run(self, daemon: DaemonPod) -> bool:
         if daemon.ignored or untolerated(self.taints, daemon.tolerations):
@@ -101,9 +114,9 @@ class ExistingNode:
         lacking = tuple(name for name, amount in shape.amounts if amount > self.amounts.get(name, 0))
         if lacking:
             return NodeFull(lacking)
-        items = self.requirements.items
-        if self._algebra.met(self.requirements, shape.requirements, strict=True) is None:
-            cause = self._algebra.conflict(items, shape.requirements.items, strict=True)
+        wanted = shape.requirements
+        if wanted.items and self._algebra.met(self.requirements, wanted, strict=True) is None:
+            cause = self._algebra.conflict(self.requirements.items, wanted.items, strict=True)
             assert cause is not None
             return RequirementsIncompatible("", cause)
         return None

@@ -70,6 +70,8 @@ class _Machine:
 
     def counted(self) -> list[str]:
         """The names of its Nodes that core keeps, in order."""
+        if len(self.nodes) == 1:
+            return [name for name, node in self.nodes.items() if _counts(node)]
         return [name for name, node in sorted(self.nodes.items(), key=_first) if _counts(node)]
 
     def marked(self, deleting: frozenset[str]) -> bool:
@@ -77,6 +79,8 @@ class _Machine:
 
         Marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too.
         """
+        if not deleting:
+            return False
         found = bool(self.claims) and max(self.claims) in deleting
         known = bool(self.claims)
         for name, node in sorted(self.nodes.items(), key=_first):
@@ -123,6 +127,11 @@ class StateNodes:
             return self._fleet
         moved = [self._renew(each, snapshot, make) for each in touched]
         machines = self._machines
+        if self._fleet is None:
+            self._standing = sorted(
+                (machine.place, each) for each, machine in machines.items() if machine.place is not None
+            )
+            self._names = sorted((name, each) for each, machine in machines.items() for name in machine.names)
         if self._fleet is None or any(moved):
             by_provider = {each: state for _, each in self._standing if (state := machines[each].state) is not None}
             by_node = {name: by_provider[each] for name, each in self._names}
@@ -144,16 +153,20 @@ class StateNodes:
                 machine = str(status_of(each).get("providerID") or "")
                 if machine:
                     touched.add(machine)
-                    members = self._machines.setdefault(machine, _Machine()).claims
-                    _set(members, self._machine_of_claim, each, machine, takes)
+                    _set(self._machine(machine).claims, self._machine_of_claim, each, machine, takes)
         gone, come = self._nodes.update(snapshot.nodes)
         for nodes, takes in ((gone, False), (come, True)):
             for each in nodes:
                 machine = provider_id_of(each)
                 touched.add(machine)
-                members = self._machines.setdefault(machine, _Machine()).nodes
-                _set(members, self._machine_of_node, each, machine, takes)
+                _set(self._machine(machine).nodes, self._machine_of_node, each, machine, takes)
         return touched
+
+    def _machine(self, provider_id: str) -> _Machine:
+        known = self._machines.get(provider_id)
+        if known is None:
+            known = self._machines[provider_id] = _Machine()
+        return known
 
     def _take_csinodes(self, csinodes: Sequence[Object]) -> set[str]:
         gone, come = self._csinodes.update(csinodes)
@@ -165,20 +178,23 @@ class StateNodes:
     def _take_pods(self, pods: Sequence[Object]) -> set[str]:
         """Takes note of pods; returns the names of the Nodes that they are, or were, bound to."""
         gone, come = self._pods.update(pods)
-        names = {_node_of(pod) for pod in (*gone, *come)}
-        if not names:
-            return names
         left, numbers = set(map(id, gone)), self._pods.numbers
-        staying = {name: [pod for pod in self._placed.get(name, ()) if id(pod) not in left] for name in names}
+        new: dict[str, list[Object]] = {_node_of(pod): [] for pod in gone}
         for pod in come:
-            staying[_node_of(pod)].append(pod)
-        for name, found in staying.items():
-            found.sort(key=lambda pod: numbers[id(pod)])
+            name = _node_of(pod)
+            if name in new:
+                new[name].append(pod)
+            else:
+                new[name] = [pod]
+        for name, found in new.items():
+            if before := self._placed.get(name):
+                found.extend([pod for pod in before if id(pod) not in left])
+                found.sort(key=lambda pod: numbers[id(pod)])
             if found:
                 self._placed[name] = found
             else:
                 self._placed.pop(name, None)
-        return names
+        return set(new)
 
     def _renew(self, provider_id: str, snapshot: ClusterSnapshot, make: Make) -> bool:
         """Makes the state node of a machine anew where its objects are others; returns whether machines stand otherwise than before."""
@@ -206,9 +222,14 @@ class StateNodes:
         return [pod for pod in snapshot.pods if _node_of(pod) in names]
 
     def _stands(self, machine: str, places: tuple[_Stand | None, _Stand | None], names: tuple[_Names, _Names]) -> bool:
-        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns whether that changed."""
+        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns whether that changed.
+
+        At the first look all are put in order when they are made.
+        """
         if places[0] == places[1] and names[0] == names[1]:
             return False
+        if self._fleet is None:
+            return True
         if places[0] is not None:
             del self._standing[bisect_left(self._standing, (places[0], machine))]
         if places[1] is not None:
@@ -230,7 +251,8 @@ def _set(members: dict[str, Object], machine_of: dict[str, str], obj: Object, ma
 
 
 def _node_of(pod: Object) -> str:
-    return spec_of(pod).get("nodeName") or ""
+    spec = pod.get("spec")
+    return (spec and spec.get("nodeName")) or ""
 
 
 def _first(item: tuple[str, Object]) -> str:

@@ -23,12 +23,14 @@ from harness.kube.api.objects import (
     status_of,
 )
 from harness.kube.api.quantity import NANO, Quantity
-from harness.kube.api.resources import ResourceList, merge, parse_list, subtract
+from harness.kube.api.resources import ResourceList, merge, parse_list
 from harness.kube.scheduling.pods import (
+    PODS,
     HostPort,
     host_ports,
     is_daemon,
     is_terminal,
+    pod_requests,
     requests_for_pods,
 )
 from harness.kube.scheduling.taints import Taint, same_taint
@@ -101,6 +103,8 @@ class StateNode:
     def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
         """Finds out what its pods attach and how much it attaches, see :func:`_limits`."""
         for pod in self.pods:
+            if not spec_of(pod).get("volumes"):
+                continue
             try:
                 attached = volumes.of(pod)
             except VolumeError:
@@ -149,9 +153,17 @@ class StateNode:
         """Allocatable, which until initialization the NodeClaim completes."""
         return self._amounts("allocatable")
 
-    def available(self) -> dict[str, Quantity]:
-        """Allocatable without what the pods on it request."""
-        return subtract(self.allocatable(), requests_for_pods(self.pods) if self.pods else {})
+    def free(self) -> dict[str, int]:
+        """What the pods on it leave of each allocatable resource, in billionths."""
+        found = {name: quantity.nano for name, quantity in self._amounts("allocatable").items()}
+        places = found.get(PODS)
+        for pod in self.pods:
+            for name, quantity in pod_requests(pod).items():
+                if name in found:
+                    found[name] -= quantity.nano
+        if places is not None:
+            found[PODS] = places - len(self.pods) * NANO
+        return found
 
     def daemon_requests(self) -> ResourceList:
         """What the DaemonSet pods on it request."""
