@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -10,7 +11,7 @@ from xml.etree.ElementTree import parse
 
 import pytest
 
-from harness.cli.run_cases import portions
+from harness.cli.run_cases import Portions, portions
 from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.running.runner import Runner
 from tests.cli.command import as_json, call
@@ -96,13 +97,29 @@ def test_a_failure_is_told_when_it_happens_and_an_interrupt_prints_what_is_known
     assert len(parse(here / "out.xml").findall(".//testcase")) == 5
 
 
-@pytest.mark.parametrize(("sizes", "processes"), [((9,), 2), ((1, 40, 3), 2), ((1, 1), 8), ((300, 2, 5), 4)])
-def test_a_process_takes_cases_of_one_file(sizes: tuple[int, ...], processes: int) -> None:
-    cases = [SimpleNamespace(file=f"{file}.yaml") for file, size in enumerate(sizes) for _ in range(size)]
-    parts = portions(cast(Any, cases), processes)
-    assert [number for part in parts for number in part] == [*range(len(cases))]
-    assert all(len({cases[number].file for number in part}) == 1 for part in parts)
-    assert len(parts) >= min(processes, len(cases))
+@pytest.mark.parametrize(
+    ("sizes", "processes"), [((9,), 2), ((1, 40, 3), 2), ((1, 1), 8), ((300, 2, 5), 4), ((50, 50), 2)]
+)
+def test_a_process_takes_cases_of_one_release(sizes: tuple[int, ...], processes: int) -> None:
+    given = [SimpleNamespace(karpenter=f"1.{release}.0") for release, size in enumerate(sizes) for _ in range(size)]
+    cases = [SimpleNamespace(given=one) for one in given[::2] + given[1::2]]
+    queues = portions(cast(Any, cases), processes)
+    parts = [part for queue in queues for part in queue]
+    assert sorted(number for part in parts for number in part) == [*range(len(cases))]
+    assert len(queues) == processes
+    assert all(len({cases[number].given.karpenter for number in part}) == 1 for part in parts)
+    fair = -(-len(cases) // processes)
+    assert max(sum(map(len, queue)) for queue in queues) <= 2 * fair
+    for release, size in enumerate(sizes):
+        holders = [
+            queue for queue in queues if any(cases[part[0]].given.karpenter == f"1.{release}.0" for part in queue)
+        ]
+        assert len(holders) <= -(-size // fair)  # not more than it takes
+
+
+def test_who_has_no_portion_left_takes_one_of_the_others() -> None:
+    queues = Portions([[(1,), (2, 3), (4,)], [], [(5,), (6,)]], multiprocessing)
+    assert [queues.next(process) for process in (1, 0, 1, 1, 1, 0, 2)] == [(4,), (1,), (6,), (2, 3), (5,), (), ()]
 
 
 def test_as_many_processes_as_there_are_cores(many: str, capsys: pytest.CaptureFixture[str]) -> None:
