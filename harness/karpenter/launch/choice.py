@@ -17,10 +17,21 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.resources import fits, parse_list
 from lazyrecords import dataclass
 
-__all__ = ["Choice", "Shuffle", "choose", "claim_requirements", "resolve_instance_types", "wants_ultra_ssd"]
+__all__ = [
+    "Choice",
+    "Rank",
+    "Shuffle",
+    "choose",
+    "claim_requirements",
+    "rank",
+    "resolve_instance_types",
+    "wants_ultra_ssd",
+]
 
 Shuffle = Callable[[list[Offering]], None]
 """Shuffles in place; where Go draws at random, the world's seeded generator does."""
+
+Rank = tuple[float, int, int]
 
 _CAPACITY_RANK = {SPOT: 0, ON_DEMAND: 1}
 _SCOPE_RANK = {"zonal": 0, "regional": 1}
@@ -28,7 +39,7 @@ _SCOPE_RANK = {"zonal": 0, "regional": 1}
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The instance type and the offering of it that is bought. ``ultra_ssd``: the NodeClaim insists on ultra SSD."""
+    """The instance type and the offering of it that is launched. ``ultra_ssd``: the NodeClaim requires ultra SSD."""
 
     instance_type: InstanceType
     offering: Offering
@@ -56,7 +67,7 @@ def claim_requirements(nodeclaim: Mapping[str, Any], release: ProviderRelease) -
 def resolve_instance_types(
     nodeclaim: Mapping[str, Any], wanted: Requirements, types: Sequence[InstanceType], release: ProviderRelease
 ) -> list[InstanceType]:
-    """The instance types that meet the NodeClaim, have room for its requests and can be had now."""
+    """The instance types that meet the NodeClaim's requirements, have room for its requests and an available offering."""
     resources = (nodeclaim.get("spec") or {}).get("resources") or {}
     requests = parse_list(resources.get("requests"))
     allowed = release.allowed_at_create
@@ -74,7 +85,7 @@ def resolve_instance_types(
 def choose(
     wanted: Requirements, types: Sequence[InstanceType], release: ProviderRelease, shuffle: Shuffle | None = None
 ) -> Choice:
-    """The cheapest compatible offering; ties between zones fall to ``shuffle``, or to the first zone without one.
+    """The cheapest compatible offering; ties between zones are decided by ``shuffle``, without one by the order of zones.
 
     Raises LaunchError when nothing is left.
     """
@@ -86,7 +97,7 @@ def choose(
 
 
 def wants_ultra_ssd(wanted: Requirements) -> bool:
-    """Whether ultra SSD is asked for beyond doubt: allowing both, or saying nothing, means no."""
+    """Whether the requirements allow nothing but ultra SSD: with both values, or without the key, the answer is no."""
 
     def accepts(value: str) -> bool:
         one = Requirements((Requirement(SKU_ULTRA_SSD, False, frozenset({value})),), vocabulary=wanted.vocabulary)
@@ -98,7 +109,7 @@ def wants_ultra_ssd(wanted: Requirements) -> bool:
 def _ranked(
     wanted: Requirements, types: Sequence[InstanceType], shuffle: Shuffle | None
 ) -> tuple[InstanceType, Offering] | None:
-    best: tuple[tuple[float, int, int], str] | None = None
+    best: tuple[Rank, str] | None = None
     found: tuple[InstanceType, Offering] | None = None
     for item in types:
         offerings = [offering for offering in item.compatible_offerings(wanted) if offering.available]
@@ -106,14 +117,15 @@ def _ranked(
             continue
         if shuffle is not None:
             shuffle(offerings)
-        first = min(offerings, key=_rank)
-        key = (_rank(first), item.name)
+        first = min(offerings, key=rank)
+        key = (rank(first), item.name)
         if best is None or key < best:
             best, found = key, (item, first)
     return found
 
 
-def _rank(offering: Offering) -> tuple[float, int, int]:
+def rank(offering: Offering) -> Rank:
+    """The sort key of an offering: price (USD per hour), spot before on-demand, zonal before regional; the smallest is best."""
     return (
         offering.price,
         _CAPACITY_RANK.get(offering.capacity_type, 2),

@@ -1,4 +1,4 @@
-"""What Azure's refusals mean: which offerings are left alone, for how long, and what Karpenter says.
+"""What Azure's errors mean: which offerings become unavailable, for how long, and Karpenter's message.
 
 Sources: kaz ``pkg/providers/instance/offerings``, azure-sdk-for-go-extensions ``pkg/errors``. Rules are tried in order.
 """
@@ -33,7 +33,7 @@ _UNAVAILABLE_TTL = 23 * HOUR
 
 
 class Scope(StrEnum):
-    """Which offerings of the chosen size a failure speaks of."""
+    """Which offerings of the chosen size a failure makes unavailable."""
 
     NOTHING = "nothing"
     ALL_SPOT = "all-spot"
@@ -41,9 +41,9 @@ class Scope(StrEnum):
     CAPACITY_TYPE = "capacity-type"
     """The chosen capacity type, everywhere."""
     CAPACITY_TYPE_IN_PLACEMENT = "capacity-type-in-placement"
-    """The chosen capacity type in all zones, or without zone, as it was tried."""
+    """The chosen capacity type in all zones after a zonal launch, without a zone after a regional one."""
     PLACEMENT = "placement"
-    """Both capacity types in all zones, or without zone, as it was tried."""
+    """Both capacity types in all zones after a zonal launch, without a zone after a regional one."""
     ZONE = "zone"
     """Both capacity types in the chosen zone."""
     OFFERING = "offering"
@@ -54,9 +54,9 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AzureFailure:
-    """An error of ARM: its code, its message, and the HTTP call that it answered.
+    """An error of ARM: its code and its message.
 
-    ``text`` is what the SDK prints, in which the provider searches; the message alone when there is none.
+    ``text`` is what the Go SDK prints about it, with the HTTP call, in which the provider searches; the message alone when it is empty.
     """
 
     code: str
@@ -70,7 +70,7 @@ class AzureFailure:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What was left alone: offerings of the `size`, and of its family from `vcpus` on. Without a zone: all of the capacity type."""
+    """What was marked unavailable: the `size`, and its family from `vcpus` on. Without a zone: the whole capacity type."""
 
     zone: str | None
     capacity_type: str
@@ -80,8 +80,11 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a failure means: ``reason`` is the condition reason and that of the marks, ``ttl`` seconds, ``capacity`` whether
-    nothing else would help either."""
+    """What a failure means.
+
+    ``reason`` is that of the NodeClaim's condition and of the marks, which last ``ttl`` seconds. ``capacity``: core treats it as
+    insufficient capacity and deletes the NodeClaim.
+    """
 
     reason: str
     message: str
@@ -98,13 +101,13 @@ class Verdict:
         return LaunchError.create(self.message, self.reason) if self.named else LaunchError(self.message)
 
     def offerings(self, choice: Choice, release: ProviderRelease) -> tuple[tuple[str, str], ...]:
-        """Zones and capacity types of the chosen size to leave alone, sorted, those without a zone last."""
+        """Zones and capacity types of the chosen size that become unavailable, sorted, those without a zone last."""
         return tuple(sorted(set(_marked(self.scope, choice, release)), key=lambda one: (one[0] == REGIONAL_ZONE, one)))
 
     def mark(
         self, marks: UnavailableOfferings, sku: Sku, choice: Choice, release: ProviderRelease, *, now: float
     ) -> tuple[Marked, ...]:
-        """Leaves the offerings alone from ``now`` on, and answers which."""
+        """Marks the offerings unavailable from ``now`` on (the clock's seconds). Returns what was marked."""
         found: list[Marked] = []
         if self.scope is Scope.ALL_SPOT:
             marks.mark_spot(self.reason, now=now, ttl=self.ttl)
@@ -143,7 +146,7 @@ def _marked(scope: Scope, choice: Choice, release: ProviderRelease) -> Iterable[
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """``code`` and, where given, a text that must occur; ``message`` takes ``{zone}``, ``{size}`` and ``{capacity_type}``."""
+    """A rule for ``code`` and, if not empty, a ``term`` in the text; ``message`` takes ``{zone}``, ``{size}`` and ``{capacity_type}``."""
 
     code: str
     term: str
@@ -286,7 +289,7 @@ def codes_of(reason: str) -> frozenset[str]:
 def classify(
     failure: AzureFailure, choice: Choice, release: ProviderRelease, *, machine_request: bool = False
 ) -> Verdict | None:
-    """What a failure means, None when the provider does not know it.
+    """What a failure means, None when the provider has no rule for it.
 
     ``machine_request``: AKS refused the machine itself; failures of the VM behind a machine count as those of a VM.
     """

@@ -1,4 +1,4 @@
-"""Why a launch did not happen, in Karpenter's words (core ``pkg/cloudprovider/types.go``, kaz ``pkg/cloudprovider/cloudprovider.go``)."""
+"""The errors of a launch, in Karpenter's words (core ``pkg/cloudprovider/types.go``, kaz ``pkg/cloudprovider/cloudprovider.go``)."""
 
 from enum import StrEnum
 
@@ -8,10 +8,10 @@ _SHOWN = 1200
 
 
 class FailureKind(StrEnum):
-    """What Karpenter core does about it."""
+    """How Karpenter core handles the error."""
 
     CAPACITY = "insufficient-capacity"
-    """Nothing to buy: the NodeClaim is deleted and its pods are scheduled again."""
+    """Insufficient capacity: the NodeClaim is deleted and its pods are scheduled again."""
     NODECLASS_NOT_READY = "nodeclass-not-ready"
     """The NodeClaim is deleted."""
     CREATE = "create"
@@ -42,7 +42,7 @@ class LaunchError(Exception):
 
     @classmethod
     def capacity(cls, reason: str) -> "LaunchError":
-        """There is nothing to buy for this NodeClaim."""
+        """No offering is available for this NodeClaim."""
         return cls(f"insufficient capacity, {reason}", FailureKind.CAPACITY, condition_reason="", condition_message="")
 
     @classmethod
@@ -71,7 +71,7 @@ class LaunchError(Exception):
         )
 
     def as_create_error(self, context: str) -> "LaunchError":
-        """As CloudProvider.Create returns it: a reason given further in survives, and so does being about capacity."""
+        """The error as CloudProvider.Create wraps it: an inner reason is kept, and so is the kind of a capacity error."""
         classified = self.kind is FailureKind.CREATE
         return LaunchError(
             f"creating nodeclaim, {context}, {self.text}",
@@ -86,9 +86,9 @@ def _shortened(text: str) -> str:
 
 
 class LaunchPanic(Exception):
-    """The provider's code dies on its way to a launch; ``str()`` is what controller-runtime, which recovers it, tells.
+    """The provider's code panics during a launch; ``str()`` is the text with which controller-runtime logs the recovered panic.
 
-    Nothing of the reconciliation is kept: no condition, no later step, so that the NodeClaim is tried again for ever.
+    The reconcile leaves nothing behind, no condition and no later step, so that the NodeClaim is retried for ever.
     """
 
     NIL_POINTER = "panic: runtime error: invalid memory address or nil pointer dereference [recovered]"

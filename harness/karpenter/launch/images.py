@@ -1,4 +1,4 @@
-"""Node images: which one an instance type boots, and what they are called (kaz ``pkg/providers/imagefamily``)."""
+"""Node images: which one an instance type boots, and their names and ids (kaz ``pkg/providers/imagefamily``)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ class ImageDefinition:
     hyperv: str = "2"
 
     def requirements(self) -> list[dict[str, Any]]:
-        """As ``status.images[].requirements`` of an AKSNodeClass."""
+        """In the form of ``status.images[].requirements`` of an AKSNodeClass."""
         return [
             {"key": ARCH, "operator": "In", "values": [self.architecture]},
             {"key": SKU_HYPERV, "operator": "In", "values": [self.hyperv]},

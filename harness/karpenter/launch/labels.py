@@ -1,6 +1,6 @@
-"""Labels in layers: every value that anything asks for, in the order in which it is applied, and what is left of it.
+"""Labels in layers: every value that some source asks for, in the order in which they are applied, and the result.
 
-Nothing is lost: a value that a later layer overwrites stays in the list, so that a node's label can be traced to its source.
+A value that a later layer overwrites stays in the list, so that a node's label can be traced to its source.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,14 +26,14 @@ class Source(StrEnum):
 
 @dataclass(frozen=True)
 class Labels:
-    """Layers in order of application, later ones win; ``withheld`` are winning values that the sender keeps back."""
+    """Layers in order of application, later ones win; ``withheld`` are winning values that the sender does not send."""
 
     layers: tuple[LabelLayer, ...] = ()
     withheld: tuple[LabelLayer, ...] = ()
 
     @classmethod
     def stack(cls, *parts: tuple[Source, Mapping[str, str]]) -> "Labels":
-        """The parts in order; keys of a part sorted, since a map has no order."""
+        """Labels of these parts in order, the keys of each part sorted."""
         return cls(tuple(LabelLayer(key, values[key], source) for source, values in parts for key in sorted(values)))
 
     def on_top(self, *parts: tuple[Source, Mapping[str, str]]) -> "Labels":

@@ -49,7 +49,7 @@ _MACHINE_LEFT_OUT = frozenset(
 
 
 def node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Mapping[str, str]) -> Labels:
-    """What the kubelet is told. `wanted` are the NodeClaim's requirements, `base` what the provider puts on every node."""
+    """The labels for the kubelet. `wanted` are the NodeClaim's requirements, `base` the labels that the provider gives every node."""
     release = launch.release
     metadata = launch.nodeclaim.get("metadata") or {}
     offered = {CAPACITY_TYPE: choice.capacity_type}

@@ -28,7 +28,7 @@ _PRIORITIES = {SPOT: SPOT, ON_DEMAND: keys.REGULAR}
 
 @dataclass(frozen=True)
 class Created:
-    """What CloudProvider.Create tells core: labels with their sources, annotations, resources and ids."""
+    """What CloudProvider.Create returns to core: labels with their sources, annotations, resources and ids."""
 
     labels: Labels
     annotations: Mapping[str, str]
@@ -48,7 +48,7 @@ def created_from_vm(
     release: ProviderRelease,
     provider_id: ProviderId,
 ) -> Created:
-    """From a VM's body as Azure has it or as it was sent."""
+    """The result of a launch, from the VM's body as Azure has it or as it was sent."""
     properties = vm.get("properties") or {}
     capacity_type = _CAPACITY_TYPES.get(properties.get("priority") or "", "")
     facts = _machine_facts(
@@ -86,7 +86,7 @@ def created_from_machine(
     machine_id: str,
     provider_id: ProviderId,
 ) -> Created:
-    """From the body of an AKS machine."""
+    """The result of a launch, from the body of an AKS machine."""
     properties = machine["properties"]
     facts = _machine_facts(
         zones=[],
@@ -119,7 +119,7 @@ def created_from_machine(
 
 
 def populated_labels(nodeclaim: Mapping[str, Any], created: Created, release: ProviderRelease) -> Labels:
-    """The NodeClaim's labels after launch, which registration copies to the node (PopulateNodeClaimDetails): its own win."""
+    """The NodeClaim's labels after launch, which registration copies to the node: the NodeClaim's own win (PopulateNodeClaimDetails)."""
     own = (nodeclaim.get("metadata") or {}).get("labels") or {}
     parts: list[tuple[Source, Mapping[str, str]]] = []
     if release.core.labels_from_claim_requirements:

@@ -1,4 +1,4 @@
-"""A NodeClaim to everything that is sent to Azure for it: the provider's side of CloudProvider.Create, without the calls."""
+"""From a NodeClaim to the bodies that are sent to Azure for it: the provider's part of CloudProvider.Create, without the calls."""
 
 import base64
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ __all__ = ["MachinePlan", "VmPlan", "plan"]
 class VmPlan:
     """A virtual machine to be made: PUT ``nic``, PUT ``vm``, and once it is up the extensions.
 
-    ``labels`` are those the kubelet is given, with their layers and what was withheld. In bootstrapping-client mode
-    ``provision`` is what the bootstrapping service is asked, and :meth:`bootstrapped` takes its answer.
+    ``labels`` are those that the kubelet gets, with their layers and those withheld. In bootstrapping-client mode ``provision`` is the
+    body of the request to the bootstrapping service, and :meth:`bootstrapped` takes its answer.
     """
 
     launch: Launch
@@ -114,7 +114,7 @@ class MachinePlan:
 
 
 def plan(launch: Launch) -> VmPlan | MachinePlan:
-    """Chooses size, zone and capacity type, stacks the labels and prepares the bodies. Raises LaunchError."""
+    """Chooses size, zone and capacity type, stacks the labels and prepares the bodies. Raises LaunchError, LaunchPanic."""
     wanted = claim_requirements(launch.nodeclaim, launch.release)
     types = resolve_instance_types(launch.nodeclaim, wanted, launch.types, launch.release)
     if not types:

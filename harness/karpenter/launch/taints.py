@@ -7,8 +7,6 @@ from harness.karpenter.labels.core import UNREGISTERED_TAINT
 
 __all__ = ["claim_taints", "render"]
 
-"""Keeps pods away until Karpenter has registered the node."""
-
 
 def claim_taints(nodeclaim: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
     """General and startup taints of a NodeClaim; the latter end with the unregistered taint unless either list has it."""

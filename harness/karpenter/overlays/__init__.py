@@ -1,1 +1,1 @@
-"""NodeOverlays: prices and capacity of instance types as their owner says, for Karpenter's decisions only."""
+"""NodeOverlays: they change prices and capacity of instance types in Karpenter's decisions, not in launches."""

@@ -1,4 +1,4 @@
-"""What NodeOverlays come to: written by their controller, read by whoever asks for instance types.
+"""The last evaluation of the NodeOverlays: written by their controller, read by whoever needs instance types.
 
 Core ``pkg/controllers/nodeoverlay/store.go``.
 """
@@ -14,26 +14,26 @@ __all__ = ["AppliedOverlays", "Unevaluated"]
 
 
 class Unevaluated(Exception):
-    """Overlays were not looked at for a NodePool yet; the message is core's."""
+    """The overlays have not been evaluated for a NodePool yet; the message is core's."""
 
     def __init__(self, nodepool: str) -> None:
         super().__init__(f"applying nodeoverlays, awaiting nodeoverlay evaluation, nodepool {nodepool}")
 
 
 class AppliedOverlays:
-    """Empty until somebody has looked at the overlays; ``version`` changes each time."""
+    """Empty until the first evaluation; ``version`` grows with each."""
 
     def __init__(self) -> None:
         self._evaluation = Evaluation({}, {})
         self.version = 0
 
     def update(self, evaluation: Evaluation) -> None:
-        """What they come to from now on."""
+        """Replaces the evaluation."""
         self._evaluation = evaluation
         self.version += 1
 
     def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]:
-        """The instance types of a NodePool as Karpenter decides by them. Raises Unevaluated."""
+        """The instance types of a NodePool with overlays applied. Raises Unevaluated."""
         if nodepool not in self._evaluation.nodepools:
             raise Unevaluated(nodepool)
         return self._evaluation.apply(nodepool, types)

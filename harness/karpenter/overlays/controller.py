@@ -1,4 +1,4 @@
-"""Keeps what NodeOverlays come to, and says on each whether it applies.
+"""The controller of NodeOverlays: evaluates them, and writes on each whether it applies.
 
 Core ``pkg/controllers/nodeoverlay/controller.go``, ``pkg/cloudprovider/overlay/cloudprovider.go``. Runs behind the gate NodeOverlay.
 """
@@ -28,11 +28,11 @@ _AGAIN = 6 * 3600.0
 _KEY = "overlays"
 
 Types = Callable[[Object], Sequence[InstanceType]]
-"""The provider's instance types for a NodePool. Raises LookupError where it has none to tell."""
+"""The provider's instance types for a NodePool. Raises LookupError where it has none."""
 
 
 def with_verdict(overlay: Object, verdict: Verdict, now: str) -> Conditions:
-    """The conditions of a NodeOverlay after it was looked at; ``now`` as in objects."""
+    """The conditions of a NodeOverlay after an evaluation; ``now`` is RFC 3339."""
     conditions = Conditions(overlay, (VALIDATION_SUCCEEDED,), now)
     if verdict.reason:
         conditions.set_false(VALIDATION_SUCCEEDED, verdict.reason, verdict.message)
@@ -42,9 +42,9 @@ def with_verdict(overlay: Object, verdict: Verdict, now: str) -> Conditions:
 
 
 class NodeOverlays:
-    """One key: all overlays are looked at together, when one of them, a NodePool or a NodeClass changes, and every six hours.
+    """Evaluates all overlays together, under one key, when one of them, a NodePool or an AKSNodeClass changes, and every six hours.
 
-    What they come to is kept in ``applied``; ``evaluated`` is called when that may have changed.
+    The evaluation is kept in ``applied``; ``evaluated`` is called when it may have changed.
     """
 
     name = "nodeoverlay"
@@ -63,7 +63,7 @@ class NodeOverlays:
         self._failures = 0
 
     def watches(self) -> Mapping[str, Router]:
-        """What decides which overlays apply where."""
+        """NodeOverlays, NodePools and AKSNodeClasses."""
         return dict.fromkeys(("NodeOverlay", "NodePool", "AKSNodeClass"), self._route)
 
     def _route(self, change: Change) -> Iterable[Hashable]:
@@ -74,7 +74,7 @@ class NodeOverlays:
         return (_KEY,) if changed else ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Looks at all overlays."""
+        """Evaluates all overlays."""
         types: dict[str, Sequence[InstanceType]] = {}
         problems = []
         for pool in self._view.list("NodePool"):
@@ -96,7 +96,8 @@ class NodeOverlays:
         return Result(_AGAIN, Wait.ALARM)
 
     def _failed(self, problem: str) -> Result:
-        """Tries again later; nothing waits for that, since a change brings the next look by itself."""
+        """Logs the error and retries with back-off, as an alarm: a world does not wait for it, since a change triggers the next
+        evaluation."""
         self._sink.log("error", self.name, "Reconciler error", error=problem)
         first, longest = self.backoff
         after = min(first * 2 ** min(self._failures, 32), longest)

@@ -1,4 +1,4 @@
-"""What NodeOverlays make of instance types: which ones apply where, and which ones are refused.
+"""The evaluation of NodeOverlays: which of them apply to which instance types, and which are refused.
 
 Core ``pkg/controllers/nodeoverlay/{controller,store}.go``, ``pkg/apis/v1alpha1/nodeoverlay{,_validation}.go``,
 ``pkg/cloudprovider/types.go`` (AdjustedPrice).
@@ -32,7 +32,7 @@ _RESTRICTED = ("cpu", "memory", "ephemeral-storage", "pods")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What comes of one NodeOverlay; ``reason`` is empty when it applies wherever it matches."""
+    """Whether one NodeOverlay applies: reason and message of its condition when it does not, both empty when it does."""
 
     reason: str = ""
     message: str = ""
@@ -40,7 +40,7 @@ class Verdict:
 
 @dataclass(slots=True)
 class _Update:
-    """What is changed of one instance type for one NodePool, and by an overlay of which weight last.
+    """The changes to one instance type for one NodePool; ``last_weight`` is that of the last overlay that changed ``last_resources``.
 
     ``prices``: change and weight by the requirements of the offering, as text.
     """
@@ -52,7 +52,7 @@ class _Update:
 
 
 class Evaluation:
-    """The outcome of one look at all NodeOverlays. ``nodepools`` are those that were looked at, by name."""
+    """The result for all NodeOverlays: ``verdicts`` by overlay; ``nodepools`` are the names of those that were evaluated."""
 
     def __init__(self, verdicts: Mapping[str, Verdict], updates: Mapping[str, Mapping[str, _Update]]) -> None:
         self.verdicts = verdicts
@@ -64,8 +64,10 @@ class Evaluation:
         return frozenset(self._updates)
 
     def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]:
-        """The instance types of a NodePool with what overlays say; the same list for the same list. Raises KeyError for a
-        NodePool that was not looked at."""
+        """The instance types of a NodePool with overlays applied; the same result for the same list.
+
+        Raises KeyError for a NodePool that was not evaluated.
+        """
         updates = self._updates[nodepool]
         if not updates:
             return types
@@ -82,10 +84,10 @@ def evaluate(
     types: Mapping[str, Sequence[InstanceType]],
     release: ProviderRelease,
 ) -> Evaluation:
-    """Looks at the overlays by weight, the heaviest first, then by name, the last first.
+    """Evaluates the overlays by weight, the heaviest first, then by name in descending order.
 
-    ``types`` are the instance types as the provider has them, by the name of the NodePool; NodePools that have no entry there are
-    not looked at. An overlay that is in conflict with a heavier one or one before it anywhere applies nowhere.
+    ``types`` are the provider's instance types by the name of the NodePool; NodePools without an entry are left out. An overlay that
+    changes somewhere what one of the same weight before it has changed applies nowhere.
     """
     pools = [pool for pool in nodepools if name_of(pool) in types]
     updates: dict[str, dict[str, _Update]] = {name_of(pool): {} for pool in pools}
@@ -108,7 +110,7 @@ def evaluate(
 
 
 def adjusted_price(price: float, change: str) -> float:
-    """A price with what an overlay says of it: an amount in its place, or a signed amount or percentage; not below 0."""
+    """A price in USD per hour after an overlay: replaced by an amount, or changed by a signed amount or percentage; never below 0."""
     if not change:
         return price
     if change[0] not in "+-":
@@ -118,7 +120,7 @@ def adjusted_price(price: float, change: str) -> float:
 
 
 def _selected(base: Requirements, wanted: Requirements, types: Sequence[InstanceType]) -> Mapping[str, Sequence[str]]:
-    """The offerings that an overlay selects, as text, by the name of the instance type; ``base`` is what the NodePool adds to each."""
+    """By instance type, the requirements (as text) of the offerings that an overlay selects; ``base`` are the NodePool's labels."""
     keys = wanted.keys()
     added = [base[key] for key in keys if key in base]
     found = {}
@@ -148,7 +150,7 @@ def _change(overlay: Object) -> str | None:
 
 
 def _problem(overlay: Object, release: ProviderRelease) -> str:
-    """What the API server let pass and Karpenter does not."""
+    """The error of Karpenter's own validation, which the API server does not check; empty when there is none."""
     spec, wording = spec_of(overlay), wording_of(release)
     found = []
     for requirement in spec.get("requirements") or ():
@@ -164,7 +166,7 @@ def _problem(overlay: Object, release: ProviderRelease) -> str:
 
 
 def _in_conflict(overlay: Object, updates: Mapping[str, _Update], matches: Mapping[str, Sequence[str]]) -> bool:
-    """Whether one of the same weight changed the same before."""
+    """Whether an overlay of the same weight has changed the same price or resource before."""
     weight, change = _weight(overlay), _change(overlay)
     capacity = frozenset(spec_of(overlay).get("capacity") or ())
     for name, offerings in matches.items():
@@ -183,7 +185,7 @@ def _in_conflict(overlay: Object, updates: Mapping[str, _Update], matches: Mappi
 def _keep(
     overlay: Object, updates: dict[str, _Update], matches: Mapping[str, Sequence[str]], *, first_wins: bool
 ) -> None:
-    """Notes what the overlay changes. What a heavier one says of a price stays."""
+    """Notes what the overlay changes. A price that a heavier one has changed stays."""
     weight, change, capacity = _weight(overlay), _change(overlay), parse_list(spec_of(overlay).get("capacity"))
     for name, offerings in matches.items():
         if change is None and not capacity:

@@ -8,30 +8,20 @@ Source: kaz pkg/providers/allocationstrategy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
-from harness.karpenter.instancetypes.offerings import placement_scope
-from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch import claim_requirements, resolve_instance_types
+from harness.karpenter.launch.choice import Rank, rank
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object
 from harness.latest import LatestOf
 
-_CAPACITY_RANK: Mapping[str, int] = {SPOT: 0, ON_DEMAND: 1}
-
 _ORDERS = 32
 """How many lists have their order kept."""
-
-Rank = tuple[float, int, int]
-
-
-def rank(offering: Offering) -> Rank:
-    """The sort key of an offering: price (USD per hour), spot before on-demand, zonal before regional; the smallest is best."""
-    regional = placement_scope(offering.zone) != "zonal"
-    return (offering.price, _CAPACITY_RANK.get(offering.capacity_type, 2), int(regional))
 
 
 class PriceOrder:

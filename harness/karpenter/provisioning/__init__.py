@@ -1,1 +1,1 @@
-"""From pending pods to NodeClaims: batches, simulation, creation, and the watch for runaways."""
+"""From pending pods to NodeClaims: batches, simulation, creation, and the detection of runaways."""

@@ -1,4 +1,4 @@
-"""The window in which triggers are gathered before a simulation (core pkg/controllers/provisioning/batcher.go)."""
+"""The batch window, in which triggers are collected before a simulation (core pkg/controllers/provisioning/batcher.go)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_SECONDS = 10.0
 
 
 class Batcher:
-    """One window at a time: it ends a second after the last new trigger, at the latest ten seconds after the first."""
+    """One window at a time: it ends `idle` seconds after the last new trigger, at the latest `longest` seconds after the first."""
 
     __slots__ = ("_busy", "_clock", "_ends", "_idle", "_limit", "_max", "_seen")
 
@@ -22,7 +22,7 @@ class Batcher:
         self._limit = self._busy = 0
 
     def trigger(self, uid: str) -> bool:
-        """Counts a trigger. Returns whether it opened a window, whose end somebody has to wait for."""
+        """Counts a trigger, once for each uid. Returns whether it opened a window; the caller then waits for its end."""
         if uid in self._seen:
             return False
         self._seen.add(uid)
@@ -39,10 +39,10 @@ class Batcher:
         return max(0, self._ends - self._clock.now) if self._ends is not None else 0
 
     def close(self) -> None:
-        """The window is over: the next trigger opens another."""
+        """Ends the window: the next trigger opens another."""
         self._ends = None
         self._seen.clear()
 
     def pause(self, seconds: float) -> None:
-        """Nobody waits for triggers so long: those that come open a window when it is over."""
+        """A simulation takes so many seconds: triggers during that time open a window that begins at its end."""
         self._busy = self._clock.now + nanoseconds(seconds)

@@ -1,4 +1,4 @@
-"""Machines that the cluster's state waits for: NodeClaims without a provider id, and what is being deleted.
+"""What Karpenter's cluster state waits for: NodeClaims without a provider id, and machines that are being deleted.
 
 Source: core pkg/controllers/state/cluster.go (Synced).
 """
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class ComingsAndGoings:
-    """Sets of names, kept up by the changes of NodeClaims and Nodes, all of which have to be heard."""
+    """Sets of names, kept up to date by the changes of NodeClaims and Nodes: it has to `hear` all of them."""
 
     def __init__(self) -> None:
         self._coming: set[str] = set()

@@ -1,4 +1,4 @@
-"""Who wants to know what the provisioner found, while it finds it: those that explain, and those that record."""
+"""Observers of the provisioner's simulations: those that explain, and those that record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Listener", "ledger_for"]
 
 
 class Listener:
-    """Is told of each simulation; nothing that is decided depends on it. `wants_ledger`: simulations note their reasons for it."""
+    """Is called for each simulation; no decision depends on it. `wants_ledger`: simulations collect their reasons in a ledger."""
 
     wants_ledger = False
 
@@ -26,14 +26,14 @@ class Listener:
         results: SchedulingResults,
         ledger: Ledger | None,
     ) -> None:
-        """A simulation has ended; `ledger` is there where somebody wants one."""
+        """A simulation has ended; `ledger` is None unless a listener wants one."""
 
     def created(self, planned: PlannedNodeClaim, nodeclaim: str) -> None:
-        """A NodeClaim that a simulation planned is there, under this name."""
+        """A planned NodeClaim was created under this name."""
 
 
 def ledger_for(listeners: Iterable[Listener]) -> Ledger | None:
-    """A new ledger where one of them wants one."""
+    """A new ledger if one of the listeners wants one, else None."""
     if not any(one.wants_ledger for one in listeners):
         return None
     from harness.karpenter.scheduling.reasons.ledger import Ledger

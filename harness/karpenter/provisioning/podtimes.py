@@ -1,4 +1,4 @@
-"""When Karpenter took notice of a pod, first decided about it, and has had a place for it since.
+"""When Karpenter first saw a pod as pending, first decided about it, and since when it has had a place for it.
 
 Core ``pkg/controllers/state/cluster.go`` (AckPods, MarkPodSchedulingDecisions), ``pkg/controllers/provisioning/controller.go``. It forgets
 a pod that runs; here its times stay, for who asks later how long it took.
@@ -17,7 +17,8 @@ __all__ = ["PodTimes", "TakenUp"]
 
 @dataclass(slots=True)
 class TakenUp:
-    """Of one pod, in nanoseconds: first seen as pending; first decision, whatever it was; since when it has had a place."""
+    """The times of one pod, in nanoseconds since the start: first seen as pending, first decision of any kind, since when it has a
+    place."""
 
     seen: int
     decided: int | None = None
@@ -33,13 +34,13 @@ class PodTimes:
         self.by_uid: dict[str, TakenUp] = {}
 
     def seen(self, pod: Object, now: int) -> None:
-        """A pod that Karpenter may provision for is there."""
+        """Notes a provisionable pod, at its first call for the pod."""
         uid = uid_of(pod)
         if uid not in self.by_uid:
             self.by_uid[uid] = TakenUp(now)
 
     def decided(self, results: SchedulingResults, pod: Callable[[str], Object | None], now: int) -> None:
-        """A simulation has ended; `pod` finds one by its key. Pods that are bound, and were to move, do not count."""
+        """Notes the results of a simulation. `pod` finds a pod by `namespace/name`; pods that are bound already do not count."""
         for key in (*results.errors, *results.ignored):
             failed = pod(key)
             if failed is not None and (times := self.by_uid.get(uid_of(failed))) is not None:

@@ -50,7 +50,7 @@ from harness.kube.scheduling.taints import same_taint
 
 RETRIGGER_SECONDS = 10.0
 _LUCKY_RETRIES = 64
-"""How often a world waits for a tie to be drawn otherwise before it calls itself settled: of four domains, one misses once in 10**8."""
+"""How often a world waits for another draw of a tie before it counts as settled; of four domains one is missed once in 10**8 cases."""
 _WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
 
@@ -74,7 +74,7 @@ class Provisioner:
         marks: Marks,
         listeners: Sequence[Listener] = (),
     ) -> None:
-        """`listeners` explain and record; they are told of every simulation."""
+        """`failures` are the launch failures by NodeClaim; `listeners` are called for every simulation."""
         self._engine, self._view, self._writer, self._sink = access.engine, access.view, access.writer, access.sink
         self._instance_types = instance_types
         self.options = options
@@ -90,10 +90,10 @@ class Provisioner:
         self._passes = self._retries = 0
         self._listeners = listeners
         self.times = PodTimes()
-        """When each pod was taken up."""
+        """When Karpenter first saw each pod, decided about it, and had a place for it."""
 
     def watches(self) -> Mapping[str, Router]:
-        """Everything that a simulation reads; pods and nodes also trigger."""
+        """All kinds of objects that a simulation reads; pods and nodes also trigger one."""
         return dict.fromkeys(KINDS, self._route)
 
     def _route(self, change: Change) -> Iterable[Hashable]:
@@ -136,15 +136,16 @@ class Provisioner:
         return Result(RETRIGGER_SECONDS, Wait.POLL)
 
     def snapshot(self) -> ClusterSnapshot:
-        """What a simulation would see now."""
+        """The snapshot that a simulation would use now."""
         return observed(self._view, self._engine.clock.now, self._marks.deleting)
 
     def _moment(self) -> int:
-        """The time where it matters: while something is being deleted, since the protection of pods may end."""
+        """The time, while something is being deleted, since do-not-disrupt of its pods may end; else 0, since time does not matter."""
         return self._engine.clock.now if self._marks.deleting or self._machines.going else 0
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
-        """The instance types of each NodePool that Karpenter provisions for, as its NodeClass sees them, asked for in order of weight."""
+        """By name, the instance types of each NodePool that Karpenter provisions for, in order of weight; NodePools without any are left
+        out."""
         found: dict[str, Sequence[InstanceType]] = {}
         rules = rules_of(self._instance_types.release.core)
         for pool in usable_nodepools(self._view.list("NodePool"), self.options.node_class, rules):
@@ -168,7 +169,7 @@ class Provisioner:
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """How many pods the last simulation found no place for, and how many Karpenter does not consider."""
+        """The number of pods that the last simulation could not schedule, and of those that Karpenter ignores."""
         errors = self._results.errors.values()
         return sum(not is_deferred(reason) for reason in errors), len(self._results.ignored)
 
@@ -246,7 +247,7 @@ class Provisioner:
             self._nominate(name, pods)
 
     def _nominate(self, name: str, pods: Sequence[Object]) -> None:
-        """Pods are expected on a Node, or on the Node of a NodeClaim; the machine is left alone for a while."""
+        """Notes that pods should schedule on a Node, or on the Node of a NodeClaim, which is then not disrupted for a while."""
         node, claim = self._view.get("Node", name), self._view.get("NodeClaim", name)
         machine = spec_of(node).get("providerID") if node is not None else status_of(claim or {}).get("providerID")
         if machine:

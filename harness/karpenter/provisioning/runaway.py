@@ -1,4 +1,4 @@
-"""The watch for pods that get one NodeClaim after the other and never a place."""
+"""Detects pods that get one NodeClaim after the other and are never bound."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PodRunaways:
         return self._detector.record(subject, Loop(signature, at, (f"NodeClaim/{name_of(claim)}",), fault, why))
 
     def _reason(self, pods: Sequence[Object]) -> tuple[str | None, str]:
-        """Why the NodeClaim before did not help."""
+        """The label key at fault (None: none is), and why the NodeClaim before did not take the pods."""
         for pod in pods:
             claim = self._last.get(uid_of(pod))
             if claim is None:
@@ -74,7 +74,7 @@ class PodRunaways:
         return None, ""
 
     def _refused(self, pod: Object, node: Object) -> str:
-        """What kube-scheduler has against the Node, with the DaemonSets whose pods are there; empty when nothing."""
+        """Why kube-scheduler does not bind the pod to the Node, with the DaemonSets whose pods are there; empty when nothing forbids it."""
         there = [
             one for one in self._view.list("Pod") if spec_of(one).get("nodeName") == name_of(node) and is_active(one)
         ]

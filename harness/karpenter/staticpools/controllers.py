@@ -26,7 +26,7 @@ __all__ = ["BOUND", "GATE", "StaticDeprovisioning", "StaticProvisioning"]
 GATE = "StaticCapacity"
 
 BOUND = 8
-"""So many NodeClaims in a row that never became a node are a runaway."""
+"""So many batches of NodeClaims in a row, none of which became a node, are a runaway."""
 
 Look = Callable[[], View]
 Create = Callable[[PlannedNodeClaim], Object]
@@ -34,7 +34,7 @@ Create = Callable[[PlannedNodeClaim], Object]
 
 
 class StaticProvisioning:
-    """Creates what static NodePools lack; a key is a NodePool's name. `failures` are launch failures by NodeClaim."""
+    """Creates the NodeClaims that static NodePools lack; a key is a NodePool's name. `failures` are launch failures by NodeClaim."""
 
     name = "static.provisioning"
     backoff = (0.005, 1000.0)
@@ -55,10 +55,10 @@ class StaticProvisioning:
         self._failures: dict[str, int] = {}
         self._runaways = _PoolRunaways(failures)
         self.held = False
-        """Whether nothing is to be made for now."""
+        """While it is set, no NodeClaims are created."""
 
     def watches(self) -> Mapping[str, Router]:
-        """NodePools that want another number or become ready, and their NodeClaims that go."""
+        """NodePools whose `replicas` change or that become ready, and their NodeClaims that are deleted."""
         return {"NodePool": self._of_nodepool, "NodeClaim": self._of_nodeclaim}
 
     def _of_nodepool(self, change: Change) -> Iterable[Hashable]:
@@ -75,7 +75,7 @@ class StaticProvisioning:
         return _static_pool(self._view, change.object) if goes or change.type is ChangeType.DELETED else ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Creates all that one NodePool lacks."""
+        """Creates all NodeClaims that one NodePool lacks."""
         pool = self._view.get("NodePool", str(key))
         if pool is None or not is_static_nodepool(pool) or self.held:
             return DONE
@@ -90,14 +90,15 @@ class StaticProvisioning:
         return DONE if made.again is None else Result(made.again, Wait.POLL)
 
     def _failed(self, pool: str, problem: str) -> Result:
-        """Tries again later; nothing waits for that, since a change brings the next look by itself."""
+        """Logs the error and retries with back-off, as an alarm: a world does not wait for it, since a change triggers the next
+        reconcile."""
         self._sink.log("error", self.name, "Reconciler error", NodePool=pool, error=problem)
         first, longest = self.backoff
         failures = self._failures[pool] = self._failures.get(pool, 0) + 1
         return Result(min(first * 2 ** min(failures - 1, 32), longest), Wait.ALARM)
 
     def _provision(self, view: View, pool: Object, made: Growth) -> str:
-        """Creates NodeClaims. Returns what went wrong."""
+        """Creates NodeClaims. Returns the error, empty when all were created."""
         assert made.counts is not None
         told = {"current": made.counts.running, "desired": _replicas(pool), "provision-count": made.count}
         text = "provisioning nodeclaims to satisfy replica count"
@@ -117,7 +118,7 @@ class StaticProvisioning:
 
 
 class StaticDeprovisioning:
-    """Deletes what static NodePools have too much; a key is a NodePool's name."""
+    """Deletes the NodeClaims that static NodePools have too many; a key is a NodePool's name."""
 
     name = "static.deprovisioning"
     backoff = (0.005, 1000.0)
@@ -125,10 +126,10 @@ class StaticDeprovisioning:
     def __init__(self, view: ClusterView, writer: Writer, sink: Sink, look: Look) -> None:
         self._view, self._writer, self._sink, self._look = view, writer, sink, look
         self.held = False
-        """Whether nothing is to be taken for now."""
+        """While it is set, no NodeClaims are deleted."""
 
     def watches(self) -> Mapping[str, Router]:
-        """NodePools that want another number, and NodeClaims that come."""
+        """NodePools whose `replicas` change, and new NodeClaims."""
         return {"NodePool": self._of_nodepool, "NodeClaim": self._of_nodeclaim}
 
     def _of_nodepool(self, change: Change) -> Iterable[Hashable]:
@@ -141,7 +142,7 @@ class StaticDeprovisioning:
         return _static_pool(self._view, change.object) if change.type is ChangeType.ADDED else ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes all that one NodePool has too much."""
+        """Deletes all NodeClaims that one NodePool has too many."""
         pool = self._view.get("NodePool", str(key))
         if pool is None or not is_static_nodepool(pool) or self.held:
             return DONE
@@ -167,7 +168,7 @@ class StaticDeprovisioning:
 
 
 class _PoolRunaways:
-    """NodePools whose NodeClaims go before they become nodes, and are made again at once (kaz #1854)."""
+    """Detects NodePools whose NodeClaims are deleted before they register, and are created again at once (kaz #1854)."""
 
     def __init__(self, failures: Mapping[str, str]) -> None:
         self._failures = failures
@@ -176,7 +177,7 @@ class _PoolRunaways:
         self._registered: set[str] = set()
 
     def seen(self, claim: Object) -> None:
-        """Takes note of NodeClaims that became nodes."""
+        """Notes NodeClaims that have registered."""
         if condition_is(claim, "Registered"):
             self._registered.add(name_of(claim))
 

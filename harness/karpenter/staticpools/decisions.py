@@ -1,4 +1,4 @@
-"""How many NodeClaims a static NodePool gets, and which ones go when it has too many.
+"""How many NodeClaims a static NodePool gets, and which ones are deleted when it has too many.
 
 Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``, ``pkg/controllers/state/statenodepool.go``.
 """
@@ -27,7 +27,7 @@ POLLING, LIMITED, UNSYNCED = 60.0, 30.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How many NodeClaims are created, and the seconds to the next look (None: only a change brings one)."""
+    """How many NodeClaims are created, and the seconds to the next reconcile (None: only a change triggers one)."""
 
     count: int = 0
     again: float | None = None
@@ -35,20 +35,21 @@ class Growth:
 
 
 def _silent(event: SchedulingEvent) -> None:
-    """Nobody listens."""
+    """Drops the event."""
 
 
 def is_static_nodepool(nodepool: Object) -> bool:
-    """Whether the NodePool keeps up a number of nodes."""
+    """Whether the NodePool is static (has ``spec.replicas``)."""
     return spec_of(nodepool).get("replicas") is not None
 
 
 def growth(
     simulations: Simulations, nodepool: Object, *, synced: bool, replacing: frozenset[str] = frozenset()
 ) -> Growth:
-    """What the NodePool lacks. ``replacing``: NodeClaims that a command of disruption is just about.
+    """How many NodeClaims the NodePool lacks. ``replacing`` names the NodeClaims that a disruption command is about to replace.
 
-    Those count against the decision to grow, but not in the number: the controller then makes one for each of them as well.
+    They count when it is decided whether NodeClaims are missing, but not for how many: then the controller creates one for each of them
+    as well, as upstream does.
     """
     ready = condition(nodepool, "Ready")
     if (
@@ -79,8 +80,11 @@ def surplus(
     replacing: frozenset[str] = frozenset(),
     say: Callable[[SchedulingEvent], None] = _silent,
 ) -> tuple[Sequence[Object], Growth]:
-    """The NodeClaims that are too many, in the order in which they go, and when to look again: first those without a machine, then
-    empty nodes, then those whose pods cost least to move. ``say`` hears what is told of pods that are not to be disrupted for a while."""
+    """The NodeClaims to delete, in order, and when to reconcile again.
+
+    First come NodeClaims without a machine, then empty nodes, then those whose pods cost least to move. ``say`` gets the events about pods
+    with a duration as do-not-disrupt.
+    """
     if not _is_managed(simulations, nodepool) or not is_static_nodepool(nodepool) or is_terminating(nodepool):
         return (), Growth()
     name = name_of(nodepool)
@@ -119,7 +123,7 @@ def _unresolved(claims: Iterable[Object], nodepool: str) -> list[Object]:
 def _cheapest(
     simulations: Simulations, nodes: Sequence[StateNode], say: Callable[[SchedulingEvent], None]
 ) -> list[StateNode]:
-    """Empty ones as they come; the others by whether a pod forbids it, then by what moving their pods costs."""
+    """Empty nodes in their order; then the others, those with a do-not-disrupt pod last, by the cost of moving their pods."""
     judge = Displaced((), simulations.snapshot.now, simulations.rules)
     rules = disruption_rules_of(simulations.core)
     assert rules is not None, "releases with static NodePools are measured"
