@@ -48,7 +48,7 @@ SMOKE_DISRUPTION := scenarios/disruption/emptiness.yaml
 DISRUPTION := $(addprefix scenarios/disruption/,emptiness.yaml drift.yaml consolidation.yaml consolidated.yaml not-consolidated.yaml blocked.yaml \
   queue.yaml expiration.yaml static-drift.yaml overlays.yaml policies.yaml balanced.yaml prices.yaml validation.yaml budgets.yaml \
   interruption.yaml churn.yaml timeouts.yaml refused-replacements.yaml no-candidates.yaml repair-beside-others.yaml \
-  budgets-by-method.yaml metrics.yaml)
+  budgets-by-method.yaml metrics.yaml images.yaml)
 CLUSTER_SCENARIOS := $(addprefix scenarios/labels/,bootstrapping-client.yaml do-not-sync-taints.yaml kubelet-may-not.yaml machine-api.yaml \
   network.yaml operating-system.yaml spot-node.yaml who-wins.yaml)
 
