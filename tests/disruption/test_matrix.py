@@ -40,6 +40,8 @@ ELSEWHERE = {
     "; creating node claim, ": "joins what is told of several replacements",
     "disrupting candidates, ": "a part of what is told of a replacement that is refused",
     "how core ": "for programmers",
+    "disrupting via reason=": "release 1.4.0; tests/disruption/test_queue.py",
+    " (command-id: ": "release 1.4.0, where a mark frees what limits would refuse; tests/disruption/test_queue.py",
     "static NodePool is at its node limit": "release next only; tests/disruption/test_methods.py",
     " nor registered": "release next only; tests/disruption/test_methods.py",
 }

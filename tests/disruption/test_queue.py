@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE
-from harness.karpenter.disruption.controller import Started
+from harness.karpenter.disruption.controller import Refusal, Started, turn
 from harness.karpenter.disruption.execution.executions import Executions
 from harness.karpenter.disruption.execution.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.methods.order import attempt, methods_of
@@ -37,7 +39,7 @@ class QueueActions:
     def delete(self, nodeclaim: str) -> None:
         self.deleted.append(nodeclaim)
 
-    def release(self, nodes: Iterable[StateNode]) -> None:
+    def take_back(self, nodes: Iterable[StateNode]) -> None:
         self.released += [node.name for node in nodes]
 
     def say(self, *events: SchedulingEvent) -> None:
@@ -116,3 +118,60 @@ def test_a_failed_command_tells_how_many_replacements_were_missing() -> None:
     assert executions.reconcile(1) is DONE
     assert record.problem.startswith("replacement was deleted")
     assert (record.missing, record.ended) == (1, 1.0)
+
+
+def test_until_core_1_4_commands_are_looked_at_less_and_less_and_their_time_is_asked_first() -> None:
+    queue, execution = begun("1.4.0")
+    assert queue.advance(execution, 0, QueueActions()) is Progress.WAITING  # a NodeClaim that is not known yet may come
+    waits = [queue.next_look(execution)]
+    starting = QueueActions(new=False)
+    for second in (1, 3, 7, 15, 25):
+        assert queue.advance(execution, second * SECOND, starting) is Progress.WAITING
+        waits.append(queue.next_look(execution))
+    assert waits == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
+    assert starting.said[0] == ("new", "Launching NodeClaim: Underutilized/Replace")
+    ready = QueueActions(new=True)
+    assert (
+        queue.advance(execution, 605 * SECOND, ready) is Progress.FAILED
+    )  # later releases would delete the node first
+    assert ready.deleted == []
+    assert execution.problem == (
+        "command reached timeout after 10m5s; waiting for replacement initialization, nodeclaim new not initialized"
+    )
+
+
+def test_until_core_1_4_a_replacement_is_gone_after_five_seconds() -> None:
+    queue, execution = begun("1.4.0")
+    gone = QueueActions()
+    assert queue.advance(execution, 5 * SECOND, gone) is Progress.WAITING
+    assert queue.advance(execution, 6 * SECOND, gone) is Progress.FAILED
+    missing = 'NodeClaim.karpenter.sh "new" not found'
+    waited = f"waiting for replacement initialization, getting node claim, {missing}"
+    assert execution.problem == f"replacement was deleted, {missing}; {waited}"
+
+
+@pytest.mark.parametrize(
+    ("release", "marked", "problem"),
+    [
+        ("1.4.0", ["a"], 'disrupting via reason="underutilized", disrupting candidates, {} (command-id: $ID), {}'),
+        ("1.7.2", [], "disrupting, disrupting candidates, {}, {} (command-id=$ID) (underutilized=reason)"),
+    ],
+)
+def test_of_a_replacement_that_is_refused_core_1_4_keeps_the_mark(
+    release: str, marked: list[str], problem: str
+) -> None:
+    found: list[str] = []
+
+    def refuse(*_: Any) -> str:
+        raise Refusal("no such thing")
+
+    actions: Any = SimpleNamespace(
+        release=lambda nodes: None,
+        mark_disrupted=lambda node, reason: None,
+        mark_for_deletion=lambda nodes: found.extend(node.name for node in nodes),
+        create=refuse,
+    )
+    made = situation([machine("a", "eight")], [pod("p", "a", "1500m")], release=provider(release))
+    done = after_waiting(turn(made, methods_of(made.rules), actions, validates=False), lambda seconds: None)
+    assert done.error == problem.format("launching replacement nodeclaim", "creating node claim, no such thing")
+    assert found == marked

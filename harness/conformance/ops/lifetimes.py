@@ -76,7 +76,8 @@ def _node(node: Object, cluster: Cluster) -> dict[str, Any]:
         found["repaired"] = False
     if not machine or len(claims) != 1:
         return found
-    repair = repair_of(node, claims[0], snapshot.nodes, release.repair_policies, snapshot.now)
+    first = release.core.repair_asks_node_first
+    repair = repair_of(node, claims[0], snapshot.nodes, release.repair_policies, snapshot.now, node_first=first)
     again = repair.again if not repair.held or release.core.held_repair_looks_again else None
     found |= _result(again)
     if repair.held and _pool_is_there(claims[0], snapshot.nodepools):

@@ -212,7 +212,8 @@ class _Look:
 
 def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     situation, view = look.situation, look.situation.view
-    if view.queued and view.is_queued(node):
+    queued = bool(view.queued) and view.is_queued(node)
+    if queued and not situation.rules.tells_queued:
         return None
     reason = None
     if not _is_unhindered(node) or (view.nominated and view.is_nominated(node)):
@@ -221,11 +222,15 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         if node.nodeclaim is not None:
             look.events.append(blocked(node, sentence(reason)))
         return None
+    if queued:
+        return None
     assert node.nodeclaim is not None
     pool = node.labels[NODEPOOL]
     nodepool, types = view.wanted.get(pool), view.types_by_name.get(pool)
     if nodepool is None or types is None:
-        look.events.append(blocked(node, f"NodePool not found (NodePool={pool})"))
+        structured = view.release.core.structured_errors
+        text = f"NodePool not found (NodePool={pool})" if structured else f"NodePool {quote(pool)} not found"
+        look.events.append(blocked(node, text))
         return None
     reason = None
     if look.judge.knows_budgets or _load(situation, node).marked:
@@ -303,19 +308,27 @@ def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
     if node.annotations.get(DO_NOT_DISRUPT) == "true":
         yield f"disruption is blocked through the {quote(DO_NOT_DISRUPT)} annotation"
     if NODEPOOL not in node.labels:
-        yield f"node doesn't have required label (label={NODEPOOL})"
+        structured = situation.view.release.core.structured_errors
+        yield f"node doesn't have required label {f'(label={NODEPOOL})' if structured else quote(NODEPOOL)}"
 
 
 def pod_refusals(situation: Situation, pods: Sequence[Object], judge: Displaced) -> Iterator[str]:
     """Why the node's pods block its disruption, in the order of core's checks; core reports only the first."""
+    structured = situation.view.release.core.structured_errors
     for pod in pods:
         if not judge.disruptable(pod):
-            yield f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod_key(pod)})'
+            yield (
+                f'pod has "{DO_NOT_DISRUPT}" annotation (Pod={pod_key(pod)})'
+                if structured
+                else f'pod {quote(pod_key(pod))} has "{DO_NOT_DISRUPT}" annotation'
+            )
     for pod in pods:
         budgets = judge.budgets_against(pod)
         names = " ".join(pod_key(each) for each in budgets)
         if len(budgets) > 1:
             yield f"eviction does not support multiple PDBs (PodDisruptionBudget(s)=[{names}])"
+        elif budgets and not structured:
+            yield f"pdb {quote(names)} prevents pod evictions"
         elif budgets:
             shown = f"[{names}]" if situation.rules.lists_budgets else names
             yield f"pdb prevents pod evictions (PodDisruptionBudget={shown})"

@@ -82,7 +82,7 @@ def with_conditions(
     conditions = Conditions(nodeclaim, NODECLAIM, render(now))
     error, waits = "", []
     try:
-        drift = partial(core or CoreDrift(), nodeclaim, nodepool, instance_types, now, release.vocabulary)
+        drift = partial(core or CoreDrift(rules), nodeclaim, nodepool, instance_types, now, release.vocabulary)
         waits.append(_set_drifted(conditions, nodeclaim, drift, provider_drift))
     except InstanceNotFound:
         pass  # nothing is left that could have drifted
@@ -124,7 +124,8 @@ def _set_drifted(
 class CoreDrift:
     """:func:`core_drift` with its last answer about each NodeClaim, kept while nothing changes on which the answer depends."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: DisruptionRules) -> None:
+        self._at_once = rules.types_at_once
         self._known: dict[str, tuple[tuple[object, ...], Sequence[InstanceType], str]] = {}
 
     def __call__(
@@ -140,16 +141,20 @@ class CoreDrift:
             annotations_of(nodeclaim),
             labels_of(nodeclaim),
             created,
-            created is not None and now - parse(created) > YOUNG,
+            self._asks_types(created, now),
             annotations_of(nodepool),
             spec_of(nodepool),
         )
         name = str(metadata_of(nodeclaim).get("name"))
         known = self._known.get(name)
         if known is None or known[0] != rests_on or known[1] is not instance_types:
-            found = core_drift(nodeclaim, nodepool, instance_types, now, vocabulary)
+            types = instance_types if rests_on[3] else None
+            found = core_drift(nodeclaim, nodepool, types, vocabulary)
             known = self._known[name] = rests_on, instance_types, found
         return known[2]
+
+    def _asks_types(self, created: str | None, now: int) -> bool:
+        return self._at_once or (created is not None and now - parse(created) > YOUNG)
 
     def forget(self, nodeclaim: str) -> None:
         """Drops what is kept about a NodeClaim that was deleted."""
@@ -157,11 +162,11 @@ class CoreDrift:
 
 
 def core_drift(
-    nodeclaim: Object, nodepool: Object, instance_types: Sequence[InstanceType], now: int, vocabulary: Vocabulary
+    nodeclaim: Object, nodepool: Object, instance_types: Sequence[InstanceType] | None, vocabulary: Vocabulary
 ) -> str:
     """Core's reason why a NodeClaim has drifted from its NodePool, "" when it has not; the cloud provider's reasons come after it.
 
-    InstanceTypeNotFound is considered only for NodeClaims older than an hour. ``now`` is in nanoseconds since the start.
+    ``instance_types``: None where the NodeClaim is too young for InstanceTypeNotFound.
     """
     mine, theirs = annotations_of(nodeclaim), annotations_of(nodepool)
     known = all(key in each for key in (HASH, HASH_VERSION) for each in (mine, theirs))
@@ -171,8 +176,7 @@ def core_drift(
     labels = Requirements.from_labels(labels_of(nodeclaim), vocabulary=vocabulary)
     if labels.compatible(Requirements.from_node_selector(wanted, vocabulary=vocabulary)) is not None:
         return "RequirementsDrifted"
-    created = metadata_of(nodeclaim).get("creationTimestamp")
-    if created and now - parse(created) > YOUNG and not _is_sold(nodeclaim, instance_types, labels):
+    if instance_types is not None and not _is_sold(nodeclaim, instance_types, labels):
         return "InstanceTypeNotFound"
     return ""
 

@@ -13,10 +13,13 @@ from harness.karpenter.disruption.methods.method import Method
 from harness.karpenter.disruption.methods.order import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.labels.core import DISRUPTED_TAINT
+from harness.karpenter.releases.disruption import DisruptionRules
+from harness.karpenter.releases.model import CoreRelease
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode
-from harness.kube.api.objects import condition, spec_of
+from harness.kube.api.objects import condition, is_terminating, spec_of
+from harness.kube.go.text import quote
 from harness.kube.scheduling.taints import same_taint
 from lazyrecords import dataclass
 
@@ -37,6 +40,8 @@ _NO_MEMORY = Memory()
 
 DISRUPTION_REASON = "DisruptionReason"
 """The condition of a NodeClaim that a command is about."""
+
+_ID = " (command-id=$ID)"
 
 AGAIN, UNSYNCED, POLLING = 0.0, 1.0, 10.0
 """Seconds to the next turn: after a command, while NodeClaims have no machine yet, when nothing was to do."""
@@ -111,9 +116,9 @@ def turn(
         made.next_after = UNSYNCED
         return made
     view = situation.view
-    known = view.simulations.state.fleet.remembered
+    known, rules = view.simulations.state.fleet.remembered, situation.rules
     if _is_blemished not in known:
-        known[_is_blemished] = [node for node in view.nodes if _is_blemished(node) and not node.deleting]
+        known[_is_blemished] = [node for node in view.nodes if _is_blemished(node) and not _is_going(node, rules)]
     actions.release([node for node in known[_is_blemished] if not view.is_queued(node)])
     for method in methods:
         tried = yield from attempt(situation, method, unseen=unseen, validates=validates, memory=memory)
@@ -125,13 +130,27 @@ def turn(
         elif tried.findings.commands:
             problem = _start_all(situation, method, tried.findings.commands, actions, made)
         if problem is not None:
-            made.error = f"disrupting, {problem} ({method.reason.lower()}=reason)" if problem else ""
+            made.error = _told(method, problem, view.release.core) if problem else ""
             made.next_after = None
             return made
         if tried.findings.commands:
             made.next_after = AGAIN
             return made
     return made
+
+
+def _told(method: Method, problem: str, core: CoreRelease) -> str:
+    reason = method.reason.lower()
+    if core.structured_errors:
+        return f"disrupting, {problem} ({reason}=reason)"
+    return f"disrupting via reason={quote(reason)}, {problem}"
+
+
+def _is_going(node: StateNode, rules: DisruptionRules) -> bool:
+    """Whether taint and condition stay: the node is being deleted, or counts as such."""
+    if rules.marks_first:  # a mark does not keep them
+        return is_terminating(node.nodeclaim) if node.nodeclaim is not None else is_terminating(node.node or {})
+    return node.deleting
 
 
 def _is_blemished(node: StateNode) -> bool:
@@ -149,22 +168,31 @@ def _start_all(
 ) -> str | None:
     """The error of commands that could not be started; empty when Karpenter does not log it, None when all were started."""
     problems = []
+    core = situation.view.release.core
     silent = False
     for command in commands:
         try:
             made.started.append(_start(situation, method, command, actions))
         except Refusal as error:
             each = "disrupting candidates, " if situation.rules.several_commands else ""
-            text = f"launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)"
+            text = _placed(f"launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)", core)
             problems.append(f"{each}{text}")
         except Unmarked as error:
             silent = True
             if str(error):
                 each = "disrupting candidates, " if situation.rules.several_commands else ""
-                problems.append(f"{each}marking disrupted, {error} (command-id=$ID)")
+                problems.append(f"{each}{_placed(f'marking disrupted, {error} (command-id=$ID)', core)}")
     if problems:
         return f"disrupting candidates, {'; '.join(problems)}"
     return "" if silent else None
+
+
+def _placed(text: str, core: CoreRelease) -> str:
+    """The sentence with the command's id where the release has it."""
+    if core.structured_errors:
+        return text
+    what, _, why = text.removesuffix(_ID).partition(", ")
+    return f"{what} (command-id: $ID), {why}"
 
 
 def _start(situation: Situation, method: Method, command: Command, actions: TurnActions) -> Started:
@@ -175,6 +203,8 @@ def _start(situation: Situation, method: Method, command: Command, actions: Turn
     states = [each.state for each in command.candidates]
     for state in states:
         actions.mark_disrupted(state, method.reason)
+    if situation.rules.marks_first:
+        actions.mark_for_deletion(states)
     names, problems = [], []
     for planned in command.replacements:
         try:
@@ -183,7 +213,8 @@ def _start(situation: Situation, method: Method, command: Command, actions: Turn
             problems.append(str(error))
     if problems:
         raise Refusal("; creating node claim, ".join(problems))
-    actions.mark_for_deletion(states)
+    if not situation.rules.marks_first:
+        actions.mark_for_deletion(states)
     _record(situation, command, actions)
     return Started(method, command, tuple(names))
 

@@ -59,7 +59,7 @@ class NodeClaimConditions:
         self._drift = drift
         self._instances = instances
         self._rules = rules
-        self._core_drift = CoreDrift()
+        self._core_drift = CoreDrift(rules)
         self._swept: object = None
         self._swept_at = clock.now
         self._started = False

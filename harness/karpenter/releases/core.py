@@ -91,6 +91,7 @@ _V1_4_0 = replace(
     version="1.4.0",
     validates_preferred_terms=True,
     structured_errors=False,
+    repair_asks_node_first=False,
     honours_do_not_sync_taints=False,
 )
 

@@ -63,6 +63,23 @@ class DisruptionRules:
     """The sentence about disruption budgets puts them in brackets."""
     drift_takes_empty: bool = True
     """Drift replaces nodes without pods, and before others; else it leaves them to emptiness, which may never come."""
+    drift_first: bool = False
+    """Drift is tried before emptiness, and takes all nodes without pods that the budgets allow in one command, without a simulation."""
+    keeps_empty: bool = True
+    """Of several empty nodes those are deleted that still are after the wait; else one that is not saves all of them."""
+    validates_by_method: bool = True
+    """Validation asks whether the method still takes the nodes; else whether they are Consolidatable, of a NodePool that consolidates."""
+    tells_queued: bool = False
+    """Events tell what keeps a node also while a command is under way about it."""
+    marks_first: bool = False
+    """Nodes count as going away before their replacements are created, also when these cannot be."""
+    types_at_once: bool = False
+    """A NodeClaim drifts as soon as its instance type is not sold any more; else from an hour of age on."""
+    unpriced_text: str = "(capacity-type={capacity_type}, instance-type={size}, zone={zone})"
+    """What the error about a candidate without an offering says of it."""
+    looks_less: bool = False
+    """Commands under way are looked at after 1, 2, 4, 8 and then every 10 seconds, their time first. Events tell the decision, too
+    (``pkg/controllers/disruption/orchestration/queue.go``)."""
     several_commands: bool = True
     """A method may find several commands, and the error of each is wrapped once more."""
     single_timeout_text: str = "abandoning single-node consolidation due to timeout"
@@ -103,8 +120,20 @@ _V1_7 = replace(
     prioritizing_text=f"{_NEWEST.prioritizing_text}: {{}}",
 )
 _V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
+_V1_4 = replace(
+    _V1_6,
+    drift_first=True,
+    keeps_empty=False,
+    validates_by_method=False,
+    tells_queued=True,
+    marks_first=True,
+    types_at_once=True,
+    unpriced_text="for {size}/{capacity_type}/{zone}",
+    looks_less=True,
+)
 
 _RULES: Mapping[str, DisruptionRules] = {
+    "1.4.0": _V1_4,
     "1.6.1": replace(_V1_6, drift_takes_empty=False),
     "1.6.2": _V1_6,
     "1.7.1": _V1_7,
@@ -113,7 +142,7 @@ _RULES: Mapping[str, DisruptionRules] = {
     "1.14.3": _V1_14_3,
     "1.15.0": _NEWEST,
 }
-_UNKNOWN = frozenset({"1.4.0", "1.5.0"})
+_UNKNOWN = frozenset({"1.5.0"})
 
 
 def disruption_rules_of(core: CoreRelease) -> DisruptionRules | None:

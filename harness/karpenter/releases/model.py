@@ -99,6 +99,8 @@ class CoreRelease:
     ``pkg/controllers/metrics/pod/controller.go``, since 1.15.0)."""
     held_repair_looks_again: bool = True
     """A repair that is held back because too many Nodes are unhealthy is tried again after five minutes."""
+    repair_asks_node_first: bool = True
+    """Whether too many Nodes are unhealthy is asked once the Node itself has been so for long enough; before, of every Node."""
 
 
 @dataclass(frozen=True, slots=True)

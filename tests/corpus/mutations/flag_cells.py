@@ -154,6 +154,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         ),
         "eviction_queue_deletes": "how drains end, which tests/corridor/test_drain_deadline.py has by release",
         "held_repair_looks_again": _REPAIR,
+        "repair_asks_node_first": _REPAIR,
         **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools"), _OVERLAYS),
         **dict.fromkeys(
             (

@@ -111,10 +111,10 @@ def source_price(candidates: Sequence[Candidate], rules: DisruptionRules, vocabu
         price = lowest_price(each.state, each.instance_type, vocabulary)
         if price is None:
             if rules.unpriced_fails:
-                raise UnpricedError(
-                    "getting offering price from candidate node, unable to determine offering "
-                    f"(capacity-type={each.capacity_type}, instance-type={each.instance_type.name}, zone={each.zone})"
+                which = rules.unpriced_text.format(
+                    size=each.instance_type.name, capacity_type=each.capacity_type, zone=each.zone
                 )
+                raise UnpricedError(f"getting offering price from candidate node, unable to determine offering {which}")
             return 0.0
         total += price
     return total

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from harness.karpenter.disruption.budgets import disruption_budgets
-from harness.karpenter.disruption.candidates import Candidate, find_candidates
+from harness.karpenter.disruption.candidates import Candidate, condition_of, find_candidates
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.simulating import SimulationError, simulate
 from harness.karpenter.disruption.situation import Deliberation, Situation, Wait
+from harness.karpenter.scheduling.nodes.settling import consolidate_after
 
-__all__ = ["DELAY", "Invalid", "validated", "validated_empty"]
+__all__ = ["DELAY", "Invalid", "validated", "validated_all_empty", "validated_empty"]
 
 DELAY = 15.0
 """Seconds between a command and its validation."""
@@ -55,6 +56,17 @@ def validated_empty(
     return replace(command, candidates=tuple(kept))
 
 
+def validated_all_empty(
+    situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
+) -> Deliberation[Command]:
+    """The command, when all its nodes are still candidates and empty. Raises Invalid."""
+    yield from situation.catch_up()
+    yield Wait(DELAY)
+    if any(each.pods for each in _still_candidates(situation, command.candidates, should_disrupt, reason)):
+        raise Invalid("churn")
+    return command
+
+
 def validated(
     situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
 ) -> Deliberation[Command]:
@@ -77,7 +89,13 @@ def validated(
 
 def _present(situation: Situation, candidates: Sequence[Candidate], should_disrupt: Filter) -> list[Candidate]:
     names = {each.name for each in candidates}
+    if not situation.rules.validates_by_method:
+        should_disrupt = _is_consolidatable
     return [each for each in find_candidates(situation, should_disrupt, eventual=False) if each.name in names]
+
+
+def _is_consolidatable(_: Situation, candidate: Candidate) -> bool:
+    return consolidate_after(candidate.nodepool) is not None and condition_of(candidate, "Consolidatable")
 
 
 def _still_candidates(

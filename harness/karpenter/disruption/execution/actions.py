@@ -44,13 +44,17 @@ class ClusterActions:
         self._create = create
 
     def release(self, nodes: Iterable[StateNode]) -> None:
-        """Removes the taint, the mark for deletion and, of initialized nodes, the condition DisruptionReason. Raises ApiError."""
-        nodes = [node for node in nodes if node.node is not None and node.nodeclaim is not None]
+        """Removes the taint and, of initialized nodes, the condition DisruptionReason. Raises ApiError."""
         for node in nodes:
-            self._untaint(name_of(node.node or {}))
-            if node.initialized:
-                self._set_reason(name_of(node.nodeclaim or {}), None)
-        self._marks.unmark(NodeClaimName(name_of(node.nodeclaim or {})) for node in nodes)
+            if node.node is not None and node.nodeclaim is not None:
+                self._untaint(name_of(node.node))
+                if node.initialized:
+                    self._set_reason(name_of(node.nodeclaim), None)
+
+    def take_back(self, nodes: Sequence[StateNode]) -> None:
+        """As `release`, and the nodes are no longer marked for deletion. Raises ApiError."""
+        self.release(nodes)
+        self._marks.unmark(NodeClaimName(name_of(node.nodeclaim)) for node in nodes if node.nodeclaim is not None)
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
         """Taints the Node, and sets the condition DisruptionReason on its NodeClaim. Raises Unmarked."""

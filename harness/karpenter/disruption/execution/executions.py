@@ -1,4 +1,4 @@
-"""The queue of commands on the engine: each is checked every second until its nodes are deleted or it is rolled back.
+"""The queue of commands on the engine: each is checked again and again until its nodes are deleted or it is rolled back.
 
 Core ``pkg/controllers/disruption/queue.go`` (Reconcile).
 """
@@ -13,7 +13,7 @@ from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Sink
 from harness.karpenter.disruption.controller import Started
 from harness.karpenter.disruption.execution.actions import ClusterActions
-from harness.karpenter.disruption.execution.queue import RETRY, Execution, Progress, Queue
+from harness.karpenter.disruption.execution.queue import Execution, Progress, Queue
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.kube.api.status import ApiError
 
@@ -35,7 +35,7 @@ class Executions:
         self._count = 0
 
     def watches(self) -> Mapping[str, Router]:
-        """Nothing: the disruption controller adds commands, and each is checked every second."""
+        """Nothing: the disruption controller adds commands, and each is checked again and again."""
         return {}
 
     @property
@@ -58,7 +58,7 @@ class Executions:
         except ApiError:
             progress = Progress.WAITING  # what could not be written now is written at the next look
         if progress is Progress.WAITING:
-            return Result(RETRY, Wait.POLL)
+            return Result(self._queue.next_look(execution), Wait.POLL)
         del self._open[key]
         record.ended = self._engine.clock.now / SECOND
         if progress is Progress.FAILED:

@@ -3,7 +3,7 @@
 Core ``pkg/controllers/disruption/queue.go`` (Reconcile, waitOrTerminate, CompleteCommand).
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import field
 from enum import Enum
 from typing import Protocol
@@ -23,6 +23,10 @@ __all__ = ["RETRY", "Execution", "Progress", "Queue", "QueueActions"]
 
 RETRY = 1.0
 """Seconds between two looks at a command."""
+_RETRY_MOST = 10.0
+"""Where they double, they do so up to this."""
+_NEW = 5 * SECOND
+"""Where looks are few, a replacement that cannot be found need not be gone yet before a command is this old."""
 
 _NO_ERROR = "%!w(<nil>)"
 """What Go prints where an error is wrapped that is none."""
@@ -48,7 +52,7 @@ class QueueActions(Protocol):
     def delete(self, nodeclaim: str) -> None:
         """Deletes a candidate's NodeClaim, if there still is one."""
 
-    def release(self, nodes: Iterable[StateNode]) -> None:
+    def take_back(self, nodes: Sequence[StateNode]) -> None:
         """Removes taint and condition again; the nodes are no longer marked for deletion."""
 
     def say(self, *events: SchedulingEvent) -> object:
@@ -60,6 +64,7 @@ class Execution:
     """A command under way, started at ``begun`` (nanoseconds since the start of the world).
 
     ``initialized`` names the replacements that are initialized. ``deleted``: its candidates have been deleted. ``problem``: why it failed.
+    ``looks``: how often it was checked; ``waiting``: for what, the last time.
     """
 
     started: Started
@@ -67,6 +72,8 @@ class Execution:
     initialized: set[str] = field(default_factory=set)
     deleted: bool = False
     problem: str = ""
+    looks: int = 0
+    waiting: str = ""
 
     @property
     def nodes(self) -> list[StateNode]:
@@ -101,18 +108,25 @@ class Queue:
     def advance(self, execution: Execution, now: int, actions: QueueActions) -> Progress:
         """Checks a command: deletes its candidates when all replacements are initialized, rolls it back when it has failed.
 
-        A command can also time out after it has deleted its candidates, because upstream checks the time last.
+        A command can also time out after it has deleted its candidates, because upstream checks the time last (up to core 1.4: first).
         """
-        longest = self.longest()
-        waiting = self._waiting(execution, actions)
-        if not waiting and not execution.problem and not execution.deleted:
-            self._delete(execution, actions)
-        taken = now - execution.begun
-        if taken > longest:
-            why = execution.problem or waiting or _NO_ERROR
-            execution.problem = f"command reached timeout, {why} (duration={print_duration(taken)})"
+        longest, taken = self.longest(), now - execution.begun
+        execution.looks += 1
+        late = taken > longest
+        if late and self._rules.looks_less:
+            waiting, execution.problem = "", f"command reached timeout after {print_duration(taken)}"
+        else:
+            waiting = self._waiting(execution, now, actions)
+            if not waiting and not execution.problem and not execution.deleted:
+                self._delete(execution, actions)
+            if late:
+                why = execution.problem or waiting or _NO_ERROR
+                execution.problem = f"command reached timeout, {why} (duration={print_duration(taken)})"
+        if execution.problem and self._rules.looks_less and execution.waiting:
+            execution.problem += f"; {execution.waiting}"
+        execution.waiting = waiting
         if execution.problem:
-            actions.release(execution.nodes)
+            actions.take_back(execution.nodes)
             self.executions.remove(execution)
             return Progress.FAILED
         if waiting:
@@ -120,15 +134,26 @@ class Queue:
         self.executions.remove(execution)
         return Progress.DONE
 
-    @staticmethod
-    def _waiting(execution: Execution, actions: QueueActions) -> str:
-        """Core's sentence about the replacements that are not initialized, empty when all are. One that was deleted fails the command."""
+    def next_look(self, execution: Execution) -> float:
+        """Seconds until a command that waits is checked again."""
+        return min(RETRY * 2.0 ** (execution.looks - 1), _RETRY_MOST) if self._rules.looks_less else RETRY
+
+    def _reason(self, execution: Execution) -> str:
+        """The reason as events tell it."""
         reason = execution.started.method.reason
+        return f"{reason}/{execution.started.command.decision.title()}" if self._rules.looks_less else reason
+
+    def _waiting(self, execution: Execution, now: int, actions: QueueActions) -> str:
+        """Core's sentence about the replacements that are not initialized, empty when all are. One that was deleted fails the command."""
+        reason = self._reason(execution)
         missing = []
         for name in execution.started.replacements:
             if name in execution.initialized:
                 continue
             claim = actions.nodeclaim(name)
+            if claim is None and self._rules.looks_less and now - execution.begun <= _NEW:
+                missing.append(f'getting node claim, NodeClaim.karpenter.sh "{name}" not found')
+                continue
             if claim is None:
                 execution.problem = f'replacement was deleted, NodeClaim.karpenter.sh "{name}" not found'
                 return ""
@@ -137,12 +162,14 @@ class Queue:
                 execution.initialized.add(name)
             else:
                 actions.say(waiting_readiness(name))
-                missing.append(f"nodeclaim not initialized (NodeClaim={name})")
+                less = self._rules.looks_less
+                missing.append(
+                    f"nodeclaim {name} not initialized" if less else f"nodeclaim not initialized (NodeClaim={name})"
+                )
         return f"waiting for replacement initialization, {'; '.join(missing)}" if missing else ""
 
-    @staticmethod
-    def _delete(execution: Execution, actions: QueueActions) -> None:
-        reason = execution.started.method.reason
+    def _delete(self, execution: Execution, actions: QueueActions) -> None:
+        reason = self._reason(execution)
         for each in execution.started.command.candidates:
             actions.delete(name_of(each.nodeclaim))
             actions.say(*terminating(NodeName(name_of(each.node)), NodeClaimName(name_of(each.nodeclaim)), reason))

@@ -5,7 +5,7 @@ Core ``pkg/controllers/disruption/emptiness.go``.
 
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
-from harness.karpenter.disruption.commands.validation import Invalid, validated_empty
+from harness.karpenter.disruption.commands.validation import Invalid, validated_all_empty, validated_empty
 from harness.karpenter.disruption.events.texts import unconsolidatable
 from harness.karpenter.disruption.methods.consolidation import sort_candidates
 from harness.karpenter.disruption.methods.method import EMPTY, Findings, Method, Proposal
@@ -39,24 +39,25 @@ class Emptiness(Method):
 
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
         """One command about as many empty nodes as the budgets allow."""
-        candidates, budgets = proposal.candidates, proposal.budgets
+        candidates, budgets, rules = proposal.candidates, proposal.budgets, situation.rules
         sort_candidates(situation, candidates)
         found = Findings(order=tuple(candidates), consolidated=False)
-        empty = []
+        taken = []
         constrained = False
         for each in candidates:
             if budgets[each.pool] == 0:
                 constrained = True
                 continue
             budgets[each.pool] -= 1
-            empty.append(each)
-        if not empty:
+            taken.append(each)
+        if not taken:
             found.consolidated = not constrained
             return found
-        command = Command.of(empty, Outcome())
+        command = Command.of(taken, Outcome())
         if proposal.validates:
             try:
-                command = yield from validated_empty(situation, command, self.should_disrupt, self.reason, self.kind)
+                empty = validated_empty if rules.keeps_empty else validated_all_empty
+                command = yield from empty(situation, command, self.should_disrupt, self.reason, self.kind)
             except Invalid:
                 found.withdrawn = True
                 return found

@@ -35,9 +35,11 @@ _NO_MEMORY = Memory()
 
 
 def methods_of(rules: DisruptionRules) -> Sequence[Method]:
-    """Emptiness, drift of static NodePools where the release has them, drift, multi-node and single-node consolidation."""
+    """Emptiness, drift of static NodePools where the release has them, drift (up to core 1.4 before emptiness), multi-node and
+    single-node consolidation."""
     static: Sequence[Method] = (StaticDrift(),) if rules.static_nodepools else ()
-    return (Emptiness(), *static, Drift(), MultiNodeConsolidation(), SingleNodeConsolidation())
+    first = (Drift(), Emptiness()) if rules.drift_first else (Emptiness(), *static, Drift())
+    return (*first, MultiNodeConsolidation(), SingleNodeConsolidation())
 
 
 class Attempt:

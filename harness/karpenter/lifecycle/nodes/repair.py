@@ -65,30 +65,46 @@ def unhealthy_since(node: Object, policies: Sequence[RepairPolicy]) -> int | Non
 
 
 def repair_of(
-    node: Object, claim: Object, nodes: Sequence[Object], policies: Sequence[RepairPolicy], now: int
+    node: Object,
+    claim: Object,
+    nodes: Sequence[Object],
+    policies: Sequence[RepairPolicy],
+    now: int,
+    *,
+    node_first: bool = True,
 ) -> Repair:
     """What is done at ``now`` about a Node and its one NodeClaim in a cluster of these Nodes.
 
     Nodes count as unhealthy as soon as they have the condition. More than a fifth of the NodePool's (or the cluster's), rounded up,
-    block all repairs.
+    block all repairs. ``node_first``: they are counted only once the Node's own time has come.
     """
+    held = "" if node_first else _held(claim, nodes, policies)
     since = unhealthy_since(node, policies)
-    if since is None:
-        return Repair()
-    if now < since:
-        return Repair(again=since - now)
+    if not held:
+        if since is None:
+            return Repair()
+        if now < since:
+            return Repair(again=since - now)
+        held = _held(claim, nodes, policies) if node_first else ""
+    if held:
+        return Repair(again=nanoseconds(TOO_MANY_SECONDS), held=held)
+    return Repair(deletes=not is_terminating(claim), deadline=None if _is_over(claim, now) else render(now))
+
+
+def _held(claim: Object, nodes: Sequence[Object], policies: Sequence[RepairPolicy]) -> str:
+    """The sentence about too many unhealthy Nodes of the NodePool, or of the cluster for a NodeClaim without one."""
     pool = labels_of(claim).get(NODEPOOL)
     among = nodes if pool is None else [each for each in nodes if labels_of(each).get(NODEPOOL) == pool]
     unhealthy = sum(unhealthy_since(each, policies) is not None for each in among)
-    if unhealthy > -(-len(among) * _ALLOWED_PERCENT // 100):
-        # core's own spelling differs between the two
-        where = (
-            "then 20% nodes are unhealthy in the cluster"
-            if pool is None
-            else "than 20% nodes are unhealthy in the nodepool"
-        )
-        return Repair(again=nanoseconds(TOO_MANY_SECONDS), held=f"more {where}")
-    return Repair(deletes=not is_terminating(claim), deadline=None if _is_over(claim, now) else render(now))
+    if unhealthy <= -(-len(among) * _ALLOWED_PERCENT // 100):
+        return ""
+    # core's own spelling differs between the two
+    where = (
+        "then 20% nodes are unhealthy in the cluster"
+        if pool is None
+        else "than 20% nodes are unhealthy in the nodepool"
+    )
+    return f"more {where}"
 
 
 def _is_over(claim: Object, now: int) -> bool:
@@ -129,7 +145,15 @@ class NodeRepair:
         claim = claim_of(self._view, node) if node is not None else None
         if node is None or claim is None:
             return DONE
-        repair = repair_of(node, claim, self._view.list("Node"), self._release.repair_policies, self._clock.now)
+        release, nodes = self._release, self._view.list("Node")
+        repair = repair_of(
+            node,
+            claim,
+            nodes,
+            release.repair_policies,
+            self._clock.now,
+            node_first=release.core.repair_asks_node_first,
+        )
         if repair.held:
             return self._hold(node, claim, repair)
         if repair.again is not None:
