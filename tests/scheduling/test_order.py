@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import random
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +38,16 @@ def test_like_sorting_before_every_pod(seed: int, growth: float, stable: bool) -
             made = nodeclaim(len(plain))
             plain.append(made)
             order.append(made)
+
+
+def test_equal_elements_stay_where_go_leaves_them() -> None:
+    """Where Go's sort.Slice leaves the elements of lists of many shapes, whose keys are often equal (go_sort.go)."""
+    lines = Path(__file__).with_name("go_sort.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 454
+    for keys, order in map(json.loads, lines):
+        found = list(range(len(keys)))
+        sort_slice(found, keys.__getitem__)
+        assert found == order, (len(keys), keys)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 1.0])
