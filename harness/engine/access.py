@@ -12,7 +12,7 @@ __all__ = ["Access"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What controller-runtime's manager hands to those whom it runs."""
+    """What a controller works with, as controller-runtime's manager provides it: view, writer, sink and the engine with its clock."""
 
     engine: Engine
     view: View

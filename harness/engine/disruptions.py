@@ -17,7 +17,7 @@ EXPIRED, UNHEALTHY = "Expired", "Unhealthy"
 
 @dataclass(frozen=True, slots=True)
 class Disrupted:
-    """A node that goes. ``labels`` are its Node's, its NodeClaim's where it has none; ``price`` is in USD per hour, 0 when unknown.
+    """A node that is disrupted. ``labels`` are its Node's, its NodeClaim's where it has none; ``price`` is in USD per hour, 0 when unknown.
 
     ``pods`` is how many of its pods have to find another place; ``policy`` is the NodePool's ``consolidationPolicy``, empty for nodes
     that go without a command.

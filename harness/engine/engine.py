@@ -32,7 +32,7 @@ class Wait(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a reconcile asks for: to be called again `after` seconds; to be left alone for `busy` seconds.
+    """The result of a reconcile: the key is called again `after` seconds, and not within `busy` seconds.
 
     `under_way`: it is in the middle of something, so that the failures before still count for the back-off.
     """
@@ -83,7 +83,7 @@ class Settled:
 
     @property
     def quiescent(self) -> bool:
-        """Whether nothing moves any more."""
+        """Whether nothing is left to do."""
         return self.runaway is None and self.exhausted is None
 
 
@@ -132,7 +132,7 @@ class Engine:
                 self._routes.setdefault(kind, []).append((index, router))
 
     def remove(self, *controllers: Controller) -> None:
-        """Takes controllers away, with everything that they wait for."""
+        """Removes controllers, with everything that is queued for them."""
         gone = {self._controllers.index(controller) for controller in controllers}
         for routes in self._routes.values():
             routes[:] = [route for route in routes if route[0] not in gone]
@@ -144,7 +144,7 @@ class Engine:
     def introduce(
         self, controllers: Iterable[Controller], present: Callable[[str], Iterable[Mapping[str, Any]]]
     ) -> None:
-        """Queues the objects that are there for controllers that start now; `present` returns those of a kind."""
+        """Queues the existing objects for controllers that start now; `present` returns those of a kind."""
         for controller in controllers:
             index = self._controllers.index(controller)
             for kind, router in controller.watches().items():
@@ -170,12 +170,12 @@ class Engine:
         self._push(self._controllers.index(controller), key, self.clock.now + nanoseconds(after), wait)
 
     def report_runaway(self, runaway: Runaway) -> None:
-        """Stops the current `settle`: the world repeats itself without end."""
+        """Stops the current `settle`, because the world would repeat itself for ever."""
         self._runaway = runaway
         self.runaways.append((self.clock.seconds, runaway))
 
     def settle(self) -> Settled:
-        """Runs until nothing moves any more, a runaway is found, or a bound is reached."""
+        """Runs until nothing is left to do, a runaway is found, or a bound is reached."""
         return self._run(None)
 
     def advance(self, seconds: float, *, go_on: Callable[[], bool] | None = None) -> Settled:
@@ -189,7 +189,7 @@ class Engine:
 
     @property
     def progressing(self) -> bool:
-        """Whether something is queued that will bring something about."""
+        """Whether work with Wait.PROGRESS is queued."""
         return any(work.wait is Wait.PROGRESS for work in self._pending.values())
 
     def waiting(self) -> list[str]:
@@ -249,7 +249,7 @@ class Engine:
         return self._runaway is not None
 
     def _next_progress(self) -> int | None:
-        """The first timer that can bring something about. Timers before it are done on the way."""
+        """The first timer with Wait.PROGRESS. Timers before it run on the way."""
         head = self._heap[0][2]
         if head.wait is Wait.PROGRESS:
             return head.due

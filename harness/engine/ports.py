@@ -27,7 +27,7 @@ class Identity:
 
     @property
     def by(self) -> str:
-        """The sender as label provenance names it: kubelet, karpenter, cloud-node-manager, other."""
+        """The name of the sender in the provenance of labels: kubelet, karpenter, cloud-node-manager, other."""
         if self.user.startswith("system:node:"):
             return "kubelet"
         return _SENDERS.get(self.user, "other")
@@ -78,7 +78,7 @@ def key_by_name(change: Change) -> Iterator[str]:
 
 
 class View(Protocol):
-    """What can be read of a cluster. Everything handed out is shared: never change it."""
+    """Reads a cluster. All objects that it returns are shared: never change them."""
 
     def get(self, kind: str, name: str, namespace: str = "") -> Object | None:
         """The object of this name, or None."""
@@ -165,7 +165,7 @@ class Cloud(Protocol):
 
 
 class Sink(Protocol):
-    """Where controllers tell what they did and why; nothing they decide depends on it."""
+    """Where controllers report what they did and why; no decision depends on it."""
 
     def event(
         self,
@@ -177,7 +177,7 @@ class Sink(Protocol):
         source: str = "karpenter",
         dedupe_seconds: float = 120,
     ) -> bool:
-        """A Kubernetes Event about an object; repeated within the dedupe window it is dropped. Returns whether it is heard."""
+        """A Kubernetes Event about an object; repeated within the dedupe window it is dropped. Returns whether it got through."""
         ...
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:
@@ -189,16 +189,16 @@ class Sink(Protocol):
     ) -> None:
         """The labels that a sender wants on a Node: key → (value, from); from is "" where the sender does not know.
 
-        `revision` is the view's when the sender began, where it is told later; now otherwise.
+        `revision` is the view's when the sender began, where it is reported later; now otherwise.
         """
         ...
 
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
-        """Labels with which a sender did not get as far as the API server (a kubelet that refuses its flags)."""
+        """Labels that a sender could not even send to the API server (a kubelet that refuses its flags)."""
         ...
 
     def rejected(self, rejections: Sequence[Any]) -> None:
-        """Refusals of objects that a controller wrote or judged, as the judge words them."""
+        """Rejections of objects that a controller wrote or validated."""
         ...
 
     def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
@@ -209,5 +209,5 @@ class Sink(Protocol):
         ...
 
     def disrupted(self, disruption: Disruption) -> None:
-        """A decision that nodes go; what becomes of it is written into it."""
+        """A decision to disrupt nodes; its outcome is written into the same record later."""
         ...

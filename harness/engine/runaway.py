@@ -97,5 +97,5 @@ class RunawayDetector:
         return Runaway(subject, tuple(loops), self._course)
 
     def forget(self, subject: str) -> None:
-        """The subject got what it wanted: its count starts again."""
+        """Resets the count of a subject that got what it wanted."""
         self._loops.pop(subject, None)

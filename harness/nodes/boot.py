@@ -46,7 +46,7 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class BootPlan:
-    """What the kubelet will be told. `labels` are its `--node-labels`, in the order in which they were written.
+    """What the kubelet starts with. `labels` are its `--node-labels`, in the order in which they were written.
 
     `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds. `error` is what the
     kubelet has against its labels, `unknown_flag` a flag that a kubelet of this version does not know: with either it does not
@@ -99,7 +99,7 @@ def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
 
 
 def _labels_of_aks(machine: Machine) -> frozenset[str]:
-    """The keys that AKS wrote by itself: none but on its own machines, whose body wins over it."""
+    """The label keys that AKS added by itself: only on AKS machines, and not those that the machine's body has."""
     properties: Mapping[str, Any] = (machine.body or {}).get("properties") or {}
     asked = (properties.get("kubernetes") or {}).get("nodeLabels") or {}
     return frozenset(key for key in machine.aks_labels if key not in asked)

@@ -65,7 +65,7 @@ class DiskDriver:
         self._region = region
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes, claims and volumes; what names the driver is news for all Nodes."""
+        """Nodes, claims and volumes; an object that names the driver concerns all Nodes."""
         return {
             "Node": _own,
             "PersistentVolumeClaim": _own,
@@ -103,7 +103,7 @@ class DiskDriver:
         return DONE
 
     def _label(self, node: Object) -> None:
-        """The kubelet writes what the driver's part on the Node answers when it registers: the zone, empty without one."""
+        """The kubelet writes the topology that the driver's node plugin returns at its registration: the zone, empty without one."""
         running = self._machines.of_node(name_of(node))
         if running is None or not condition_is(node, "Ready") or not self._is_there():
             return

@@ -19,7 +19,10 @@ PREEMPTION_SCHEDULED = "PreemptionScheduled"
 
 
 class EvictionNotices:
-    """A key is a VM id. `delay` says how long after the notice the Node shows it, infinity where there is no such agent."""
+    """Writes eviction notices on Nodes; a key is a VM id.
+
+    `delay` is the seconds from the notice to the condition, infinity without an agent.
+    """
 
     name = "eviction-notices"
     backoff = (1.0, 60.0)
@@ -40,7 +43,7 @@ class EvictionNotices:
         return {}
 
     def noticed(self, vm_id: VmId) -> None:
-        """The metadata service tells a VM that it will be taken."""
+        """The metadata service announces to a VM that it will be evicted."""
         delay = self._delay()
         if delay < float("inf"):
             self._engine.enqueue(self, vm_id, after=delay)

@@ -61,7 +61,7 @@ class FlagsRefused(Exception):
 
 
 class OtherHardware(Exception):
-    """Real kubelets here run on other hardware than a machine has: its kubelet has to be simulated."""
+    """The machine has other hardware than this host's real kubelets run on, so that its kubelet has to be simulated."""
 
 
 class Kubelets:
@@ -84,7 +84,7 @@ class Kubelets:
         boot: Callable[[BootPlan], None] | None = None,
         halt: Callable[[str], None] | None = None,
     ) -> None:
-        """`boot` and `halt` bring up and take away machines with kubelets of their own; without them kubelets are simulated."""
+        """`boot` and `halt` start and stop machines with real kubelets; without them kubelets are simulated."""
         self._boot = boot
         self._halt = halt
         self._engine = engine
@@ -109,7 +109,7 @@ class Kubelets:
             yield (namespace_of(pod), name_of(pod))
 
     def boot_with(self, boot: Callable[[BootPlan], None]) -> None:
-        """Machines with kubelets of their own are brought up in this way from now on."""
+        """Sets how machines with real kubelets are started from now on."""
         self._boot = boot
 
     def power_on(self, machine: Machine) -> None:
@@ -150,7 +150,7 @@ class Kubelets:
         return self._writer_for(Identity.node(running.node_name))
 
     def _silent(self, silence: Silence) -> Result:
-        """Nobody has heard of a Node for a while: what the cluster's controllers do then, on a cluster that has none."""
+        """A Node has sent no heartbeat for a while: does what the cluster's controllers do then, on a cluster without them."""
         name = silence.node
         node = self._view.get("Node", name)
         if node is None or self._machines.of_node(name) is not None:

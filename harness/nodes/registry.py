@@ -22,7 +22,7 @@ class Phase(StrEnum):
 
 @dataclass(slots=True)
 class Running:
-    """A machine and how far it is. `plan` is set once its text was read; `problem` says why it never became a Node.
+    """A machine and its phase. `plan` is set once its text was read; `problem` says why it never became a Node.
 
     `real`: a kubelet of its own made the Node and looks after it.
     """

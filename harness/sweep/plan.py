@@ -24,7 +24,7 @@ __all__ = ["Plan", "Planned", "read_plan"]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One row to be: its place in the plan, its value on each axis, the situation, and the digest of its manifests.
+    """One row of the plan: its place in the plan, its value on each axis, the situation, and the digest of its manifests.
 
     `key` is the same whenever the same question is asked, so that a row that is known need not be made again.
     """
@@ -38,7 +38,7 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All rows to be, in order. `axes` are the names of the axes, `manifests` the objects by their digest."""
+    """All rows of a sweep, in order. `axes` are the names of the axes, `manifests` the objects by their digest."""
 
     name: str
     axes: tuple[str, ...]

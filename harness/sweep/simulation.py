@@ -28,11 +28,11 @@ _DAY = 24 * 3600.0
 
 
 def simulate(*manifests: Object | Source, situation: Situation | None = None, caches: Caches | None = None) -> Result:
-    """Runs one situation to its end, and returns what came of it.
+    """Runs one situation to its end, and returns its result.
 
-    `manifests` are what `World.apply` takes: objects, paths of files, or YAML text. What an API server refuses is told by the
-    result, as are pods that stay pending. `caches` are what worlds share; by default those of the process. Raises what World raises
-    for inputs that do not exist, and OSError, ScenarioError for files.
+    `manifests` are what `World.apply` takes: objects, paths of files, or YAML text. Objects that the API server refuses are in the
+    result, as are pods that stay pending. `caches` are what worlds share; by default those of the process. Raises what World raises for
+    inputs that do not exist, and OSError, ScenarioError for files.
     """
     asked = situation or Situation()
     world = World(**asked.arguments(), caches=caches)

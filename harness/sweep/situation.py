@@ -21,7 +21,7 @@ class Scaled:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What `harness.simulate` is told besides the manifests; the fields are those of `harness.World`, None for its default.
+    """What `harness.simulate` takes besides the manifests; the fields are those of `harness.World`, None for its default.
 
     `until` are virtual seconds that pass after the world came to rest for the first time, `scaled` what happens in them, in order;
     what is later than `until` does not happen.
@@ -42,7 +42,7 @@ class Situation:
     scaled: tuple[Scaled, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
-        """Returns the keyword arguments of World, only what is said."""
+        """Returns the keyword arguments of World, only those that are given."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _AFTER}
         return {name: value for name, value in values.items() if value is not None and value != {}}
 

@@ -56,7 +56,7 @@ class Store:
         return known
 
     def add(self, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> None:
-        """Keeps rows, also when the next moment ends the process. Raises TableError."""
+        """Keeps rows durably: they survive if the process ends at once. Raises TableError."""
         try:
             if self._file is None:
                 self._file = self.path.open("a", encoding="utf-8")
@@ -96,7 +96,7 @@ def check_format(path: Path) -> None:
 
 
 def write_table(path: Path, axes: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> None:
-    """Writes the table, at once or not at all. Raises TableError."""
+    """Writes the table atomically. Raises TableError."""
     columns = {**dict.fromkeys(axes, str), **OUTCOME, KEY: str}
     new = path.with_name(f"{path.name}.new")
     try:

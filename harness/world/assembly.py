@@ -34,7 +34,8 @@ __all__ = ["Assembly"]
 class Assembly:
     """One cloud, one cluster, one Karpenter, one clock, connected.
 
-    Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud.
+    Without `simulated` there is no Karpenter here: another process works on the same
+    cluster and the same cloud.
     """
 
     def __init__(self, settings: Settings, cluster: ClusterFactory, clock: Clock | None, *, simulated: bool) -> None:
@@ -69,16 +70,16 @@ class Assembly:
 
     @property
     def karpenter(self) -> Karpenter:
-        """The simulated loop. Raises LookupError where Karpenter is somebody else."""
+        """The simulated loop. Raises LookupError in a world without one (`simulated` is false)."""
         if self._karpenter is None:
             raise LookupError("there is no simulated Karpenter in this world")
         return self._karpenter
 
     def restart_karpenter(self) -> None:
-        """Karpenter's process ends and starts again: what it had in memory is gone, what is in the cluster it reads anew.
+        """Karpenter's process ends and starts again: it loses what it had in memory, and reads the cluster anew.
 
-        Gone are launches that it was about to write down, offerings that it left alone, cached instance types, the window of its batch and
-        the operations of Azure that it polled. Raises LookupError where Karpenter is somebody else.
+        It loses launches whose result it had not written yet, marks of unavailable offerings, cached instance types, the batch window and
+        the Azure operations that it polled. Raises LookupError in a world without a simulated loop.
         """
         pace = self.karpenter.pace
         self.engine.remove(*self.karpenter.controllers)
@@ -118,7 +119,7 @@ class Assembly:
         engine.add(self.kubelets, node_manager, disks, notices, timers)
 
     def _instance_types(self) -> InstanceTypeProvider:
-        """As Karpenter's process has them when it starts."""
+        """The instance type provider of a Karpenter process that starts now."""
         counts = self.options.gate(NODE_OVERLAY) and NODE_OVERLAY in self.release.core.gates
         self._overlays = AppliedOverlays() if counts else None
         return InstanceTypeProvider(

@@ -29,7 +29,7 @@ class ListsInUse:
         self._read = ReadRecords(records)
 
     def of(self, region: str, release: ProviderRelease) -> SharedLists:
-        """Returns what worlds of a region and a release share; who holds it keeps it."""
+        """Returns what worlds of a region and a release share; it stays valid for who holds it after it was dropped here."""
         return self._found.of((region, lists_like(release).version), lambda: SharedLists(SkuBook(self._read)))
 
 
@@ -57,7 +57,7 @@ class Caches:
         return self if as_of is None else replace(self, catalogue=self.catalogue.on_day(as_of))
 
     def amended(self, azure: Mapping[str, Any], region: str) -> Caches:
-        """Caches of what `sizes` and `regions` of a market add and change, in a world in `region`; these where they say nothing.
+        """Caches for a market whose `sizes` and `regions` amend the catalogue, for a world in `region`; these caches where they are empty.
 
         Raises MarketError.
         """
@@ -65,7 +65,7 @@ class Caches:
         return self if catalogue is self.catalogue else replace(self, catalogue=catalogue)
 
     def only(self, region: str, sizes: Collection[str]) -> Caches:
-        """Caches of a catalogue that sells nothing but these sizes in a region. Fewer sizes make a world quicker."""
+        """Caches of a catalogue with only these sizes in a region. A world with fewer sizes is faster."""
         found = self.catalogue.region(region)
         records = {name: record for name, record in found.by_name.items() if name in sizes}
         return Caches(self.catalogue.with_region(replace(found, skus=tuple(records.values()), by_name=records)))

@@ -32,7 +32,7 @@ __all__ = ["Departures", "Simulations"]
 
 @dataclass(frozen=True, slots=True)
 class Simulations:
-    """How one Karpenter simulates, and what it keeps from one simulation to the next."""
+    """The scheduling options of one Karpenter, and what it keeps from one simulation to the next."""
 
     options: SchedulingOptions
     indexes: CatalogIndexes
@@ -40,7 +40,7 @@ class Simulations:
 
 
 class Departures:
-    """How nodes leave. A release whose disruption nobody has measured has expiration and repair only."""
+    """The controllers that remove nodes. A release whose disruption was not measured has expiration and repair only."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Departures:
         create: Callable[[PlannedNodeClaim], Object],
         marks: Marks,
     ) -> None:
-        """`create` makes the NodeClaims of replacements; `simulations` are as the provisioner runs them."""
+        """`create` creates the NodeClaims of replacements; `simulations` are those of the provisioner."""
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
         clock, release = engine.clock, instance_types.release
         self._marks = marks
@@ -87,16 +87,16 @@ class Departures:
         """All of them, in the order in which changes reach them."""
 
     def reconsider(self) -> None:
-        """What nodes cost or hold may have changed: consolidation looks again (core pkg/controllers/nodeoverlay/controller.go)."""
+        """NodeOverlays may have changed prices or capacity: consolidation looks again (core pkg/controllers/nodeoverlay/controller.go)."""
         self._marks.unsettle()
         self.wake()
 
     def disturbed(self) -> None:
-        """Somebody changed something from outside."""
+        """The user changed something, so that what follows is no runaway."""
         if self.controller is not None:
             self.controller.churn.forget()
 
     def wake(self) -> None:
-        """Something changed that no object tells of: prices, what Azure sells."""
+        """Something changed that is in no object: prices, or what Azure sells."""
         if self.controller is not None:
             self.controller.wake()

@@ -195,7 +195,7 @@ def _conditions(obj: Object) -> dict[str, str]:
 
 
 def _said(condition: Mapping[str, Any]) -> str:
-    """Status, reason and message; a reason that says nothing more than the type is left out."""
+    """Status, reason and message; a reason that equals the type is left out."""
     reason = condition.get("reason") if condition.get("reason") != condition["type"] else ""
     return " ".join(filter(None, (condition["status"], reason, condition.get("message"))))
 
@@ -210,7 +210,7 @@ def _is_owned(node: Object, claims: Iterable[str]) -> bool:
 
 
 def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
-    """What Karpenter told about each object, each thing once."""
+    """Karpenter's events about each object, equal ones once."""
     found: dict[tuple[str, str], dict[str, str]] = {}
     owners = {name_of(pod): controller_of(pod) for pod in world.view.list("Pod")}
     for event in world.events:

@@ -47,7 +47,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class InputMistake:
-    """What is wrong with an input. `path` begins with the name of World's argument: `("azure", "faults", 0, "what")`."""
+    """A mistake in an input. `path` begins with the name of World's argument: `("azure", "faults", 0, "what")`."""
 
     path: Path
     what: str
@@ -103,7 +103,7 @@ def release_mistake(name: str) -> InputMistake | None:
 
 
 def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | None:
-    """Why there is no such region: known are those of the catalogue."""
+    """Why there is no such region in the catalogue; None when there is one."""
     regions = (caches or default_caches()).catalogue.regions
     if name in regions:
         return None

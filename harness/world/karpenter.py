@@ -46,7 +46,8 @@ __all__ = ["Karpenter", "Surroundings"]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What the loop is told of the place where it runs, and what it shares with others."""
+    """The inputs of the loop: region, Kubernetes version, times, NodeOverlays, listeners, and the indexes that it shares with other
+    worlds."""
 
     region: str
     kubernetes: str
@@ -57,9 +58,9 @@ class Surroundings:
     """Virtual seconds after which a simulation stops."""
     pace: Pace
     overlays: AppliedOverlays | None
-    """What NodeOverlays come to, where they count."""
+    """The evaluated NodeOverlays, where the release and the gate have them."""
     listeners: Sequence[Listener] = ()
-    """Those who are told of every simulation."""
+    """Called for every simulation."""
 
 
 class Karpenter:
@@ -126,17 +127,17 @@ class Karpenter:
 
     @property
     def waiting(self) -> tuple[int, int]:
-        """How many pods the last simulation found no place for, and how many Karpenter does not consider."""
+        """The number of pods that the last simulation could not schedule, and of those that Karpenter ignores."""
         return self._provisioner.waiting
 
     @property
     def taken_up(self) -> Mapping[str, TakenUp]:
-        """When the provisioner took notice of each pod and decided about it, by uid."""
+        """When the provisioner first saw each pod and decided about it, by uid."""
         return self._provisioner.times.by_uid
 
     @property
     def disrupts(self) -> bool:
-        """Whether anybody has measured how this release disrupts nodes; else its nodes only expire."""
+        """Whether the disruption of this release was measured and is simulated; else its nodes only expire."""
         return self._departures.rules is not None
 
     @property
@@ -146,11 +147,11 @@ class Karpenter:
         return controller.tally if controller is not None else None
 
     def failure_of(self, nodeclaim: str) -> str | None:
-        """Why a NodeClaim came to nothing."""
+        """The last launch failure of a NodeClaim."""
         return self.provider.failures.get(nodeclaim)
 
     def snapshot(self) -> ClusterSnapshot:
-        """What a simulation would see now."""
+        """The snapshot that a simulation would use now."""
         return self._provisioner.snapshot()
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:

@@ -17,7 +17,7 @@ _MACHINE_DIGITS = re.compile(r"-\d{8}-vm\b")
 
 
 def renamed(found: Mapping[str, Any], pools: Mapping[str, str]) -> dict[str, Any]:
-    """The same without dates and ids; NodeClaims go by their NodePool and a number, in the order of their facts.
+    """The same without dates and ids; NodeClaims are named after their NodePool with a number, in the order of their facts.
 
     `found["NodeClaims"]` has the facts of each by its name, `pools` its NodePool.
     """

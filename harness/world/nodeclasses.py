@@ -13,7 +13,7 @@ __all__ = ["nodeclass_of"]
 
 
 def nodeclass_of(view: View, nodepool: Object | None, crds: str, kubernetes: str) -> Object:
-    """The one that the NodePool names, or `default`, or one about which nobody said anything."""
+    """The AKSNodeClass that the NodePool refers to, else `default`, else one with an empty spec."""
     name = "default"
     if nodepool is not None:
         reference = ((nodepool.get("spec") or {}).get("template") or {}).get("spec") or {}

@@ -24,7 +24,7 @@ Objects: TypeAlias = list[dict[str, Any]]
 
 
 class Observations(AzureObservations):
-    """Nothing here changes anything."""
+    """Questions about a world; none of them changes it."""
 
     @property
     def view(self) -> View:

@@ -13,7 +13,7 @@ __all__ = ["Ports"]
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """Handed out here alone, so that whoever wants to see all that controllers do listens in one place."""
+    """The only source of views, writers and sinks, so that one place sees all that controllers do."""
 
     engine: Engine
     cluster: Cluster

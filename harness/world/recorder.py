@@ -112,7 +112,7 @@ class Recorder:
         self.assertions.append(Assertion(self._revision() if revision is None else revision, node, by, labels))
 
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
-        """Records labels that did not get as far as the API server."""
+        """Records labels that were not even sent to the API server."""
         self.assertions.append(Assertion(self._revision(), node, by, labels, refused=True))
 
     def rejected(self, rejections: Sequence[Any]) -> None:
@@ -127,5 +127,5 @@ class Recorder:
         self.launches.append(Launch(self._revision(), vm, path, tuple(layers), tuple(withheld)))
 
     def disrupted(self, disruption: Disruption) -> None:
-        """Keeps a decision that nodes go."""
+        """Records a decision to disrupt nodes."""
         self.disruptions.append(disruption)

@@ -44,7 +44,7 @@ class RefusalCheck:
 
 
 def is_mistake(rejection: Rejection) -> bool:
-    """Whether somebody has to mend something. Karpenter answers a refused launch by trying elsewhere: that is what is simulated."""
+    """Whether the user has to correct something. A refused launch is no mistake: Karpenter tries another offering."""
     return rejection.layer is not RejectionLayer.LAUNCH
 
 
@@ -60,7 +60,7 @@ def class_hint(said: str, view: View) -> str:
 
 
 def rejections_of(error: ApiError, key: Key) -> list[Rejection]:
-    """The rejections of a refused request: those that the judge gave, or the API server's own."""
+    """The rejections of a refused request: those of admission, else one made from the API server's Status."""
     given = error.cause if isinstance(error.cause, tuple) else ()
     known = [each for each in given if isinstance(each, Rejection)]
     if known:

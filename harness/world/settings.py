@@ -82,9 +82,8 @@ class Settings:
 
 
 def resolve(inputs: Inputs) -> Settings:
-    """What the inputs come to.
-
-    Raises UnknownRelease, UnknownCrdSet, CatalogueError for what does not exist, TypeError for an argument of another name.
+    """The settings that the inputs mean. Raises UnknownRelease, UnknownCrdSet, CatalogueError for what does not exist, TypeError for an
+    argument of another name.
     """
     unknown = sorted(inputs.keys() - Inputs.__annotations__.keys())
     if unknown:

@@ -109,7 +109,7 @@ def _renamed(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _gone(found: Mapping[str, Any]) -> dict[str, list[str]]:
-    """NodeClaims that were refused something and are not there any more, with what they were refused."""
+    """NodeClaims that are gone after a refusal, with their refusals."""
     refused: dict[str, list[str]] = {}
     for text in found["rejections"]:
         match = re.match(r"NodeClaim/([^:]+): ", text)

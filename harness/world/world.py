@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class World(Observations):
     """What a scenario acts on.
 
-    Inputs says what each argument means. `cluster` makes the cluster: in memory, or harness.clusters.remote.attach(...) of one that
-    runs elsewhere. Without `simulated` there is no Karpenter here: somebody else works on the same cluster and the same cloud, by a
-    `clock` that both know. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError, MarketError for inputs that do not exist.
+    Inputs says what each argument means. `cluster` makes the cluster: in memory, or harness.clusters.remote.attach(...) of one that runs
+    elsewhere. Without `simulated` there is no Karpenter here: another process works on the same cluster and the same cloud, by a shared
+    `clock`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError, MarketError for inputs that do not exist.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class World(Observations):
         self.kubectl.delete(kind, name, namespace)
 
     def metrics(self) -> Metrics:
-        """What Karpenter's metrics would say now, under upstream's names. Raises LookupError where Karpenter is somebody else."""
+        """The values of Karpenter's metrics now, under upstream's names. Raises LookupError in a world without a simulated Karpenter."""
         from harness.world.metrics.table import metrics_of
 
         return metrics_of(self)
@@ -96,7 +96,7 @@ class World(Observations):
             self._karpenter.azure_changed()
 
     def evict(self, node: str) -> None:
-        """Azure takes the spot VM of a Node: it has a notice now and is gone soon. Raises LookupError, ValueError if it is not spot."""
+        """Azure evicts the spot VM of a Node: it gets its notice now. Raises LookupError for no such VM, ValueError if it is not spot."""
         running = self.machines.of_node(node)
         if running is None:
             raise LookupError(f"there is no machine of Node '{node}'")
@@ -144,6 +144,6 @@ class World(Observations):
         return self.engine.advance(seconds)
 
     def _disturb(self) -> None:
-        """What is done from outside is a reason for what comes, so that it is no runaway."""
+        """Notes a change by the user: what follows is its consequence and no runaway."""
         if self._karpenter is not None:
             self._karpenter.disturbed()

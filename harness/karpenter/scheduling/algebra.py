@@ -1,4 +1,4 @@
-"""Interned requirement sets: the requirement algebra with every question asked once.
+"""Interned requirement sets: the requirement algebra with every result cached.
 
 A simulation compares few distinct sets many times. Each set exists once, so that answers can be kept by identity.
 """
@@ -149,15 +149,15 @@ class Algebra:
         return found
 
     def from_node_selector(self, items: Iterable[Mapping[str, object]] | None) -> RequirementSet:
-        """Of NodeSelectorRequirements as users write them."""
+        """The set of NodeSelectorRequirements as users write them."""
         return self.set_of(Requirements.from_node_selector(items, vocabulary=self.vocabulary).values())
 
     def keys_bit(self, requirements: RequirementSet) -> int:
-        """A power of two that stands for the keys, whatever is said about them."""
+        """A power of two for the set of keys, whatever their values."""
         return 1 << self._keys.setdefault(frozenset(requirements.items), len(self._keys))
 
     def public(self, items: Mapping[str, Requirement]) -> Requirements:
-        """As the value that the rest of the project knows."""
+        """The same as Requirements, which the rest of the project uses."""
         return Requirements(items.values(), vocabulary=self.vocabulary)
 
 

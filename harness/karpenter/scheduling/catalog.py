@@ -19,7 +19,7 @@ NO_PRICE = float("inf")
 
 
 class Amounts:
-    """Things by their amount of one resource: masks of which have at least, which at most so much."""
+    """Bit masks of items by their amount of one resource."""
 
     def __init__(self, amounts: Sequence[int]) -> None:
         by_amount: dict[int, int] = {}
@@ -32,14 +32,14 @@ class Amounts:
         self.everything = self.at_least[0]
 
     def holding(self, amount: int) -> int:
-        """Those with at least so much."""
+        """The mask of the items with at least this amount."""
         return self.at_least[bisect_left(self.steps, amount)]
 
 
 class CatalogIndex:
     """Sets of one list of instance types, in its order.
 
-    ``full`` has every bit; ``zero_fits`` those of types that have a negative allocatable amount nowhere, which no pod fits.
+    ``full`` has every bit; ``zero_fits`` those of types without a negative allocatable amount (no pod fits on one that has any).
     ``launchable``: a reserved offering without capacity left has no price (:attr:`SchedulingRules.launchable_offerings`).
     """
 
@@ -79,7 +79,7 @@ class CatalogIndex:
         return self._mask(lambda each: each.capacity_overlaid)
 
     def having(self, key: str) -> Mapping[Requirement, int]:
-        """The distinct requirements on a key, with the types that have them. Few keys are asked for, of those that types have."""
+        """The distinct requirements on a key, each with the types that have it; indexed when a key is first asked for."""
         found = self._by_key.get(key)
         if found is None:
             found = self._by_key[key] = self._index_requirements(key)
@@ -126,7 +126,7 @@ class CatalogIndex:
 
     @cached_property
     def sold(self) -> tuple[tuple[Requirements, int], ...]:
-        """All offerings, whether they can be had now or not: their requirements, and the types that share them."""
+        """All offerings, available or not: their requirements, and the types that share them."""
         shared: dict[int, tuple[Requirements, int]] = {}
         for index, instance_type in enumerate(self.types):
             for offering in instance_type.offerings:
@@ -143,7 +143,7 @@ class CatalogIndex:
         return RESERVED in self._offering_sets[position].get(CAPACITY_TYPE).values
 
     def spent(self, position: int) -> int:
-        """The types for which a distinct offering is a reservation without capacity left, where that makes a difference."""
+        """The types for which a distinct offering is a reservation without capacity left; 0 unless ``launchable``."""
         return self._spent.get(position, 0)
 
     def compatible(self, requirement: Requirement) -> int:
@@ -218,7 +218,7 @@ class CatalogIndex:
         return True
 
     def prices(self, accepted: tuple[int, ...]) -> list[float]:
-        """The cheapest price of each type among the accepted distinct offerings."""
+        """By position, the lowest price of each type (USD per hour) among the accepted distinct offerings; NO_PRICE without one."""
         found = self._prices.get(accepted)
         if found is None:
             found = [NO_PRICE] * len(self.types)
@@ -231,7 +231,8 @@ class CatalogIndex:
         return found
 
     def launch_prices(self, accepted: tuple[int, ...]) -> list[float]:
-        """What each type may cost at launch: the dearest of the accepted offerings of the capacity type that it would be launched as.
+        """By position, what each type may cost at launch (USD per hour): the highest price of the capacity type that it would be launched
+        as.
 
         Reserved comes before spot, spot before on-demand (core ``pkg/cloudprovider/types.go``, WorstLaunchPrice).
         """
@@ -268,7 +269,7 @@ class CatalogIndex:
 
     @cached_property
     def edition(self) -> str:
-        """A text that is the same for two lists that sell the same: whatever is sold out makes another list."""
+        """A digest of the types and their available offerings; equal for lists that offer the same."""
         said = "/".join((*(each.name for each in self.types), *map(hex, self._offering_masks)))
         return blake2b(said.encode(), digest_size=8).hexdigest()
 
@@ -281,7 +282,7 @@ class CatalogIndex:
         return self._offering_masks[position]
 
     def distinct_values(self, key: str, mask: int, admitted: Requirement | None = None) -> int:
-        """How many values of ``key`` the types of ``mask`` name, of those that ``admitted`` has."""
+        """How many distinct values of ``key`` the types of ``mask`` have, of those that ``admitted`` allows."""
         masks = self._values.get((key, admitted))
         if masks is None:
             by_value: dict[str, int] = {}
@@ -321,7 +322,7 @@ _KEPT = 128  # lists; each change of availability or price makes a new one
 
 
 class CatalogIndexes:
-    """Indexes by identity of the list, the latest ones; give one to all simulations that share instance types."""
+    """The latest indexes, by identity of the list; share one between all simulations with the same instance types."""
 
     def __init__(self, most: int = _KEPT) -> None:
         self._found: LatestOf[Sequence[InstanceType], CatalogIndex] = LatestOf(most)

@@ -1,4 +1,4 @@
-"""The order of sizes of one price, which the provider leaves to a Go map.
+"""The order of sizes with equal prices, which in the provider is that of a Go map.
 
 It lists what is sold in the order of a map and keeps that list until something in it changes (kaz
 pkg/providers/instancetype/instancetypes.go List); core sorts by price alone and names the first 60 or 600 in a NodeClaim, and the
@@ -20,9 +20,9 @@ _PLACES = range(1 << 30)  # small enough for the length of a range on machines o
 
 
 class EqualPrices:
-    """Sorts sizes by price; equal ones as ``draw(name, values)`` decides, anew for each list of the provider.
+    """Sorts sizes by price; those with equal prices as ``draw(name, values)`` decides, with new draws for each list of the provider.
 
-    Without ``draw`` they stand where Go's sort leaves those of a list by name.
+    Without ``draw`` their order is the one in which Go's sort leaves a list that was sorted by name.
     """
 
     __slots__ = ("_cheapest", "_draw", "_places")
@@ -46,7 +46,8 @@ class EqualPrices:
                 start = end
 
     def cheapest(self, count: int, accepted: tuple[int, ...], masks: Sequence[int], index: CatalogIndex) -> int:
-        """The first ``count`` types by their price among the accepted offerings, of a list with the types of each mask in turn."""
+        """The ``count`` cheapest types by the accepted offerings, as a mask; the list before the sort has the types of each mask in
+        turn."""
         key = (index.edition, count, accepted, tuple(masks))
         found = self._cheapest.get(key)
         if found is None:
@@ -56,7 +57,7 @@ class EqualPrices:
         return found
 
     def _place(self, position: int, index: CatalogIndex) -> Any:
-        """Where a size stands in the provider's list; two in one place, which hardly happens, stand by name."""
+        """The drawn sort key of a size in the provider's list; the name decides between equal draws, which are rare."""
         key = (index.edition, position)
         found = self._places.get(key)
         name = index.types[position].name

@@ -1,4 +1,4 @@
-"""What all simulations over one snapshot have in common: found out once, and never changed by one of them."""
+"""What all simulations over one snapshot share: computed once, and changed by none of them."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -62,7 +62,7 @@ class Ground:
 
     @cached_property
     def tolerates_preferences(self) -> bool:
-        """Whether pods, when nothing else helps, tolerate taints that only ask them to stay away."""
+        """Whether pods, as the last relaxation, tolerate taints with effect PreferNoSchedule."""
         return any(
             taint.get("effect") == PREFER_NO_SCHEDULE
             for pool in self.nodepools
@@ -81,7 +81,7 @@ class Ground:
 
     @property
     def foreseen(self) -> dict[Hashable, Any]:
-        """What new nodes simulations came to, by the pods that no node took: the same as long as new nodes can be the same."""
+        """New nodes that simulations resulted in, by the pods that no node took; kept while NodePools and instance types are the same."""
         return self._model.foreseen
 
     @property
@@ -144,7 +144,7 @@ class Ground:
         return made
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
-        """What the node's instance type says that it attaches."""
+        """The attach limits by CSI driver of the node's instance type."""
         index = self.indexes.get(node.labels.get(NODEPOOL) or "")
         if index is None or not self.rules.attach_limits:
             return {}

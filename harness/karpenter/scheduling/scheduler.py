@@ -292,7 +292,7 @@ class Scheduler:
         return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
 
     def _could_fit(self, tried: InflightNodeClaim, shape: PodShape) -> bool:
-        """Whether such a NodeClaim would take the pod if ties were decided otherwise."""
+        """Whether the NodeClaim would take the pod if ties were decided otherwise."""
         self._ties.wide = True
         again = InflightNodeClaim(tried.template, tried.host, tried.mask)
         found = self._pod_fitter.start(again, shape, self._best_effort)
@@ -327,7 +327,7 @@ class Scheduler:
                 limits[name] = Quantity(quantity.nano - largest, quantity.format)
 
     def results(self, ignored: Mapping[str, str]) -> SchedulingResults:
-        """What the simulation came to."""
+        """The results of the simulation."""
         nodeclaims = []
         for inflight in self._order.items:
             planned = PlannedNodeClaim(inflight, self._algebra, self._options, self._rules, self._reservations)

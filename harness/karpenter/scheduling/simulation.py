@@ -51,7 +51,7 @@ _MOST_FORESEEN = 4096
 
 
 class NoNodePools(ValueError):
-    """There is nothing to schedule with."""
+    """No NodePool can have new nodes, so that core makes no scheduler."""
 
 
 class Simulations:
@@ -186,7 +186,7 @@ class Simulations:
     def foretold(
         self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool
     ) -> Foretold | None:
-        """What can be told of :meth:`without` before it is asked, of some nodes with their pods; None where nobody can tell."""
+        """What is known of :meth:`without` before a simulation, for some nodes with their pods; None where only a simulation tells."""
         if not self.nodepools:
             return None
         if self._rewrites:
@@ -194,7 +194,7 @@ class Simulations:
         return self._likeness.foretold(leaving, moving, settling=self._refusing(settled))
 
     def nodeclaims_of(self, told: Foretold) -> tuple[PlannedNodeClaim, ...] | None:
-        """The new nodes of a simulation, whichever pods are on them; None where none like it was made, or not every pod found a place."""
+        """The new nodes of an equal simulation before, whichever pods are on them; None where there was none or a pod found no place."""
         if not told.overflow:
             return ()
         found: tuple[PlannedNodeClaim, ...] | None = self._foreseen(told).get((self._ground.shapes, told.key))
@@ -223,7 +223,7 @@ class Simulations:
 
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:
-        """What every simulation says."""
+        """The events that every simulation publishes."""
         return self._ground.events
 
     def likeness(self, leaving: str, moving: Sequence[Object], *, settled: bool) -> Alike | None:
@@ -250,7 +250,7 @@ class Simulations:
 
     @cached_property
     def _rewrites(self) -> bool:
-        """Whether pods are tried as others than they are."""
+        """Whether the release rewrites pods before it tries them (requirements of their volumes, default topology spread)."""
         return self.rules.volumes_in_affinity or (self.rules.default_spread and bool(self.options.default_spread))
 
     def _prepared(self, pods: Sequence[Object]) -> Sequence[Object]:

@@ -16,12 +16,10 @@ RESPECT, IGNORE = "Respect", "Ignore"
 
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
-    """The objects that Karpenter sees, in any order; they are read, never changed.
-
-    ``pods`` are pending and bound ones, ``workloads`` ReplicaSets and StatefulSets.
-    ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside
-    those with a deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations
-    keep them from being evicted at ``now``, in nanoseconds since the start. ``number`` tells passes apart: each draws anew.
+    """The objects that Karpenter sees, in any order; they are never changed. ``pods`` are pending and bound ones, ``workloads``
+    ReplicaSets and StatefulSets. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside those with a
+    deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations keep them from being
+    evicted at ``now``, in nanoseconds since the start. ``number`` tells passes apart: each draws anew.
     """
 
     nodepools: Sequence[Object] = ()

@@ -15,7 +15,7 @@ class TimeBudget:
         """Whether somebody asked for more time than there is."""
 
     def take(self) -> bool:
-        """Whether time is left for one more attempt, whose time is then gone."""
+        """Whether time is left for one more attempt; if so, its time is used up."""
         self.out = self.took >= self._limit
         if not self.out:
             self.took += self._attempt_seconds

@@ -25,7 +25,7 @@ class QuotaUse:
 
 
 class AzureObservations(Assembly):
-    """Nothing here changes anything."""
+    """Questions about the fake cloud; none of them changes it."""
 
     def calls(self) -> Sequence[Call]:
         """The calls that Azure received, in order."""

@@ -43,7 +43,7 @@ class AzureTimers:
         return {}
 
     def reconcile(self, key: Hashable) -> Result:
-        """Makes happen what is due, and asks to be called for the next thing."""
+        """Runs the timers that are due, and asks to be called for the next one."""
         if self._cloud.run_until(self._engine.clock.unix + 1e-6):
             self._engine.touch()
         due = self._cloud.next_due()

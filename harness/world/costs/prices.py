@@ -42,7 +42,7 @@ class Totals:
 
 
 def totals(world: World) -> Totals:
-    """What there is to pay, by whether it was there before."""
+    """The prices of all Nodes, by whether they were there before."""
     made = {str((claim.get("status") or {}).get("nodeName")) for claim in world.list("NodeClaim")}
     given = [one for one in world.applied if one.get("kind") == "Node" and name_of(one) not in made]
     there = {name_of(node) for node in world.list("Node")}

@@ -83,7 +83,7 @@ def _labels(kind: str, obj: Object) -> dict[str, str]:
 
 
 def _both(kind: str, name: str, labels: Mapping[str, str], more: Mapping[str, str], value: float) -> Iterator[Sample]:
-    """A series under the kind's name with labels of the object, and under the name of old."""
+    """A series under the kind's metric with labels of the object, and under the deprecated metric."""
     yield Sample(_metric(kind, name), {**labels, **more}, value)
     if kind in _TWICE:
         yield Sample(f"operator_{name}", {**labels, **_old_labels(kind)}, value)
@@ -159,7 +159,7 @@ def _transitions(kind: str, counted: Counter[tuple[Labels, Labels]]) -> Iterator
 
 
 class _Twice:
-    """A distribution under the kind's name, and under the name of old with the client library's own buckets."""
+    """A distribution under the kind's metric, and under the deprecated one with the client library's default buckets."""
 
     def __init__(self, kind: str, name: str) -> None:
         self._kind = kind

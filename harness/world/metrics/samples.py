@@ -69,7 +69,7 @@ def base_of(name: str) -> str:
 
 
 def number(value: float) -> str:
-    """As Prometheus writes it."""
+    """A number as Prometheus' text format writes it."""
     return str(int(value)) if math.isfinite(value) and float(value).is_integer() else repr(float(value))
 
 
@@ -84,5 +84,5 @@ def snake_case(name: str) -> str:
 
 
 def resource_claim_labels(core: CoreRelease, pod: Object) -> dict[str, str]:
-    """Whether a pod uses dynamic resource allocation, in the releases that tell it."""
+    """The label for dynamic resource allocation, in the releases whose metrics have it."""
     return {"dynamic_resources": str(has_resource_claims(pod)).lower()} if core.resource_claims_in_metrics else {}

@@ -81,7 +81,7 @@ class Metrics(Sequence[Sample]):
         return len(self._samples)
 
     def value(self, name: str, /, **labels: str) -> float:
-        """The sum of the series of this name that have these labels; 0 without any. Raises LookupError for a name that is not told.
+        """The sum of the series of this name that have these labels; 0 without any. Raises LookupError for a name that no metric has.
 
         Of a histogram or a summary there are ``NAME_count`` and ``NAME_sum``, of a histogram ``NAME_bucket`` with the label ``le`` too.
         """
@@ -122,7 +122,7 @@ def _series() -> list[str]:
 
 
 def _family(name: str) -> str | None:
-    """The metric that a series belongs to, None when it is not told."""
+    """The metric that a series belongs to, None when there is none."""
     if name in FAMILIES:
         return name if FAMILIES[name] in (_GAUGE, _COUNTER) else None
     base = base_of(name)
@@ -137,7 +137,7 @@ def _place(sample: Sample) -> tuple[int, str, float]:
 
 
 def metrics_of(world: Observations) -> Metrics:
-    """The metrics of a world with a simulated Karpenter. Raises LookupError where Karpenter is somebody else."""
+    """The metrics of a world. Raises LookupError in a world without a simulated Karpenter."""
     counted: Counter[tuple[str, Labels]] = Counter()
     claims = _claims(world)
     for name, labels in (*_nodeclaims(world, claims), *_nodes(world, claims)):

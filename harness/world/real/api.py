@@ -25,7 +25,7 @@ __all__ = ["Api", "RemoteApi", "ServedApi"]
 
 
 class Api(Protocol):
-    """What a controller needs to know of an API server, and what can happen to it."""
+    """An API server as a controller needs it: its kubeconfig, and that it can restart and stop."""
 
     host: str
     port: int
@@ -111,7 +111,7 @@ class RemoteApi:
         return self._cluster.kubeconfig(KARPENTER)
 
     def restart(self) -> None:
-        """Raises LookupError: whoever started it may restart it."""
+        """Raises LookupError: only the one who started it can restart it."""
         raise LookupError(f"the API server of the {self._cluster.name} cluster is not this world's to restart")
 
     def stop(self) -> None:

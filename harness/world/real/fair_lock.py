@@ -10,7 +10,7 @@ __all__ = ["FairLock"]
 
 
 class FairLock:
-    """A reentrant lock, handed on to who has waited longest. A `threading.Condition` can be made of it, as of an RLock."""
+    """A reentrant lock that goes to the thread that has waited longest. A `threading.Condition` can be made of it, as of an RLock."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -24,7 +24,10 @@ class FairLock:
         return len(self._queue)
 
     def give_way(self) -> None:
-        """Lets everybody who waits now have it first; returns when the caller has it again. Raises RuntimeError where it is another's."""
+        """Releases it for all threads that wait now; returns when the caller has it again.
+
+        Raises RuntimeError if another thread holds it.
+        """
         self._check()
         if self._queue:
             self._acquire_restore(self._release_save())
@@ -38,7 +41,7 @@ class FairLock:
         return True
 
     def release(self) -> None:
-        """Hands it on; to be called once for each `acquire`. Raises RuntimeError where it is another's."""
+        """Releases it, once for each `acquire`. Raises RuntimeError if another thread holds it."""
         self._check()
         self._depth -= 1
         if self._depth == 0:

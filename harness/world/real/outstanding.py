@@ -14,7 +14,7 @@ _STEPS = ("Launched", "Registered", "Initialized")
 
 
 def outstanding_work(world: World) -> Iterator[str]:
-    """In words: NodeClaims on their way, objects that it has not looked at, pods about which it has said nothing."""
+    """What the controller has not finished, in words: NodeClaims in progress, objects not reconciled, pods without a decision."""
     for claim in world.view.list("NodeClaim"):
         if is_terminating(claim):
             yield f"NodeClaim/{name_of(claim)}: is being deleted"

@@ -66,18 +66,18 @@ def pod_command(token: str = ANY_TOKEN, ca: Path | None = None) -> tuple[str, ..
 
 
 class NoController:
-    """In a Controller's place where somebody else starts one, of which nothing is known."""
+    """Stands in for a Controller that another process starts and of which nothing is known."""
 
     memory = 0
 
     def start(self) -> None:
-        """Leaves that to them."""
+        """Does nothing."""
 
     def wait_until_up(self, pause: Callable[[], None]) -> None:
         """Waits for nothing."""
 
     def kill(self) -> None:
-        """Raises LookupError: it is not ours."""
+        """Raises LookupError: this process did not start it."""
         raise LookupError("the controller is somebody else's")
 
     def stop(self) -> None:
@@ -114,7 +114,7 @@ class Controller:
         self._rest = b""
 
     def start(self) -> None:
-        """Starts the process; what it does from now on is told by its log."""
+        """Starts the process; `lines` returns its log from now on."""
         self._number += 1
         self._read, self._rest = 0, b""
         variables = [f"{name}={value}" for name, value in self._environment.items()]

@@ -14,12 +14,12 @@ _EPOCH_NS = int(EPOCH.timestamp()) * 1_000_000_000
 
 
 def wall_clock() -> Clock:
-    """A clock that starts now, for a world that somebody else's processes share."""
+    """A clock that starts now, for a world in real time."""
     return Clock(time.time_ns() - _EPOCH_NS)
 
 
 class Wall:
-    """Lets an engine do what has fallen due in real time. Never waits."""
+    """Runs what is due on an engine in real time. Never waits."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

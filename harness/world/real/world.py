@@ -185,7 +185,7 @@ class RealWorld(World):
     # What World does on virtual time.
 
     def settle(self, *, allow_rejections: bool = False) -> Settled:
-        """Waits until the world is at rest, or for as long as anybody would. Raises ObjectsRefused, ControllerDied."""
+        """Waits until the world is at rest, at most for a bound of real time. Raises ObjectsRefused, ControllerDied."""
         patience, began, first = Patience(_PATIENCE), self.clock.seconds, self.engine.steps
         exhausted: str | None = None
         quiet = _Quiet(self)
@@ -200,7 +200,7 @@ class RealWorld(World):
         return Settled(self.engine.steps - first, self.clock.seconds - began, None, exhausted)
 
     def _rests(self, quiet: _Quiet) -> bool:
-        """Whether it owes nothing more, or is where it should be."""
+        """Whether nothing is outstanding, or the expected state is reached."""
         if quiet.over(_QUIET) and not any(outstanding_work(self)):
             return True
         return quiet.over(_CALM) and self.satisfied()

@@ -23,17 +23,17 @@ class Candidates:
         self._members: dict[str, dict[Requirement | None, int]] = {}  # by what NodeClaims require of a key
 
     def refuse(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> None:
-        """The NodeClaim will never take a pod that asks nodes for the same."""
+        """The NodeClaim will never take a pod with this ``fit``."""
         self._refused[shape.fit] = self._refused.get(shape.fit, 0) | nodeclaim.bit
 
     def begun(self, nodeclaim: InflightNodeClaim) -> None:
-        """There is a NodeClaim more."""
+        """A NodeClaim was added."""
         for key, members in self._members.items():
             present = nodeclaim.requirements.items.get(key)
             members[present] = members.get(present, 0) | nodeclaim.bit
 
     def narrowed(self, nodeclaim: InflightNodeClaim, before: RequirementSet, after: RequirementSet) -> None:
-        """A pod brought requirements along."""
+        """A pod added requirements to the NodeClaim."""
         if after is before:
             return
         for key, members in self._members.items():
@@ -43,7 +43,7 @@ class Candidates:
                 members[new] = members.get(new, 0) | nodeclaim.bit
 
     def of(self, shape: PodShape, concerns: Sequence[TopologyGroup]) -> int:
-        """The NodeClaims that each single topology constraint leaves of those that did not refuse."""
+        """The NodeClaims that did not refuse the pod and that each of its topology constraints, alone, allows."""
         candidates = ((1 << len(self._order.by_id)) - 1) & ~self._refused.get(shape.fit, 0)
         if not concerns or self._topology.is_blocked(shape):
             return 0 if concerns else candidates

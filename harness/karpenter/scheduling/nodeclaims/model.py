@@ -39,7 +39,7 @@ class Model:
         """What simulations with them came to."""
 
     def equals(self, other: "Model") -> bool:
-        """Whether both rest on the same."""
+        """Whether both were built from the same inputs."""
         return (
             self._algebra is other._algebra
             and same_objects(self._indexes, other._indexes)

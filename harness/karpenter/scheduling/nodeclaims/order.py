@@ -46,7 +46,7 @@ class InflightOrder:
         self._changed = len(self.items) - 1
 
     def grew(self, nodeclaim: "InflightNodeClaim") -> None:
-        """Takes note that the NodeClaim has one pod more; its place changes with the next sort."""
+        """Notes that the NodeClaim has one more pod; its place changes with the next sort."""
         position = bisect_left(self._ranks, self._rank_of[nodeclaim.id])
         count = self._counts[position]
         self._counts[position] = count + 1

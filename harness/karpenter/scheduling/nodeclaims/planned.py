@@ -88,7 +88,7 @@ class PlannedNodeClaim:
         return tuple(position for position in types if self.mask >> position & 1)
 
     def narrowed(self, types: Sequence[int], requirement: Requirement | None = None) -> "PlannedNodeClaim":
-        """The same with only these instance types, in this order, and one requirement more."""
+        """A copy with only these instance types, in this order, and, if given, one more requirement."""
         made: PlannedNodeClaim = object.__new__(PlannedNodeClaim)
         for name in ("_inflight", "_algebra", "_options", "_rules", "nodepool", "pods", "_requirements", "_static"):
             setattr(made, name, getattr(self, name))
@@ -104,7 +104,7 @@ class PlannedNodeClaim:
         return MinValuesUnmet(unmet, self._rules.min_values_text) if unmet else None
 
     def truncate(self) -> TruncationUnmet | None:
-        """Keeps only the cheapest instance types, as many as a launch may name; says so if ``minValues`` are then missed."""
+        """Keeps only as many of the cheapest instance types as a NodeClaim may name. Returns the reason if they miss ``minValues``."""
         if self.mask.bit_count() > self._rules.max_instance_types:
             template = self._inflight.template
             index, requirements = template.index, self._requirements
@@ -240,7 +240,7 @@ class PlannedNodeClaim:
 
 
 def _taint(taint: Mapping[str, Any]) -> dict[str, Any]:
-    """A taint as Go writes it: key and effect always, the rest where it says something."""
+    """A taint as Go serialises it: key and effect always, the rest where it is not empty."""
     written = {"key": taint.get("key") or "", "effect": taint.get("effect") or ""}
     return written | {name: taint[name] for name in ("value", "timeAdded") if taint.get(name)}
 

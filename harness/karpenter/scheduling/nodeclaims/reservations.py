@@ -35,19 +35,19 @@ class Reservations:
                         self._left[name] = min(self._left.get(name, capacity), capacity)
 
     def left(self, reservation: str) -> int:
-        """How many more hosts can hold it. Raises KeyError for one that no offering names."""
+        """How many more hosts can reserve it. Raises KeyError for a reservation that no offering names."""
         return self._left[reservation]
 
     def holds(self, host: str, reservation: str) -> bool:
-        """Whether the host has a place in it."""
+        """Whether the host has reserved it."""
         return reservation in self._held.get(host, NONE)
 
     def can_reserve(self, host: str, reservation: str) -> bool:
-        """Whether the host has a place in it or could have one. Raises KeyError for one that no offering names."""
+        """Whether the host has reserved it or could. Raises KeyError for a reservation that no offering names."""
         return self.holds(host, reservation) or self._left[reservation] > 0
 
     def reserve(self, host: str, reservations: Iterable[str]) -> None:
-        """Takes a place in each for the host, once. Raises ValueError when there is none left."""
+        """Reserves each of them for the host, once. Raises ValueError when one has no capacity left."""
         held = self._held.setdefault(host, set())
         for name in sorted(set(reservations) - held):
             if self._left[name] < 1:
@@ -56,7 +56,7 @@ class Reservations:
             held.add(name)
 
     def release(self, host: str, reservations: Iterable[str]) -> None:
-        """Gives back those that the host has a place in."""
+        """Releases those of them that the host has reserved."""
         held = self._held.get(host, set())
         for name in held.intersection(reservations):
             held.remove(name)

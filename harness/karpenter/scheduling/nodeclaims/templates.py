@@ -36,7 +36,7 @@ class DaemonGroup:
     pods: tuple[Object, ...] = ()
 
     def takes(self, resource: str) -> tuple[tuple[str, Quantity], ...]:
-        """What each DaemonSet takes of a resource, by its name, the most first; those that take nothing are left out."""
+        """How much of a resource each DaemonSet requests, by its name, the largest first; zero requests are left out."""
         taken: dict[str, Quantity] = {}
         for pod in self.pods:
             amount = requests_for_pods((pod,)).get(resource)

@@ -1,4 +1,4 @@
-"""Nodes that exist, or will soon: whether a pod fits into what is left of them.
+"""Existing nodes, and those being launched: whether a pod fits into their remaining room.
 
 Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 """
@@ -63,14 +63,14 @@ class ExistingNode:
 
     @property
     def host_ports(self) -> list[HostPort]:
-        """What its pods bind; worked out for nodes that are asked only."""
+        """The host ports that its pods bind; computed at first use."""
         if self._host_ports is None:
             self._host_ports = self.state.host_ports()
         return self._host_ports
 
     @property
     def requirements(self) -> RequirementSet:
-        """What its labels, its hostname and its pods make of it; worked out for nodes that have room only."""
+        """The requirements from its labels, its hostname and its new pods; computed at first use."""
         if self._requirements is None:
             host = Requirement.of(HOSTNAME, IN, (self.state.hostname,), vocabulary=self._algebra.vocabulary)
             labels = self._algebra.from_labels(self.state.labels)
@@ -78,7 +78,7 @@ class ExistingNode:
         return self._requirements
 
     def _reserve(self, daemons: Sequence[DaemonPod], rules: SchedulingRules) -> None:
-        """Takes off what pods of DaemonSets that still come will request."""
+        """Subtracts what DaemonSet pods that are still missing will request."""
         coming, present = (
             requests_for_pods([each.pod for each in daemons if self._will_run(each)]),
             self.state.daemon_requests(),

@@ -1,4 +1,4 @@
-"""All machines of a cluster as Karpenter keeps them, brought up to date by what has changed since the last look.
+"""All machines in Karpenter's cluster state, updated by what has changed since the last look.
 
 Core ``pkg/controllers/state/cluster.go``, which informers feed. A look here is given all objects; those that are others than before
 are found by their identity, since objects are never changed in place, and only what rests on them is made anew.
@@ -27,7 +27,7 @@ Make = Callable[[Object | None, Object | None, bool, Sequence[Object], Object | 
 class Fleet:
     """The machines of one moment, by provider id and by the name of the Node, and the pods, by the name of their Node.
 
-    The same one as long as nothing changes: ``remembered`` is what was found out about it. ``launched``: the number of NodeClaims that
+    It is the same object as long as nothing changes; ``remembered`` keeps results about it. ``launched``: the number of NodeClaims that
     have a machine.
     """
 
@@ -90,7 +90,7 @@ class _Machine:
 
 
 class StateNodes:
-    """State nodes from one look to the next: what the same objects make is the same."""
+    """State nodes from one look to the next; a machine whose objects are the same keeps its state node."""
 
     def __init__(self) -> None:
         self._claims, self._nodes, self._csinodes, self._pods = Listed(), Listed(), Listed(), Listed()
@@ -107,7 +107,7 @@ class StateNodes:
         self._fleet: Fleet | None = None
 
     def look(self, snapshot: ClusterSnapshot, make: Make) -> Fleet:
-        """The machines of a snapshot. Raises what ``make`` raises, and then knows nothing any more."""
+        """The machines of a snapshot. Raises what ``make`` raises, and starts anew after that."""
         try:
             return self._look(snapshot, make)
         except BaseException:
@@ -260,7 +260,7 @@ def _first(item: tuple[str, Object]) -> str:
 
 
 def _counts(node: Object) -> bool:
-    """Whether core keeps a Node: not one of a NodePool that does not say yet what it is."""
+    """Whether core's cluster state has a Node: one of a NodePool needs a provider id, and an instance type or the label initialized."""
     labels = labels_of(node)
     if not labels.get(NODEPOOL):
         return True

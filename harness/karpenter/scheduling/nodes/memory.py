@@ -1,4 +1,4 @@
-"""What one look at a cluster found out about its objects, for the next look.
+"""Results about a cluster's objects that are kept from one look to the next.
 
 Objects are never changed in place, so that the same object means that nothing has changed about it. What is kept here is a function of
 objects alone, never of the time or of a draw: a look with a memory and one without come to the same.

@@ -1,4 +1,4 @@
-"""Whether a node is still left alone by consolidation, because pods came or went lately.
+"""Whether consolidateAfter still protects a node, because pods came or went lately.
 
 Core ``pkg/utils/disruption/disruption.go`` (IsUnderConsolidateAfter).
 """
@@ -21,7 +21,7 @@ def consolidate_after(nodepool: Object) -> int | None:
 
 
 def settles_in(nodepool: Object, nodeclaim: Object, now: int) -> int:
-    """The nanoseconds until ``consolidateAfter`` has passed, 0 when it has, or nothing is waited for."""
+    """The nanoseconds until ``consolidateAfter`` has passed; 0 when it has, or when it does not apply."""
     after = consolidate_after(nodepool)
     begun = _settles_since(nodeclaim) if after else None
     return max(0, begun + after - now) if begun is not None and after else 0

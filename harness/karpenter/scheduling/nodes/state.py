@@ -1,4 +1,4 @@
-"""A machine as Karpenter keeps it: a Node, its NodeClaim, and what the pods on it use.
+"""A machine in Karpenter's cluster state: a Node, its NodeClaim, and what the pods on it use.
 
 Core ``pkg/controllers/state/statenode.go``.
 """
@@ -63,7 +63,7 @@ class StateNode:
         self.placed, self._marked, self._csinode = placed, marked, csinode
         self.pods: list[Object] = [pod for pod in placed if not is_terminal(pod)]
         self.remembered: dict[Hashable, Any] = {}
-        """What was found out about the machine and its pods, which holds at any time."""
+        """Results that depend on nothing but the machine and its pods."""
         self.volumes: Volumes = {}
         self.volume_limits: Mapping[str, int] = {}
         self.volume_drivers: frozenset[str] = frozenset()
@@ -91,7 +91,7 @@ class StateNode:
         placed: Sequence[Object],
         csinode: Object | None,
     ) -> bool:
-        """Whether it was made of these very objects."""
+        """Whether it was made from these objects, compared by identity."""
         return (
             self.node is node
             and self.nodeclaim is nodeclaim
@@ -101,7 +101,7 @@ class StateNode:
         )
 
     def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
-        """Finds out what its pods attach and how much it attaches, see :func:`_limits`."""
+        """Sets the volumes that its pods attach and its limits by CSI driver, see :func:`_limits`."""
         for pod in self.pods:
             if not spec_of(pod).get("volumes"):
                 continue
@@ -128,7 +128,7 @@ class StateNode:
 
     @property
     def taints(self) -> tuple[Taint, ...]:
-        """Taints that count: until initialization without startup taints and those that come and go by themselves."""
+        """The taints; until initialization without startup taints and known ephemeral taints."""
         taints = tuple(spec_of(self._speaker).get("taints") or ())
         if self.nodeclaim is None or self.initialized:
             return taints
@@ -175,7 +175,7 @@ class StateNode:
 
 
 def provider_id_of(node: Object) -> str:
-    """Under what core keeps a Node: its provider id, its name where it has none."""
+    """The key of a Node in core's cluster state: its provider id, or its name where it has none."""
     return str(spec_of(node).get("providerID") or name_of(node))
 
 

@@ -18,7 +18,7 @@ _DEDUPE_SECONDS = 120.0
 
 
 class Displaced:
-    """Judges the pods of nodes that are going away, or could go. ``now`` is in nanoseconds since the start."""
+    """Judges the pods of nodes that are being deleted or may be disrupted. ``now`` is in nanoseconds since the start."""
 
     def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
         ordered = sorted(budgets, key=pod_key)  # as the API server lists them
@@ -55,11 +55,12 @@ class Displaced:
         return not protection.active
 
     def protected(self, pod: Object) -> bool:
-        """Whether an annotation protects the pod, whether it still runs or not."""
+        """Whether do-not-disrupt protects the pod, also one that has ended."""
         return self._protection(pod).active
 
     def told(self, pod: Object) -> SchedulingEvent | None:
-        """What Karpenter says when it looks at the annotation (core pkg/utils/pod/scheduling.go IsDoNotDisruptActive)."""
+        """The event that Karpenter publishes when it reads the annotation do-not-disrupt (core pkg/utils/pod/scheduling.go
+        IsDoNotDisruptActive)."""
         event = self._protection(pod).event
         return _event(pod, *event) if event is not None else None
 
@@ -98,7 +99,7 @@ class Displaced:
 
 
 def _never_allows(spec: Mapping[str, Any]) -> bool:
-    """Whether a budget allows no disruption whatever the number of pods."""
+    """Whether a PodDisruptionBudget never allows a disruption, whatever the number of pods."""
     never: Sequence[object] = (0, "0%")
     return spec.get("maxUnavailable") in never or spec.get("minAvailable") == "100%"
 

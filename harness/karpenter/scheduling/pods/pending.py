@@ -53,7 +53,8 @@ class PendingPods:
 
 
 def usable_nodepools(nodepools: Sequence[Object], node_class: tuple[str, str], rules: SchedulingRules) -> list[Object]:
-    """Those of the provider's node class that are ready, not static and not being deleted: heaviest first, then by name, last first."""
+    """The NodePools of the provider's node class that are ready, not static and not being deleted: by weight, then name, both
+    descending."""
     usable = []
     for pool in sorted(nodepools, key=name_of, reverse=True):
         spec = spec_of(pool)

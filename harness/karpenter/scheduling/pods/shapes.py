@@ -102,7 +102,7 @@ class PodShape:
         self._begin()
 
     def _begin(self) -> None:
-        """What the scheduler finds out, and keeps with the shape."""
+        """Resets the results that the scheduler caches with the shape."""
         self.groups: tuple[TopologyGroup, ...] = ()
         self.anti: tuple[TopologyGroup, ...] = ()
         self.counted: tuple[int, Sequence[TopologyGroup], tuple[TopologyGroup, ...]] | None = None
@@ -123,7 +123,7 @@ class PodShape:
         self.failure: Any = None
 
     def fresh(self) -> PodShape:
-        """The same shape for another simulation: nothing is found out about it yet."""
+        """A copy of the shape for another simulation, without cached results."""
         made = object.__new__(PodShape)
         for field in _OF_THE_POD:
             setattr(made, field, getattr(self, field))
@@ -132,7 +132,7 @@ class PodShape:
         return made
 
     def like(self, preferences: Preferences) -> PodShape:
-        """The same pod with other preferences; nothing is found out about it yet."""
+        """The shape of the same pod with other preferences, without cached results."""
         made = object.__new__(PodShape)
         for field in _OF_THE_POD:
             setattr(made, field, getattr(self, field))

@@ -55,7 +55,7 @@ def funnel_of_pod(
     limits: Mapping[str, Quantity],
     shape: PodShape,
 ) -> Funnel:
-    """Of a pod that is the first on a new NodeClaim: ``own`` requirements of the NodePool, ``together`` with the pod's."""
+    """The funnel of the first pod of a new NodeClaim: ``own`` are the NodePool's requirements, ``together`` those with the pod's."""
     index = template.index
     within = index.full
     for name, remaining in limits.items():
@@ -81,7 +81,7 @@ def funnel_of_pod(
 
 
 def funnel_of_nodepool(template: Template, requirements: Requirements) -> Funnel:
-    """Of a NodePool before any pod."""
+    """The funnel of a NodePool without a pod."""
     index, items = template.index, dict(requirements.items())
     steps = {"NodePool": _if_had(index, items), "reserved": index.zero_fits, **_offered(index, items)}
     return _funnel(index, requirements, steps, {"NodePool", "sold-so", "available"})

@@ -94,7 +94,7 @@ class TopologyGroup:
         )
 
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        """Whether a pod counts (wherever it is)."""
+        """Whether the selector and the namespaces include a pod."""
         return namespace in self.namespaces and self.selector.matches(labels)
 
     def register(self, domain: str) -> None:
@@ -177,7 +177,7 @@ class TopologyGroup:
             elif count == best_count and best:
                 best.append(domain)
         chosen = ties.among(best) if len(best) > 1 else best
-        return [domain for domain in chosen if domain]  # a zone without a name is none
+        return [domain for domain in chosen if domain]  # the empty text is no domain
 
     def _least(self, pod_domains: Requirement) -> int:
         if self.by_hostname:
@@ -188,7 +188,7 @@ class TopologyGroup:
         return min(counts, default=MAX_SKEW)
 
     def _may_start(self, pod_domains: Requirement) -> bool:
-        """Whether the first of a group of pods that want each other may go anywhere."""
+        """Whether the first pod of an affinity to itself may go to any domain."""
         if len(self.domains) == len(self.empty):
             return True
         return not any(count > 0 and pod_domains.has(domain) for domain, count in self.domains.items())

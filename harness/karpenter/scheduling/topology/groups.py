@@ -95,7 +95,10 @@ class TopologyGroups:
     # making
 
     def spread(self, shape: PodShape, constraint: Object) -> TopologyGroup:
-        """The group of a spread constraint. Raises TopologyError, and ValueError for what no API server admits and Go panics on."""
+        """The group of a spread constraint.
+
+        Raises TopologyError, and ValueError where no API server admits the constraint and Go panics.
+        """
         selector = constraint.get("labelSelector")
         added = [
             {"key": key, "operator": "In", "values": [shape.labels[key]]}
@@ -188,7 +191,10 @@ class TopologyGroups:
         return group
 
     def repelling(self, namespace: str, tolerations: Sequence[Object], term: Object) -> TopologyGroup:
-        """The inverse group of a required anti-affinity term: where its pods are, whom it selects may not go. Raises TopologyError."""
+        """The inverse group of a required anti-affinity term: the pods that it selects may not go where its pods are.
+
+        Raises TopologyError.
+        """
         key, raw_selector = term["topologyKey"], term.get("labelSelector")
         namespaces = self._namespaces(namespace, term)
         identity = group_identity(ANTI_AFFINITY, key, namespaces, MAX_SKEW, raw_selector, ADMITS_ALL, self._cancel)
@@ -237,7 +243,7 @@ class TopologyGroups:
         return frozenset((*chosen, *names))
 
     def _count_repelling_pods(self) -> None:
-        """Required anti-affinity of pods that run already."""
+        """Counts the required anti-affinity of running pods."""
         for pod, node, identity, terms in self._running.repelling:
             if identity in self._excluded:
                 continue
@@ -287,7 +293,7 @@ class TopologyGroups:
             group.register(hostname)
 
     def unregister_host(self, hostname: str) -> None:
-        """Takes back :meth:`register_host` for a node that will not be."""
+        """Undoes :meth:`register_host` for a node that is not created after all."""
         for group in self._by_hostname:
             group.unregister(hostname)
 

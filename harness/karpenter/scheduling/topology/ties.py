@@ -1,13 +1,13 @@
-"""Which of several equally good domains is taken, where upstream follows the order of a Go map (docs/reference/chance.md)."""
+"""Which of several equally good domains is chosen, where upstream takes the order of a Go map (docs/reference/chance.md)."""
 
 from collections.abc import Callable, Sequence
 
 Draw = Callable[[str, Sequence[str]], str]
-"""Draws one of several names: the same one whenever it is asked by the same name for the same ones."""
+"""Draws one of several values; the same name and the same values always give the same one."""
 
 
 class Ties:
-    """Decides ties: by ``draw``, or for the first by name when there is none.
+    """Decides ties: by ``draw``, or without one by name, the first.
 
     Every attempt to place a pod has draws of its own, named by the pass and by how often the pod was tried in it, so that
     whoever repeats a pass, with whatever it remembers, sees the same ones. ``count`` counts all draws. While ``wide`` is set,
@@ -23,13 +23,13 @@ class Ties:
         self.count, self.wide = 0, False
 
     def begin(self, pod: str) -> None:
-        """An attempt to place this pod."""
+        """Begins an attempt to place this pod."""
         if self._draw is not None:
             attempt = self._attempts[pod] = self._attempts.get(pod, 0) + 1
             self._name, self._drawn = f"{self._number}/{pod}/{attempt}", 0
 
     def among(self, domains: Sequence[str]) -> Sequence[str]:
-        """The domain taken of several."""
+        """The domain chosen among several, as the only item; all of them while ``wide`` is set."""
         if self._draw is None:
             return (min(domains),)
         if self.wide:

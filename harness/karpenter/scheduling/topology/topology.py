@@ -30,7 +30,7 @@ _LONG = 64  # more groups than this are not kept for each step of a relaxation, 
 
 
 class Topology:
-    """Which groups concern a pod, what they leave of a node, and the count of each pod that is placed."""
+    """Finds the groups that concern a pod, narrows a node's requirements by them, and counts each pod that is placed."""
 
     def __init__(
         self,
@@ -154,7 +154,7 @@ class Topology:
         self._blocking = groups
 
     def is_blocked(self, shape: PodShape) -> bool:
-        """Whether they still do."""
+        """Whether these groups still leave no in-flight NodeClaim to the pod."""
         return bool(self._blocking) and all(self._still(shape, group) for group in self._blocking)
 
     @staticmethod
