@@ -170,27 +170,34 @@ def foresee(
     if not simulations.deleting_names.isdisjoint(names):
         return None
     groups = _moving(situation, candidates)
-    told = simulations.foretold(names, groups, settled=settled)
-    nodeclaims = simulations.nodeclaims_of(told) if told is not None else None
-    if told is None or nodeclaims is None:
+    hurry = simulations.hurry(names, groups, settled=settled)
+    told = None if hurry is not None else simulations.foretold(names, groups, settled=settled)
+    found = hurry or told
+    nodeclaims = simulations.nodeclaims_of(found) if found is not None else None
+    if found is None or nodeclaims is None:
         return _known(situation, candidates[0], groups[0], settled) if len(candidates) == 1 else None
-    seconds = simulations.seconds(told.tried)
+    seconds = simulations.seconds(found.tried)
     if seconds >= time_limit:
         return None
     _tell_judged(situation)
     if simulations.events:
         situation.say_once(simulations.events)
     view = situation.view
-    outcome, text = partial(_told_outcome, view, nodeclaims, told), partial(_told_text, view, told)
-    return Foreseen(nodeclaims, seconds, told.hurries, outcome, text)
+    tell = partial(simulations.foretold, names, groups, settled=settled) if told is None else lambda: told
+    outcome, text = partial(_told_outcome, view, nodeclaims, tell), partial(_told_text, view, tell)
+    return Foreseen(nodeclaims, seconds, found.hurries, outcome, text)
 
 
-def _told_text(view: View, told: Foretold) -> str:
+def _told_text(view: View, tell: Callable[[], Foretold | None]) -> str:
+    told = tell()
+    assert told is not None, "what counting tells can be told"
     hurried = told.hurried
     return _stranded_text(sorted(hurried), lambda pod: _too_early(view.node_by_name[hurried[pod]]))
 
 
-def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], told: Foretold) -> Outcome:
+def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], tell: Callable[[], Foretold | None]) -> Outcome:
+    told = tell()
+    assert told is not None, "what counting tells can be told"
     nodes = view.node_by_name
     return _outcome(view, nodeclaims, None, {}, {pod: _too_early(nodes[name]) for pod, name in told.early.items()})
 

@@ -15,6 +15,7 @@ from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.likeness.outcomes import Alike, Foretold, Likeness
+from harness.karpenter.scheduling.likeness.outlook import Hurry
 from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import (
     PlannedNodeClaim,
@@ -193,14 +194,20 @@ class Simulations:
             moving = [self._prepared(each) for each in moving]
         return self._likeness.foretold(leaving, moving, settling=self._refusing(settled))
 
-    def nodeclaims_of(self, told: Foretold) -> tuple[PlannedNodeClaim, ...] | None:
+    def hurry(self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool) -> Hurry | None:
+        """What :meth:`foretold` tells, where counting shows that one of the ``moving`` pods goes to a node that is not initialized."""
+        if not self.nodepools or self._rewrites:
+            return None
+        return self._likeness.hurry(leaving, moving, settling=self._refusing(settled))
+
+    def nodeclaims_of(self, told: Foretold | Hurry) -> tuple[PlannedNodeClaim, ...] | None:
         """The new nodes of an equal simulation before, whichever pods are on them; None where there was none or a pod found no place."""
         if not told.overflow:
             return ()
         found: tuple[PlannedNodeClaim, ...] | None = self._foreseen(told).get((self._ground.shapes, told.key))
         return found
 
-    def _foreseen(self, told: Foretold) -> dict[Hashable, Any]:
+    def _foreseen(self, told: Foretold | Hurry) -> dict[Hashable, Any]:
         return self._ground.foreseen if told.lasting else self._foreseen_now
 
     def learn(self, told: Foretold, results: SchedulingResults) -> None:

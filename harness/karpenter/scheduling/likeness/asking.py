@@ -21,11 +21,12 @@ class Asking:
     """Some pods; those of several nodes are put together without a look at each.
 
     ``shapes`` are by fit; ``only`` is the fit of all pods, None where they have several. ``fits`` and ``amounts`` are what they ask for;
-    ``plain``: nothing but their fit decides, ``fillers``: nothing but amounts. ``last`` is the place of the one that is tried last.
+    ``plain``: nothing but their fit decides, ``fillers``: nothing but amounts.
     """
 
     __slots__ = (
         "_bound",
+        "_ends",
         "_order",
         "_parts",
         "_places",
@@ -33,16 +34,22 @@ class Asking:
         "count",
         "fillers",
         "fits",
-        "last",
         "only",
         "plain",
         "shapes",
     )
 
     def __init__(
-        self, shapes: Mapping[int, PodShape], count: int, last: Place | None, *, plain: bool, fillers: bool
+        self,
+        shapes: Mapping[int, PodShape],
+        count: int,
+        ends: tuple[Place, Place] | None,
+        *,
+        plain: bool,
+        fillers: bool,
     ) -> None:
-        self.shapes, self.count, self.last, self.plain, self.fillers = shapes, count, last, plain, fillers
+        self.shapes, self.count, self.plain, self.fillers = shapes, count, plain, fillers
+        self._ends = ends
         self.only = next(iter(shapes)) if len(shapes) == 1 else None
         self.fits = frozenset(shapes)
         self.amounts = frozenset(each.amounts for each in shapes.values())
@@ -59,7 +66,7 @@ class Asking:
         made = cls(
             {each.shape.fit: each.shape for each in found},
             len(places),
-            places[-1] if places else None,
+            (places[0], places[-1]) if places else None,
             plain=all(each.shape.plain for each in found),
             fillers=all(is_filler(each.shape) for each in found),
         )
@@ -76,17 +83,28 @@ class Asking:
             return parts[0]
         shapes: dict[int, PodShape] = {}
         count, plain, fillers = 0, True, True
-        last: Place | None = None
         for each in parts:
             count += each.count
             plain, fillers = plain and each.plain, fillers and each.fillers
             if each.only is None or each.only not in shapes:
                 shapes.update(each.shapes)
-            if each.last is not None and (last is None or each.last > last):
-                last = each.last
-        made = cls(shapes, count, last, plain=plain, fillers=fillers)
+        some = [each for each in parts if each.count]
+        ends = (min(each.first for each in some), max(each.last for each in some)) if some else None
+        made = cls(shapes, count, ends, plain=plain, fillers=fillers)
         made._parts = parts
         return made
+
+    @property
+    def first(self) -> Place:
+        """The place of the one that is tried first; there has to be one."""
+        assert self._ends is not None
+        return self._ends[0]
+
+    @property
+    def last(self) -> Place:
+        """The place of the one that is tried last; there has to be one."""
+        assert self._ends is not None
+        return self._ends[1]
 
     @property
     def order(self) -> tuple[int, ...]:
@@ -105,10 +123,11 @@ class Asking:
     def exempt(self, going: Collection[str]) -> frozenset[str]:
         """The keys of those that also nodes take which still settle; ``going`` are the names of Nodes that go away."""
         if self._parts:
-            found = [each.exempt(going) for each in self._parts if each._may_be_exempt(going)]
+            found = [each.exempt(going) for each in self._parts if each.may_be_exempt(going)]
             return _NONE.union(*found) if found else _NONE
         keys = [keys for node, keys in self._bound.items() if not node or node in going]
         return _NONE.union(*keys) if keys else _NONE
 
-    def _may_be_exempt(self, going: Collection[str]) -> bool:
+    def may_be_exempt(self, going: Collection[str]) -> bool:
+        """Whether one of them may be."""
         return any(not node or node in going for node in self._bound)

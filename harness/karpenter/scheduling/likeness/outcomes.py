@@ -9,7 +9,9 @@ from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.likeness.asking import Asking, Place
 from harness.karpenter.scheduling.likeness.courses import Course, course_of
 from harness.karpenter.scheduling.likeness.line import Line
+from harness.karpenter.scheduling.likeness.outlook import Hurry, Outlook
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.kube.api.objects import Object, spec_of
 from lazyrecords import dataclass
 
@@ -63,7 +65,7 @@ class Foretold:
 
     def _found_early(self) -> bool:
         spans, own, others = self._course.spans, self._own, self._others
-        if not spans or own.last is None:
+        if not spans or not own.count:
             return False
         last = own.count - 1 + bisect(others, own.last)
         if last < spans[0][0]:
@@ -121,6 +123,9 @@ class Likeness:
         self._takers: dict[frozenset[int], int] = {}
         self._courses: dict[Hashable, tuple[Course, bool | None]] = {}
         """By what decides in which line pods stand; and whether one of them is too early, where that decides it, too."""
+        self._outlooks: dict[tuple[int, int], Outlook | None] = {}
+        """By the fit of pods, and the nodes that settle."""
+        self._counts = self._tells and self._anyway.fillers and not self._limited and not ground.tolerates_preferences
 
     def _with_room(self, asking: Asking) -> int:
         mask = self._rooms.get(asking.amounts)
@@ -200,6 +205,28 @@ class Likeness:
             self._courses[key] = course, told.hurries if where or not course.early else None
             return told
         return Foretold(known[0], line.places, own, limited, known[1])
+
+    def hurry(self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settling: int) -> Hurry | None:
+        """Says that a pod of these nodes goes to one that is not initialized; None where none does, or nobody can tell by counting."""
+        if not self._counts:
+            return None
+        joining = [self._asked_by(each) for each in moving]
+        fit = joining[0].only
+        if fit is None:
+            return None
+        if (fit, settling) not in self._outlooks:
+            self._outlooks[fit, settling] = self._outlook(joining[0].shapes[fit], settling)
+        outlook = self._outlooks[fit, settling]
+        if outlook is None or (outlook.strict and any(each.may_be_exempt(self._going) for each in joining)):
+            return None
+        return outlook.hurry(leaving, joining)
+
+    def _outlook(self, shape: PodShape, settling: int) -> Outlook | None:
+        """What becomes of these pods and of those that need a place anyway, if all of them are equal."""
+        exempt = len(self._exempt_keys)
+        if self._anyway.fits - {shape.fit} or exempt not in (0, self._anyway.count):
+            return None
+        return Outlook.of(self._ground.room, shape, self._anyway.places, settling, exempt > 0)
 
     def of(self, node: str, moving: Sequence[Object], *, settling: int) -> Alike | None:
         """Alike are nodes whose pods, in the order in which they are tried among the others, ask for the same.

@@ -1,0 +1,132 @@
+"""Whether a pod of nodes that leave would go to one that is not initialized: counted, where all pods are equal.
+
+Most candidates of a busy hour stay for this reason, and each turn asks all of them again. What they share is found out once a moment.
+"""
+
+from bisect import bisect_left
+from collections.abc import Collection, Hashable, Sequence
+from itertools import product
+
+from harness.karpenter.scheduling.likeness.asking import Asking, Place
+from harness.karpenter.scheduling.nodes.room import Room
+from harness.karpenter.scheduling.pods.shapes import PodShape
+from lazyrecords import dataclass
+
+__all__ = ["Hurry", "Outlook"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hurry:
+    """A simulation in which a pod of the nodes that leave goes to one that is not initialized.
+
+    ``key`` is equal where the same pods find no node, ``overflow`` says whether there are any; ``tried`` is the number of all pods.
+    """
+
+    key: Hashable
+    overflow: bool
+    tried: int
+    hurries: bool = True
+    lasting: bool = True
+
+
+class Outlook:
+    """Of equal pods, of one ``fit``: ``others`` need a place anyway, in the order in which pods are tried, more come with nodes that leave.
+
+    Pods fill one node after the other, the initialized ones first; ``young`` are the places on those that are not. A pod finds the places
+    on initialized nodes taken when there are ``taken`` pods before it, of the others only or (``counts_all``) of all. It then finds a
+    young place where fewer than ``taken``, or in the case of no such pods ``idle``, and ``young`` stand before it.
+
+    ``idle`` places are for the others alone. ``roomy`` are the names of the nodes that have places. ``strict``: whether it matters that a
+    pod which joins the others is exempt.
+    """
+
+    def __init__(
+        self,
+        fit: int,
+        others: Sequence[Place],
+        *,
+        taken: int,
+        idle: int,
+        young: int,
+        counts_all: bool,
+        roomy: Collection[str],
+        strict: bool,
+    ) -> None:
+        self.fit, self.roomy, self.strict = fit, frozenset(roomy), strict
+        self._others, self._taken, self._idle, self._young, self._counts_all = others, taken, idle, young, counts_all
+        self._end = taken + idle + young
+        self._known: dict[int, Hurry] = {}
+
+    @classmethod
+    def of(cls, room: Room, shape: PodShape, others: Sequence[Place], settling: int, exempt: bool) -> "Outlook | None":
+        """What can be counted, of any pods that join the others and are not exempt; None where counting does not tell.
+
+        ``settling`` are the nodes that take exempt pods only, as positions; ``exempt``: whether the others are.
+        """
+        places = dict.fromkeys(product((True, False), repeat=2), 0)
+        roomy = []
+        for position, most in room.capacities(shape):
+            places[position < room.initialized, bool(settling >> position & 1)] += most
+            roomy.append(room.existing[position].name)
+        shared, young = places[True, False], places[False, False]
+        strict = bool(places[True, True] or places[False, True])
+        if not (exempt and others and strict):
+            return cls(
+                shape.fit, others, taken=shared, idle=0, young=young, counts_all=True, roomy=roomy, strict=strict
+            )
+        if places[False, True]:
+            return None
+        # The others take what comes first. Where that may be what those that join them could take, the order decides who has it, but
+        # all of it is taken when as many of the others were there.
+        taken, idle = (shared + places[True, True], 0) if shared else (0, places[True, True])
+        return cls(shape.fit, others, taken=taken, idle=idle, young=young, counts_all=False, roomy=roomy, strict=strict)
+
+    def hurry(self, leaving: Collection[str], joining: Sequence[Asking]) -> Hurry | None:
+        """Says that one of the joining pods, those of each node that leaves, has a young place; None where none has, or it is not known.
+
+        It is asked about the first of them that finds the other places taken: when it has no young place, nor have those after it.
+        """
+        if not self._young or not self.roomy.isdisjoint(leaving):
+            return None
+        count = 0
+        for each in joining:
+            if each.only != self.fit or not each.fillers:
+                return None
+            count += each.count
+        found = self._first(joining)
+        if found is None:
+            return None
+        before, place = found
+        left, others = self._end - before, self._others  # so many of the others may stand before it
+        if left <= 0 or (left <= len(others) and others[left - 1] <= place):
+            return None
+        known = self._known.get(count)
+        if known is None:
+            over = max(0, count + max(0, len(others) - self._idle) - self._taken - self._young)
+            key = ((self.fit, over),) if over else ()
+            known = self._known[count] = Hurry((key, None), over > 0, len(others) + count)
+        return known
+
+    def _first(self, joining: Sequence[Asking]) -> tuple[int, Place] | None:
+        """The first of the joining pods that finds the places on initialized nodes taken, and how many of them are before it."""
+        taken, others = self._taken, self._others
+        if not taken:
+            return 0, (joining[0].first if len(joining) == 1 else min(each.first for each in joining))
+        if not self._counts_all:
+            if taken > len(others):
+                return None
+            before = [bisect_left(each.places, others[taken - 1]) for each in joining]
+            next_ones = [each.places[at] for at, each in zip(before, joining, strict=True) if at < each.count]
+            return (sum(before), min(next_ones)) if next_ones else None
+        if len(joining) > 1:
+            return None
+        places = joining[0].places
+        low, high = 0, len(places)
+        while low < high:
+            middle = (low + high) // 2
+            missing = taken - middle  # so many of the others have to stand before it
+            if missing <= 0 or (missing <= len(others) and others[missing - 1] <= places[middle]):
+                high = middle
+            else:
+                low = middle + 1
+        return (low, places[low]) if low < len(places) else None
