@@ -5,7 +5,6 @@ Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/contr
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
-from functools import partial
 from math import inf
 
 from harness.karpenter.disruption.candidates import Candidate
@@ -165,14 +164,14 @@ def foresee(
     situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
 ) -> Foreseen | None:
     """The result of :func:`simulate` without a simulation; None where it needs one."""
-    simulations = situation.view.simulations
+    view = situation.view
+    simulations = view.simulations
     names = [each.state.name for each in candidates]
     if not simulations.deleting_names.isdisjoint(names):
         return None
     groups = _moving(situation, candidates)
-    hurry = simulations.hurry(names, groups, settled=settled)
-    told = None if hurry is not None else simulations.foretold(names, groups, settled=settled)
-    found = hurry or told
+    counted = simulations.hurry(names, groups, settled=settled)
+    found = counted or simulations.foretold(names, groups, settled=settled)
     nodeclaims = simulations.nodeclaims_of(found) if found is not None else None
     if found is None or nodeclaims is None:
         return _known(situation, candidates[0], groups[0], settled) if len(candidates) == 1 else None
@@ -182,22 +181,28 @@ def foresee(
     _tell_judged(situation)
     if simulations.events:
         situation.say_once(simulations.events)
-    view = situation.view
-    tell = partial(simulations.foretold, names, groups, settled=settled) if told is None else lambda: told
-    outcome, text = partial(_told_outcome, view, nodeclaims, tell), partial(_told_text, view, tell)
-    return Foreseen(nodeclaims, seconds, found.hurries, outcome, text)
+
+    def told() -> Foretold:
+        """All that can be told; counting did not look at each pod."""
+        known = simulations.foretold(names, groups, settled=settled) if counted is not None else found
+        assert isinstance(known, Foretold)
+        return known
+
+    return Foreseen(
+        nodeclaims,
+        seconds,
+        found.hurries,
+        lambda: _told_outcome(view, nodeclaims, told()),
+        lambda: _told_text(view, told()),
+    )
 
 
-def _told_text(view: View, tell: Callable[[], Foretold | None]) -> str:
-    told = tell()
-    assert told is not None, "what counting tells can be told"
+def _told_text(view: View, told: Foretold) -> str:
     hurried = told.hurried
     return _stranded_text(sorted(hurried), lambda pod: _too_early(view.node_by_name[hurried[pod]]))
 
 
-def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], tell: Callable[[], Foretold | None]) -> Outcome:
-    told = tell()
-    assert told is not None, "what counting tells can be told"
+def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], told: Foretold) -> Outcome:
     nodes = view.node_by_name
     return _outcome(view, nodeclaims, None, {}, {pod: _too_early(nodes[name]) for pod, name in told.early.items()})
 
@@ -219,6 +224,8 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
 def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:
     """The pods of each candidate that have to be rescheduled."""
     judge = situation.view.simulations.displaced
+    if not judge.knows_budgets and not any(each.marked for each in candidates):
+        return [each.pods for each in candidates]
     found: list[Sequence[Object]] = []
     for each in candidates:
         if not (judge.knows_budgets or each.marked):

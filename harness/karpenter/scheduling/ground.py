@@ -114,8 +114,15 @@ class Ground:
         if known is None or not same_objects(known[0], rests_on):
             active = sorted(self.state.active(), key=attrgetter("name"))
             active.sort(key=attrgetter("initialized"), reverse=True)
-            daemons = tuple(map(id, model.daemons))
-            known = rests_on, Room([self._existing(node, model, daemons) for node in active])
+            daemons, key = tuple(map(id, model.daemons)), (ExistingNode, self._claims_in)
+            existing: list[ExistingNode] = []
+            for node in active:
+                made: tuple[Hashable, ExistingNode, Model] | None = node.remembered.get(key)
+                if made is None or made[2] is not model:
+                    existing.append(self._existing(node, model, daemons))
+                else:
+                    existing.append(made[1])
+            known = rests_on, Room(existing)
             self.state.fleet.remembered[Room] = known
         return known[1]
 
@@ -132,9 +139,6 @@ class Ground:
     def _existing(self, node: StateNode, model: Model, daemons: tuple[int, ...]) -> ExistingNode:
         key = ExistingNode, self._claims_in
         known = node.remembered.get(key)
-        if known is not None and known[2] is model:
-            unchanged: ExistingNode = known[1]
-            return unchanged
         limits = self._attach_limits(node)
         rests_on = (daemons, self.algebra, limits)
         if known is None or known[0] != rests_on:

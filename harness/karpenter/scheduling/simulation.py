@@ -26,7 +26,7 @@ from harness.karpenter.scheduling.nodeclaims.planned import (
 from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
-from harness.karpenter.scheduling.nodes.settling import consolidate_after, is_exempt
+from harness.karpenter.scheduling.nodes.settling import Settling, consolidate_after, is_exempt
 from harness.karpenter.scheduling.pods.default_spread import DefaultSpread
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.pods.older_pods import (
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 _MOST_FORESEEN = 4096
+_NONE_SETTLES = Settling()
 
 
 class NoNodePools(ValueError):
@@ -118,20 +119,10 @@ class Simulations:
         return Ground(self.state, self._volumes, self.nodepools, indexes, self._release, self.options, self._memory)
 
     @cached_property
-    def _settling(self) -> int:
-        """Nodes still within their NodePool's consolidateAfter, as positions."""
+    def _settling(self) -> Settling:
+        """Nodes still within their NodePool's consolidateAfter."""
         after = {name_of(pool): lasting for pool in self.nodepools if (lasting := consolidate_after(pool))}
-        mask, now = 0, self.snapshot.now
-        if not after:
-            return 0
-        for pool, positions in self._ground.room.by_settling.items():
-            if (lasting := after.get(pool)) is None:
-                continue
-            for begun, position in positions:
-                if begun + lasting <= now:
-                    break  # those that come began even earlier
-                mask |= 1 << position
-        return mask
+        return Settling(self._ground.existing, after, self.snapshot.now)
 
     @cached_property
     def deleting_names(self) -> frozenset[str]:
@@ -177,7 +168,7 @@ class Simulations:
             self._ground,
             pods,
             leaving=frozenset(leaving),
-            settling=self._refusing(settled),
+            settling=self._refusing(settled).among((1 << len(self._ground.existing)) - 1),
             exempt=self._exempt,
             time_limit=time_limit,
         )
@@ -239,9 +230,9 @@ class Simulations:
             return None
         return self._likeness.of(leaving, self._prepared(moving), settling=self._refusing(settled))
 
-    def _refusing(self, settled: bool) -> int:
-        """The nodes that take exempt pods only, as positions."""
-        return self._settling if settled and self.rules.settling_nodes_refuse else 0
+    def _refusing(self, settled: bool) -> Settling:
+        """The nodes that take exempt pods only."""
+        return self._settling if settled and self.rules.settling_nodes_refuse else _NONE_SETTLES
 
     @cached_property
     def _likeness(self) -> Likeness:

@@ -11,6 +11,7 @@ from harness.karpenter.scheduling.likeness.courses import Course, course_of
 from harness.karpenter.scheduling.likeness.line import Line
 from harness.karpenter.scheduling.likeness.outlook import Hurry, Outlook
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.nodes.settling import Settling
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.kube.api.objects import Object, spec_of
 from lazyrecords import dataclass
@@ -123,8 +124,8 @@ class Likeness:
         self._takers: dict[frozenset[int], int] = {}
         self._courses: dict[Hashable, tuple[Course, bool | None]] = {}
         """By what decides in which line pods stand; and whether one of them is too early, where that decides it, too."""
-        self._outlooks: dict[tuple[int, int], Outlook | None] = {}
-        """By the fit of pods, and the nodes that settle."""
+        self._outlooks: dict[tuple[int, Settling], Outlook | None] = {}
+        """By the fit of pods."""
         self._counts = self._tells and self._anyway.fillers and not self._limited and not ground.tolerates_preferences
 
     def _with_room(self, asking: Asking) -> int:
@@ -167,7 +168,7 @@ class Likeness:
         return (Line(self._anyway.places, exempt | self._exempt_keys), True) if exempt else (self._exempt_line, False)
 
     def foretold(
-        self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settling: int
+        self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settling: Settling
     ) -> Foretold | None:
         """What can be told of the simulation without these nodes, each with its pods; None where pods ask for more than amounts."""
         if not self._tells or not self._anyway.fillers or self._ground.tolerates_preferences:
@@ -181,15 +182,16 @@ class Likeness:
             return None
         room, line, exempt, gone = self._ground.room, self._line, False, 0
         accepting = self._accepting(own)
+        positions = room.positions_in(accepting)
         for name in leaving:
-            if (position := room.position_of.get(name)) is not None:
-                gone |= 1 << position & accepting
-        settling &= accepting
-        if settling:
+            if name in positions:
+                gone |= 1 << positions[name]
+        refusing = settling.among(accepting)
+        if refusing:
             line, exempt = self._line_with(own)
         limited = frozenset(leaving) if self._limited else None
         if exempt or own.count > _MOST_PLACED:
-            course = course_of(room, line.runs(own, alike=not exempt), (self._anyway, own), gone, settling)
+            course = course_of(room, line.runs(own, alike=not exempt), (self._anyway, own), gone, refusing)
             return Foretold(course, line.places, own, limited, None)
         fits: Hashable = own.order
         where: Sequence[int] = ()
@@ -197,16 +199,18 @@ class Likeness:
             fits = own.only, own.count  # equal pods: nothing but their number counts
         else:
             where = [bisect(line.places, place) for place in own.places]
-        key = fits, tuple(where), gone, settling
+        key = fits, tuple(where), gone, refusing
         known = self._courses.get(key)
         if known is None:
-            course = course_of(room, line.runs(own, alike=True, where=where), (self._anyway, own), gone, settling)
+            course = course_of(room, line.runs(own, alike=True, where=where), (self._anyway, own), gone, refusing)
             told = Foretold(course, line.places, own, limited, None)
             self._courses[key] = course, told.hurries if where or not course.early else None
             return told
         return Foretold(known[0], line.places, own, limited, known[1])
 
-    def hurry(self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settling: int) -> Hurry | None:
+    def hurry(
+        self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settling: Settling
+    ) -> Hurry | None:
         """Says that a pod of these nodes goes to one that is not initialized; None where none does, or nobody can tell by counting."""
         if not self._counts:
             return None
@@ -214,21 +218,23 @@ class Likeness:
         fit = joining[0].only
         if fit is None:
             return None
-        if (fit, settling) not in self._outlooks:
-            self._outlooks[fit, settling] = self._outlook(joining[0].shapes[fit], settling)
-        outlook = self._outlooks[fit, settling]
+        about = fit, settling
+        if about not in self._outlooks:
+            self._outlooks[about] = self._outlook(joining[0].shapes[fit], settling)
+        outlook = self._outlooks[about]
         if outlook is None or (outlook.strict and any(each.may_be_exempt(self._going) for each in joining)):
             return None
         return outlook.hurry(leaving, joining)
 
-    def _outlook(self, shape: PodShape, settling: int) -> Outlook | None:
+    def _outlook(self, shape: PodShape, settling: Settling) -> Outlook | None:
         """What becomes of these pods and of those that need a place anyway, if all of them are equal."""
         exempt = len(self._exempt_keys)
         if self._anyway.fits - {shape.fit} or exempt not in (0, self._anyway.count):
             return None
-        return Outlook.of(self._ground.room, shape, self._anyway.places, settling, exempt > 0)
+        room = self._ground.room
+        return Outlook.of(room, shape, self._anyway.places, settling.among(room.accepting(shape)), exempt > 0)
 
-    def of(self, node: str, moving: Sequence[Object], *, settling: int) -> Alike | None:
+    def of(self, node: str, moving: Sequence[Object], *, settling: Settling) -> Alike | None:
         """Alike are nodes whose pods, in the order in which they are tried among the others, ask for the same.
 
         ``settling`` are the nodes that take exempt pods only. ``moving`` is known again where it is a tuple.
@@ -244,7 +250,7 @@ class Likeness:
         if position is not None and roomy >> position & 1:
             return None
         taken = self._taken(position)
-        if not settling & roomy:
+        if not settling.among(roomy):
             return Alike((self._line.joined(own.places), taken), self._line.places, own.places)
         line, _ = self._line_with(own)
         return Alike((line.joined(own.places), taken, line is not self._line), line.places, own.places)

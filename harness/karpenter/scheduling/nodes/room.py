@@ -1,18 +1,20 @@
 """The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
 
+from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from harness.karpenter.scheduling.catalog import Amounts
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
-from harness.karpenter.scheduling.nodes.settling import settling_since
 from harness.karpenter.scheduling.pods.shapes import PodShape
 
 __all__ = ["Room"]
 
 _ANY = 1 << 62
 """The number of pods that ask for nothing."""
+
+_FEW = 4
 
 
 class Room:
@@ -30,6 +32,7 @@ class Room:
         self._capacities: dict[int, list[tuple[int, int]]] = {}
         self._free: dict[str, Amounts] = {}
         self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
+        self._positions: dict[int, dict[str, int]] = {}
 
     def accepting(self, shape: PodShape) -> int:
         """The nodes that can take such a pod, topology apart, as long as nothing is put on them."""
@@ -62,37 +65,51 @@ class Room:
     @cached_property
     def initialized(self) -> int:
         """The number of nodes that are initialized, which stand before the others."""
-        return sum(node.state.initialized for node in self.existing)
-
-    @cached_property
-    def by_settling(self) -> Mapping[str, Sequence[tuple[int, int]]]:
-        """When the nodes of each NodePool began to settle, the last first, and their positions."""
-        found: dict[str, list[tuple[int, int]]] = {}
-        for position, node in enumerate(self.existing):
-            known = node.state.remembered.get(settling_since)
-            if known is None:
-                known = node.state.remembered[settling_since] = settling_since(node.state)
-            pool, begun = known
-            if begun is not None:
-                found.setdefault(pool, []).append((begun, position))
-        for positions in found.values():
-            positions.sort(reverse=True)
-        return found
+        return bisect_left(self.existing, True, key=lambda node: not node.state.initialized)
 
     @cached_property
     def position_of(self) -> dict[str, int]:
         """Positions by name."""
         return {node.name: position for position, node in enumerate(self.existing)}
 
+    def positions_in(self, nodes: int) -> Mapping[str, int]:
+        """Positions of some nodes by name."""
+        found = self._positions.get(nodes)
+        if found is None:
+            found, left = {}, nodes
+            while left:
+                bit = left & -left
+                left ^= bit
+                position = bit.bit_length() - 1
+                found[self.existing[position].name] = position
+            self._positions[nodes] = found
+        return found
+
     def holding(self, amounts: tuple[tuple[str, int], ...]) -> int:
         """The nodes that have, as long as nothing is put on them, that much of each resource."""
         mask = self._roomy.get(amounts)
         if mask is None:
-            mask = (1 << len(self.existing)) - 1
-            for name, amount in amounts:
-                free = self._free.get(name)
-                if free is None:
-                    free = self._free[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
-                mask &= free.holding(amount)
+            # what all nodes have is put in order only where pods of several kinds ask for it
+            mask = self._looked_through(amounts) if len(self._roomy) < _FEW else self._looked_up(amounts)
             self._roomy[amounts] = mask
+        return mask
+
+    def _looked_through(self, amounts: tuple[tuple[str, int], ...]) -> int:
+        left: Sequence[int] = range(len(self.existing))
+        for name, amount in amounts:
+            left = [position for position in left if self.existing[position].amounts.get(name, 0) >= amount]
+        if len(left) == len(self.existing):
+            return (1 << len(self.existing)) - 1
+        mask = 0
+        for position in left:
+            mask |= 1 << position
+        return mask
+
+    def _looked_up(self, amounts: tuple[tuple[str, int], ...]) -> int:
+        mask = (1 << len(self.existing)) - 1
+        for name, amount in amounts:
+            free = self._free.get(name)
+            if free is None:
+                free = self._free[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
+            mask &= free.holding(amount)
         return mask

@@ -3,7 +3,8 @@
 Core ``pkg/utils/disruption/disruption.go`` (IsUnderConsolidateAfter).
 """
 
-from collections.abc import Container
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from harness.engine.clock import parse
 from harness.karpenter.labels.core import NODEPOOL
@@ -11,7 +12,45 @@ from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, condition, spec_of, status_of
 from harness.kube.go.durations import parse_duration
 
+if TYPE_CHECKING:
+    from harness.karpenter.scheduling.nodes.existing import ExistingNode
+
 NEVER = "Never"
+
+
+class Settling:
+    """Which nodes of a moment (`now`, nanoseconds since the start) are still within their NodePool's ``consolidateAfter``.
+
+    ``lasting`` is that in nanoseconds, by NodePool; without it no node settles. Few nodes have room for a pod, and only these are asked.
+    """
+
+    def __init__(
+        self, existing: Sequence["ExistingNode"] = (), lasting: Mapping[str, int] | None = None, now: int = 0
+    ) -> None:
+        self._existing, self._lasting, self._now = existing, lasting, now
+        self._known: dict[int, int] = {}
+
+    def among(self, nodes: int) -> int:
+        """Those of some nodes; masks are by position."""
+        if not self._lasting or not nodes:
+            return 0
+        found = self._known.get(nodes)
+        if found is None:
+            found, left = 0, nodes
+            while left:
+                bit = left & -left
+                left ^= bit
+                if self._settles(self._existing[bit.bit_length() - 1].state, self._lasting):
+                    found |= bit
+            self._known[nodes] = found
+        return found
+
+    def _settles(self, state: StateNode, lasting: Mapping[str, int]) -> bool:
+        known: tuple[str, int | None] | None = state.remembered.get(settling_since)
+        if known is None:
+            known = state.remembered[settling_since] = settling_since(state)
+        pool, begun = known
+        return begun is not None and pool in lasting and begun + lasting[pool] > self._now
 
 
 def consolidate_after(nodepool: Object) -> int | None:

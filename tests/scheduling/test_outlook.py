@@ -1,0 +1,78 @@
+"""Whether a pod goes to a node that is not initialized, as counting tells it: that of putting row after row on the nodes."""
+
+from collections import Counter
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+
+from harness.karpenter.scheduling.likeness.asking import Asking
+from harness.karpenter.scheduling.likeness.courses import course_of
+from harness.karpenter.scheduling.likeness.line import Line
+from harness.karpenter.scheduling.likeness.outcomes import Foretold
+from harness.karpenter.scheduling.likeness.outlook import Outlook
+from harness.karpenter.scheduling.nodes.room import Room
+
+FIT, CORE = 7, 2
+SHAPE = SimpleNamespace(fit=FIT, amounts=(("cpu", CORE),), requirements=SimpleNamespace(items={}), plain=True)
+
+
+def node(number, cores, initialized):
+    state = SimpleNamespace(initialized=initialized, name=f"n{number}")
+    return SimpleNamespace(name=f"n{number}", amounts={"cpu": cores * CORE + 1}, refusal=lambda shape: None, state=state)
+
+
+def queued(pod):
+    return SimpleNamespace(pod=pod, shape=SHAPE, key=pod["name"], rank=(0, 0, "", pod["name"]))
+
+
+def pods(random, count, on):
+    return [
+        {"name": f"p{random.randrange(10**9)}", "spec": {"nodeName": on}, "status": {"phase": "Running"}}
+        for _ in range(count)
+    ]
+
+
+def foretold(room, others, exempt, joining, settling):
+    """What the rows of the line come to."""
+    own = Asking.together(joining)
+    line = Line(others, {key for _, _, key in others} if exempt else ())
+    course = course_of(room, line.runs(own, alike=True), (own,), 0, settling)
+    return Foretold(course, others, own, None, None)
+
+
+@pytest.mark.parametrize("settles", [False, True])
+@pytest.mark.parametrize("exempt", [False, True])
+@pytest.mark.parametrize("several", [False, True])
+def test_counting_is_filling(settles, exempt, several):
+    told = Counter()
+    for seed in range(600):
+        random = Random(seed)
+        ready, young = random.randrange(5), random.randrange(4)
+        room = Room([node(at, random.randrange(4), at < ready) for at in range(ready + young)])
+        settling = random.getrandbits(ready + young) & random.getrandbits(ready + young) if settles else 0
+        if seed % 3:
+            settling &= (1 << ready) - 1
+        others = Asking.of(queued, pods(random, random.randrange(12), "away")).places
+        joining = [
+            Asking.of(queued, pods(random, random.randrange(1, 6), f"c{number}"))
+            for number in range(random.randrange(2, 5) if several else 1)
+        ]
+        outlook = Outlook.of(room, SHAPE, others, settling, exempt)
+        hurry = outlook.hurry([f"c{number}" for number in range(len(joining))], joining) if outlook else None
+        true = foretold(room, others, exempt, joining, settling)
+        told[hurry is not None, true.hurries] += 1
+        if hurry is not None:
+            assert true.hurries, seed
+            assert (hurry.key, hurry.overflow, hurry.tried) == (true.key, true.overflow, true.tried), seed
+    assert told[True, True] > 100
+    assert told[False, False] > 50
+
+
+def test_a_node_with_places_of_its_own_is_not_counted():
+    random = Random(1)
+    room = Room([node(0, 2, False)])
+    outlook = Outlook.of(room, SHAPE, [], 0, exempt=False)
+    own = [Asking.of(queued, pods(random, 1, "n0"))]
+    assert outlook.hurry(["elsewhere"], own) is not None
+    assert outlook.hurry(["n0"], own) is None
