@@ -1,11 +1,12 @@
 """The machines of a cluster after each of many changes are those that the same objects make from nothing."""
 
+from collections import Counter
 from random import Random
 
 import pytest
 
 from harness.karpenter.releases import PROVIDER_RELEASES
-from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
+from harness.karpenter.scheduling.nodes.cluster_state import ClusterState, is_deleting
 from harness.karpenter.scheduling.nodes.fleet import StateNodes
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
@@ -81,8 +82,22 @@ def told(state: ClusterState) -> dict:
         "nodes": [id(node) for node in state.nodes] == [id(node) for node in state.fleet.by_provider.values()],
         "names": [(name, of(node)) for name, node in state.by_node.items()],
         "unbound": list(map(id, state.unbound)),
+        "deleting": [id(node.nodeclaim) for node in state.fleet.having(is_deleting).values()],
+        "really": [id(node.nodeclaim) for node in state.nodes if node.deleting],
+        "counts": dict(state.fleet.counts(what_it_is)),
+        "counted": Counter(map(what_it_is, state.nodes)),
         "bound": {f"nodes-{number}": list(map(id, state.fleet.bound_to(f"nodes-{number}"))) for number in range(8)},
     }
+
+
+def told_of_earlier(fleet):
+    """What is found out about a fleet, as if for the first time."""
+    fleet.remembered.clear()
+    return list(map(id, fleet.having(is_deleting).values())), dict(fleet.counts(what_it_is))
+
+
+def what_it_is(node):
+    return node.registered, node.deleting, len(node.pods)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -91,12 +106,18 @@ def test_after_every_change_the_state_is_that_made_from_nothing(seed):
     world, known = Changing(random), StateNodes()
     kept = 0
     before: dict[int, object] = {}
+    fleet, earlier = None, None
     for _ in range(300):
         for _ in range(random.choice([0, 1, 1, 1, 5])):
             world.change()
         snapshot = world.snapshot()
         state = ClusterState(snapshot, VolumeLookup(snapshot), CORE, known)
-        assert told(state) == told(ClusterState(snapshot, VolumeLookup(snapshot), CORE))
+        found = told(state)
+        assert found == told(ClusterState(snapshot, VolumeLookup(snapshot), CORE))
+        assert (found["deleting"], found["counts"]) == (found["really"], found["counted"])
+        assert not before or earlier == told_of_earlier(fleet), "a fleet tells of its own moment"
+        fleet = state.fleet
+        earlier = told_of_earlier(fleet)
         kept += sum(id(node) in before for node in state.nodes)
         before = {id(node): node for node in state.nodes}
     assert kept > 300, "what has not changed stays what it was"

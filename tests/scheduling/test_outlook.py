@@ -19,7 +19,9 @@ SHAPE = SimpleNamespace(fit=FIT, amounts=(("cpu", CORE),), requirements=SimpleNa
 
 def node(number, cores, initialized):
     state = SimpleNamespace(initialized=initialized, name=f"n{number}")
-    return SimpleNamespace(name=f"n{number}", amounts={"cpu": cores * CORE + 1}, refusal=lambda shape: None, state=state)
+    return SimpleNamespace(
+        name=f"n{number}", amounts={"cpu": cores * CORE + 1}, refusal=lambda shape: None, state=state
+    )
 
 
 def queued(pod):

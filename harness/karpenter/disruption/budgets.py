@@ -28,10 +28,13 @@ class BudgetError(ValueError):
 def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
     """By NodePool, how many more nodes its budgets let go for a reason. Nodes that are not ready or are being deleted use them up."""
     view = situation.view
-    fleet = view.simulations.state.fleet
-    if disruption_budgets not in fleet.remembered:
-        fleet.remembered[disruption_budgets] = _counted(view.nodes)
-    total, disrupting = fleet.remembered[disruption_budgets]
+    total: dict[str, int] = {}
+    disrupting: dict[str, int] = {}
+    for counting, count in view.simulations.state.fleet.counts(_counting).items():
+        if counting is not None:
+            pool, going = counting
+            total[pool] = total.get(pool, 0) + count
+            disrupting[pool] = disrupting.get(pool, 0) + count * going
     found = {}
     for name, pool_object in view.nodepools.items():
         try:
@@ -44,22 +47,6 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
         if total.get(name) and allowed == 0:
             situation.say(nodepool_blocked(name, reason))
     return found
-
-
-def _counted(nodes: Iterable[StateNode]) -> tuple[dict[str, int], dict[str, int]]:
-    """By NodePool, the number of its nodes, and of those that are not ready or are being deleted."""
-    total: dict[str, int] = {}
-    disrupting: dict[str, int] = {}
-    for node in nodes:
-        if _counted not in node.remembered:
-            node.remembered[_counted] = _counting(node)
-        counting: tuple[str, bool] | None = node.remembered[_counted]
-        if counting is not None:
-            pool, going = counting
-            total[pool] = total.get(pool, 0) + 1
-            if going:
-                disrupting[pool] = disrupting.get(pool, 0) + 1
-    return total, disrupting
 
 
 def _counting(node: StateNode) -> tuple[str, bool] | None:

@@ -20,17 +20,14 @@ def protection_ends(fleet: Fleet, now: int) -> Iterator[int]:
     """The moments after `now` at which a pod's do-not-disrupt, given as a duration, ends."""
     ends: Sequence[int] | None = fleet.remembered.get(protection_ends)
     if ends is None:
-        on_nodes = [end for node in fleet.nodes for end in _protection_ends_on(node)]
+        on_nodes = [end for found in fleet.having(_protection_ends_on).values() for end in found]
         elsewhere = [end for pod in fleet.strays() for end in _protection_end(pod)]
         ends = fleet.remembered[protection_ends] = [*on_nodes, *elsewhere]
     return (end for end in ends if end > now)
 
 
 def _protection_ends_on(node: StateNode) -> Sequence[int]:
-    found: Sequence[int] | None = node.remembered.get(_protection_ends_on)
-    if found is None:
-        found = node.remembered[_protection_ends_on] = [end for pod in node.placed for end in _protection_end(pod)]
-    return found
+    return [end for pod in node.placed for end in _protection_end(pod)]
 
 
 def _protection_end(pod: Object) -> Iterator[int]:

@@ -116,10 +116,9 @@ def turn(
         made.next_after = UNSYNCED
         return made
     view = situation.view
-    known, rules = view.simulations.state.fleet.remembered, situation.rules
-    if _is_blemished not in known:
-        known[_is_blemished] = [node for node in view.nodes if _is_blemished(node) and not _is_going(node, rules)]
-    actions.release([node for node in known[_is_blemished] if not view.is_queued(node)])
+    blemished, rules = view.simulations.state.fleet.having(_blemished), situation.rules
+    staying = [node for _, node in sorted(blemished.items()) if not _is_going(node, rules)]
+    actions.release([node for node in staying if not view.is_queued(node)])
     for method in methods:
         tried = yield from attempt(situation, method, unseen=unseen, validates=validates, memory=memory)
         if tried.findings is None:
@@ -153,14 +152,10 @@ def _is_going(node: StateNode, rules: DisruptionRules) -> bool:
     return node.deleting
 
 
-def _is_blemished(node: StateNode) -> bool:
-    """Whether the Node has the taint, or the NodeClaim the condition, of a command."""
-    found: bool | None = node.remembered.get(_is_blemished)
-    if found is None:
-        tainted = any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node.node or {}).get("taints") or ())
-        found = tainted or condition(node.nodeclaim or {}, DISRUPTION_REASON) is not None
-        node.remembered[_is_blemished] = found
-    return found
+def _blemished(node: StateNode) -> StateNode | None:
+    """The node, if it has the taint of a command, or its NodeClaim the condition."""
+    tainted = any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node.node or {}).get("taints") or ())
+    return node if tainted or condition(node.nodeclaim or {}, DISRUPTION_REASON) is not None else None
 
 
 def _start_all(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
@@ -50,7 +51,7 @@ class View:
         )
         fleet = self.simulations.state.fleet
         if View not in fleet.remembered:
-            fleet.remembered[View] = sorted(fleet.nodes, key=lambda node: node.provider_id)
+            fleet.remembered[View] = sorted(fleet.nodes, key=attrgetter("provider_id"))
         self.nodes: Sequence[StateNode] = fleet.remembered[View]
         self.nominated: dict[str, int] = {}
         if nominated:

@@ -24,7 +24,7 @@ from harness.karpenter.scheduling.nodeclaims.planned import (
     pod_key,
 )
 from harness.karpenter.scheduling.nodeclaims.templates import Template
-from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
+from harness.karpenter.scheduling.nodes.cluster_state import ClusterState, is_deleting
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.nodes.settling import Settling, consolidate_after, is_exempt
 from harness.karpenter.scheduling.pods.default_spread import DefaultSpread
@@ -127,7 +127,7 @@ class Simulations:
     @cached_property
     def deleting_names(self) -> frozenset[str]:
         """The nodes that are going away."""
-        return frozenset(node.name for node in self.state.nodes if node.deleting)
+        return frozenset(node.name for node in self.state.fleet.having(is_deleting).values())
 
     def _exempt(self, pod: Object) -> bool:
         """Whether nodes that still settle take the pod nevertheless."""

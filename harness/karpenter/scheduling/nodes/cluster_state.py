@@ -16,7 +16,12 @@ from harness.kube.api.objects import Object, name_of, namespace_of
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease
 
-__all__ = ["ClusterState"]
+__all__ = ["ClusterState", "is_deleting"]
+
+
+def is_deleting(state: StateNode) -> StateNode | None:
+    """The machine, if it is going away."""
+    return state if state.deleting else None
 
 
 class ClusterState:
@@ -51,7 +56,8 @@ class ClusterState:
 
     def displaced_pods(self, movable: Callable[[Object], bool]) -> list[Object]:
         """Pods of nodes that are going away which are ``movable``, by node."""
-        return [pod for state in self.nodes if state.deleting for pod in self.pods_on(state) if movable(pod)]
+        going = self.fleet.having(is_deleting).values()
+        return [pod for state in going for pod in self.pods_on(state) if movable(pod)]
 
     def pods_on(self, state: StateNode) -> list[Object]:
         """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""

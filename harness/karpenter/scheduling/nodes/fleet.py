@@ -11,6 +11,7 @@ from typing import Any
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
 from harness.karpenter.scheduling.nodes.listed import Listed
 from harness.karpenter.scheduling.nodes.state import StateNode, provider_id_of
+from harness.karpenter.scheduling.nodes.upkeep import Find, Upkeep
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
@@ -37,16 +38,32 @@ class Fleet:
         by_node: Mapping[str, StateNode],
         placed: Mapping[str, Sequence[Object]],
         launched: int,
+        owner: "StateNodes",
     ) -> None:
+        self._owner = owner
         self.by_provider, self.by_node, self.launched = by_provider, by_node, launched
         self.nodes: Sequence[StateNode] = list(by_provider.values())
         self._placed = placed
         self.unbound: Sequence[Object] = placed.get("", ())
         self.remembered: dict[Hashable, Any] = {}
 
+    def having(self, find: Find) -> Mapping[str, Any]:
+        """What ``find`` tells of each machine about which it tells anything that is true, by provider id, in the order of ``nodes``."""
+        known: Mapping[str, Any] | None = self.remembered.get((Fleet.having, find))
+        if known is None:
+            known = self.remembered[Fleet.having, find] = self._owner.having(find, self)
+        return known
+
+    def counts(self, find: Find) -> Mapping[Any, int]:
+        """How many machines there are of each thing that ``find`` tells."""
+        known: Mapping[Any, int] | None = self.remembered.get((Fleet.counts, find))
+        if known is None:
+            known = self.remembered[Fleet.counts, find] = self._owner.counts(find, self)
+        return known
+
     def strays(self) -> Iterator[Object]:
-        """The pods that are on none of the Nodes, or bound to none."""
-        return (pod for name, pods in self._placed.items() if name not in self.by_node for pod in pods)
+        """The pods that are on none of the Nodes, or bound to none, in no order."""
+        return (pod for name in self._placed.keys() - self.by_node.keys() for pod in self._placed[name])
 
     def bound_to(self, node: str) -> Sequence[Object]:
         """The pods that are bound to a Node of this name."""
@@ -105,6 +122,7 @@ class StateNodes:
         self._names: list[tuple[str, str]] = []
         """The Nodes that count, in order, and their machines."""
         self._fleet: Fleet | None = None
+        self._upkeep = Upkeep()
 
     def look(self, snapshot: ClusterSnapshot, make: Make) -> Fleet:
         """The machines of a snapshot. Raises what ``make`` raises, and starts anew after that."""
@@ -141,8 +159,22 @@ class StateNodes:
             }
             by_provider, by_node = {**self._fleet.by_provider, **renewed}, dict(self._fleet.by_node)
             by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
-        self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim))
+        for each in touched:
+            self._upkeep.change(each, by_provider.get(each))
+        self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim), self)
         return self._fleet
+
+    def having(self, find: Find, fleet: Fleet) -> dict[str, Any]:
+        """See :meth:`Fleet.having`; a fleet of an earlier look is asked as a whole."""
+        if fleet is not self._fleet:
+            return {each: found for each, state in fleet.by_provider.items() if (found := find(state))}
+        found = self._upkeep.having(find, fleet.by_provider)
+        return {each: found[each] for each in sorted(found, key=lambda each: (self._machines[each].place, each))}
+
+    def counts(self, find: Find, fleet: Fleet) -> dict[Hashable, int]:
+        """See :meth:`Fleet.counts`."""
+        upkeep = self._upkeep if fleet is self._fleet else Upkeep()
+        return upkeep.counts(find, fleet.by_provider)
 
     def _take_members(self, snapshot: ClusterSnapshot) -> set[str]:
         """Takes note of NodeClaims and Nodes; returns the machines that they are about."""

@@ -59,7 +59,9 @@ class RunningPods:
         """Running pods with required anti-affinity terms, with their nodes, ``namespace/name`` and these terms."""
         known: dict[Hashable, Any] = self.state.fleet.remembered
         if RunningPods not in known:
-            known[RunningPods] = [each for state in self.state.by_node.values() for each in _repelling(state)]
+            some = self.state.fleet.having(_repelling)
+            states = self.state.by_node.values() if some else ()
+            known[RunningPods] = [each for state in states for each in _repelling(state)]
         found: list[tuple[Object, Object, str, Sequence[Object]]] = known[RunningPods]
         return found
 

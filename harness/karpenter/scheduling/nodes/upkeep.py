@@ -1,0 +1,54 @@
+"""What is found out about each machine alone, kept up from one look to the next: only machines that have changed are asked again."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+from harness.karpenter.scheduling.nodes.state import StateNode
+
+__all__ = ["Find", "Upkeep"]
+
+Find = Callable[[StateNode], Any]
+"""A function of a machine alone, never of the time or of other machines."""
+
+
+class Upkeep:
+    """Of the machines of the last look, by provider id.
+
+    It cannot be stale: whoever makes a machine's state anew, or drops it, says so (:meth:`change`), and a state is never changed in place.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[Find, dict[str, Any]] = {}
+        self._values: dict[Find, dict[str, Hashable]] = {}
+        self._counts: dict[Find, dict[Hashable, int]] = {}
+
+    def change(self, machine: str, state: StateNode | None) -> None:
+        """The machine's state is another one now; None: it is gone."""
+        for find, found in self._found.items():
+            if state is not None and (value := find(state)):
+                found[machine] = value
+            else:
+                found.pop(machine, None)
+        for find, values in self._values.items():
+            counts = self._counts[find]
+            if machine in values:
+                counts[values.pop(machine)] -= 1
+            if state is not None:
+                value = values[machine] = find(state)
+                counts[value] = counts.get(value, 0) + 1
+
+    def having(self, find: Find, states: Mapping[str, StateNode]) -> dict[str, Any]:
+        """What ``find`` tells of those machines about which it tells anything that is true; ``states`` are those of the last look."""
+        known = self._found.get(find)
+        if known is None:
+            known = self._found[find] = {each: found for each, state in states.items() if (found := find(state))}
+        return dict(known)
+
+    def counts(self, find: Find, states: Mapping[str, StateNode]) -> dict[Hashable, int]:
+        """How many machines there are of each thing that ``find`` tells."""
+        if find not in self._values:
+            self._values[find], self._counts[find] = {}, {}
+            for machine, state in states.items():
+                value = self._values[find][machine] = find(state)
+                self._counts[find][value] = self._counts[find].get(value, 0) + 1
+        return {value: count for value, count in self._counts[find].items() if count}
