@@ -5,6 +5,7 @@ ValidatePodsDisruptable), ``pkg/controllers/disruption/helpers.go`` (GetCandidat
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.costs import (
@@ -14,6 +15,7 @@ from harness.karpenter.disruption.costs import (
     labelled_price,
     lifetime_remaining,
 )
+from harness.karpenter.disruption.eligible import Eligible, Unquestioned
 from harness.karpenter.disruption.events.nodes import NodeEvents
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
@@ -127,15 +129,18 @@ def find_candidates(
     """
     candidates = all_candidates(situation, eventual=eventual)
     asked = find_candidates, getattr(should_disrupt, "__func__", should_disrupt), eventual
-    known: tuple[Sequence[Candidate], list[Candidate], Sequence[Iterable[SchedulingEvent]]] | None
-    known = situation.view.lasting.get(asked)
-    if known is None or known[0] is not candidates:
+    kept: Eligible[Candidate] = situation.view.lasting.setdefault(asked, Eligible())
+
+    def judge(candidate: Candidate) -> tuple[bool, Sequence[SchedulingEvent | NodeEvents]]:
         before = len(situation.said)
-        taken = [each for each in candidates if should_disrupt(situation, each)]
-        situation.view.lasting[asked] = candidates, taken, situation.said[before:]
-        return list(taken)
-    situation.said.extend(known[2])
-    return list(known[1])
+        takes = should_disrupt(situation, candidate)
+        said = situation.said[before:]
+        del situation.said[before:]
+        return takes, said
+
+    taken, said = kept.look(candidates, judge)
+    situation.said.extend(said)
+    return taken
 
 
 def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidate]:
@@ -157,17 +162,13 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
 
 def _found(look: "_Look") -> list[Candidate]:
     """The candidates. One that depends on nothing but its node, its NodePool and its instance types is kept from the look before."""
-    view, offers, barred = look.situation.view, look.situation.view.offers, look.situation.view.barred
-    free, found = not look.judge.knows_budgets, []
-    for node in view.nodes:
-        known = node.remembered.get(_found)
-        if known is not None and free and known[0] is offers and node.name not in barred:
-            found.append(known[1])
-        elif (made := _candidate(look, node)) is not None:
-            found.append(made)
-            if not made.marked:
-                node.remembered[_found] = offers, made
-    return found
+    view = look.situation.view
+    if look.judge.knows_budgets:
+        return [made for node in view.nodes if (made := _candidate(look, node)) is not None]
+    kept: Unquestioned[Candidate] | None = view.lasting.get(Unquestioned)
+    if kept is None or kept.offers is not view.offers:
+        kept = view.lasting[Unquestioned] = Unquestioned(view.offers)
+    return kept.look(view.nodes, view.barred, partial(_candidate, look))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,15 @@
 """The objects of a kind from one look to the next: which are gone, and which are new."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from operator import indexOf, is_
+from typing import TypeVar
 
 from harness.kube.api.objects import Object, name_of, namespace_of
 
-__all__ = ["Listed"]
+__all__ = ["Listed", "ordered_changes"]
+
+T = TypeVar("T")
 
 _FIRST_STEP = 64
 
@@ -54,7 +57,32 @@ class Listed:
         return gone, come
 
 
-def _agreeing(some: Sequence[Object], here: int, others: Sequence[Object], there: int) -> int:
+def ordered_changes(
+    before: Sequence[T], after: Sequence[T], place: Callable[[T], str]
+) -> tuple[Sequence[T], Sequence[T]]:
+    """The things that are gone, and those that are new, by identity; both lists are in the order of places, of which none stands twice."""
+    gone: list[T] = []
+    come: list[T] = []
+    here, there = 0, 0
+    while before is not after:
+        same = _agreeing(before, here, after, there)
+        here, there = here + same, there + same
+        if here == len(before) or there == len(after):
+            break
+        old, new = before[here], after[there]
+        if place(old) <= place(new):
+            gone.append(old)
+            here += 1
+        if place(new) <= place(old):
+            come.append(new)
+            there += 1
+    if before is not after:
+        gone.extend(before[here:])
+        come.extend(after[there:])
+    return gone, come
+
+
+def _agreeing(some: Sequence[object], here: int, others: Sequence[object], there: int) -> int:
     """From two places on, the number of objects that are the very same in both."""
     found, step = 0, _FIRST_STEP
     while True:
