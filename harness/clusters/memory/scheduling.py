@@ -173,6 +173,7 @@ class KubeScheduler:
             volumes=volumes,
             nominated=table.nominated,
             budgets=budgets,
+            namespaces=self._view.list("Namespace"),
         )
 
     def _choose(self, names: Sequence[str]) -> str:

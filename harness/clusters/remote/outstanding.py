@@ -194,6 +194,7 @@ def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]
                 volumes=PodVolumes.of(pod, view.get),
                 nominated=nominated,
                 budgets=view.list("PodDisruptionBudget"),
+                namespaces=view.list("Namespace"),
             )
             if not isinstance(verdict, Unschedulable):
                 yield f"{what}: fits {verdict} and is not bound"

@@ -48,9 +48,15 @@ class Filters:
     affinity: InterPodAffinity | None
 
     @staticmethod
-    def of(pod: Object, nodes: Sequence[NodeInfo], volumes: PodVolumes | None = None) -> Filters:
-        """The filters of a pod over these nodes. Raises QuantityError."""
-        return Filters._made(pod, volumes, TopologySpread.of(pod, nodes), InterPodAffinity.of(pod, nodes))
+    def of(
+        pod: Object,
+        nodes: Sequence[NodeInfo],
+        volumes: PodVolumes | None = None,
+        namespaces: Sequence[Object] = (),
+    ) -> Filters:
+        """The filters of a pod over these nodes; ``namespaces`` are the cluster's Namespaces. Raises QuantityError."""
+        affinity = InterPodAffinity.of(pod, nodes, namespaces)
+        return Filters._made(pod, volumes, TopologySpread.of(pod, nodes), affinity)
 
     @staticmethod
     def alone(pod: Object) -> Filters:

@@ -78,8 +78,12 @@ def preempt(
     failures: Sequence[Failure],
     budgets: Sequence[Object],
     volumes: PodVolumes | None,
+    namespaces: Sequence[Object] = (),
 ) -> Preemption | Futile:
-    """What is to be done for a pod that no node takes. `failures` are those of the nodes, in their order."""
+    """Which pods leave which node for a pod that no node takes, or why none do.
+
+    `failures` are those of the nodes, in their order, `namespaces` the cluster's Namespaces.
+    """
     if spec_of(pod).get("preemptionPolicy") == "Never":
         return Futile(_NEVER)
     priority = priority_of(pod)
@@ -95,7 +99,7 @@ def preempt(
         if failure.helpless:
             reasons.append((NOT_HELPFUL,))
             continue
-        found = _on_node(pod, priority, index, nodes, budgets, volumes)
+        found = _on_node(pod, index, nodes, budgets, volumes, namespaces)
         if isinstance(found, _Candidate):
             candidates.append(found)
         else:
@@ -109,14 +113,14 @@ def preempt(
 
 def _on_node(
     pod: Object,
-    priority: int,
     index: int,
     nodes: Sequence[NodeInfo],
     budgets: Sequence[Object],
     volumes: PodVolumes | None,
+    namespaces: Sequence[Object],
 ) -> _Candidate | tuple[str, ...]:
     """The fewest pods that have to leave this node, or why their leaving would not help."""
-    info = nodes[index]
+    info, priority = nodes[index], priority_of(pod)
     if info.lowest is None or info.lowest >= priority:
         return (_NO_VICTIMS,)
     lower = [each for each in info.pods if priority_of(each) < priority]
@@ -124,7 +128,7 @@ def _on_node(
     def failure(gone: Sequence[Object]) -> Failure | None:
         left = info.without(gone)
         around = [*nodes[:index], left, *nodes[index + 1 :]]
-        return Filters.of(pod, around, volumes).failure(left)
+        return Filters.of(pod, around, volumes, namespaces).failure(left)
 
     refused = failure(lower)
     if refused is not None:

@@ -75,20 +75,21 @@ def schedule(
     volumes: PodVolumes | None = None,
     nominated: Nominated | None = None,
     budgets: Sequence[Object] = (),
+    namespaces: Sequence[Object] = (),
 ) -> str | Unschedulable:
     """The name of the node for this pod, or why there is none.
 
-    `version` is Kubernetes', `volumes` the pod's claims, `budgets` the PodDisruptionBudgets of the cluster.
+    `version` is Kubernetes', `volumes` the pod's claims, `budgets` and `namespaces` the cluster's PodDisruptionBudgets and Namespaces.
     """
     if volumes is not None and volumes.problem is not None:
         failures = tuple(Failure(info.name, (), True) for info in nodes)
         return Unschedulable(failures, version, volumes.problem, _futile(pod))
-    filters = Filters.of(pod, nodes, volumes)
+    filters = Filters.of(pod, nodes, volumes, namespaces)
 
     def failure(index: int, info: NodeInfo) -> Failure | None:
         found = filters.failure(info)
         if found is None and nominated and info.name in nominated:
-            found = _beside(pod, index, nodes, nominated[info.name], volumes)
+            found = _beside(pod, index, nodes, nominated[info.name], volumes, namespaces)
         return found
 
     # most nodes are full, and nobody asks for the whole reason where another one takes the pod
@@ -97,7 +98,8 @@ def schedule(
     ]
     if not fitting:
         found = [each for index, info in enumerate(nodes) if (each := failure(index, info)) is not None]
-        return Unschedulable(tuple(found), version, preemption=preempt(pod, nodes, found, budgets, volumes))
+        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces)
+        return Unschedulable(tuple(found), version, preemption=preemption)
     if len(fitting) == 1:
         return fitting[0].name
     own: str | None = status_of(pod).get("nominatedNodeName")
@@ -115,15 +117,21 @@ def _futile(pod: Object) -> Futile:
 
 
 def _beside(
-    pod: Object, index: int, nodes: Sequence[NodeInfo], nominated: Sequence[Object], volumes: PodVolumes | None
+    pod: Object,
+    index: int,
+    nodes: Sequence[NodeInfo],
+    nominated: Sequence[Object],
+    volumes: PodVolumes | None,
+    namespaces: Sequence[Object],
 ) -> Failure | None:
-    """Whether the node has room for the pod beside those of no lower priority that others left for."""
+    """Why the node does not take the pod together with the nominated pods of no lower priority; None when it does."""
     priority = priority_of(pod)
     others = [each for each in nominated if priority_of(each) >= priority and uid_of(each) != uid_of(pod)]
     if not others:
         return None
     crowded = nodes[index].with_also(others)
-    return Filters.of(pod, [*nodes[:index], crowded, *nodes[index + 1 :]], volumes).failure(crowded)
+    around = [*nodes[:index], crowded, *nodes[index + 1 :]]
+    return Filters.of(pod, around, volumes, namespaces).failure(crowded)
 
 
 def score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:

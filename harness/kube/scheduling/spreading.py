@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
 
-from harness.kube.api.objects import Object, is_terminating, labels_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.selectors import Selector
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.placement import NodeInfo
@@ -118,21 +118,31 @@ def _counts(constraint: Object, pod: Object, info: NodeInfo) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
+    """One (anti-)affinity term; ``namespaces`` are those of the pods that it selects, None for all."""
+
     key: str
     selector: Selector
-    namespaces: frozenset[str]
+    namespaces: frozenset[str] | None
 
     @staticmethod
-    def of(term: Object, pod: Object) -> _Term:
-        named = term.get("namespaces") or ()
-        everywhere = term.get("namespaceSelector") == {}
-        namespaces = frozenset(named) if named or everywhere else frozenset({namespace_of(pod)})
-        return _Term(
-            term["topologyKey"], Selector.parse(term.get("labelSelector")), frozenset() if everywhere else namespaces
-        )
+    def of(term: Object, pod: Object, namespaces: Sequence[Object]) -> _Term:
+        return _Term(term["topologyKey"], Selector.parse(term.get("labelSelector")), _namespaces(term, pod, namespaces))
 
     def takes(self, pod: Object) -> bool:
-        return (not self.namespaces or namespace_of(pod) in self.namespaces) and self.selector.matches(labels_of(pod))
+        here = self.namespaces is None or namespace_of(pod) in self.namespaces
+        return here and self.selector.matches(labels_of(pod))
+
+
+def _namespaces(term: Object, pod: Object, known: Sequence[Object]) -> frozenset[str] | None:
+    """The named namespaces and those that the selector takes; the pod's own where a term says neither; None for all.
+
+    Source: kubernetes staging/src/k8s.io/kube-scheduler/framework/types.go (AffinityTerm.Matches, getNamespacesFromPodAffinityTerm).
+    """
+    named, selector = frozenset(term.get("namespaces") or ()), term.get("namespaceSelector")
+    if selector is None:
+        return named or frozenset({namespace_of(pod)})
+    parsed = Selector.parse(selector)
+    return named.union(name_of(each) for each in known if parsed.matches(labels_of(each))) if selector else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +156,15 @@ class InterPodAffinity:
     preferred: Counter[tuple[str, str]] = field(compare=False)
 
     @staticmethod
-    def of(pod: Object, nodes: Sequence[NodeInfo]) -> InterPodAffinity | None:
-        """The pod's terms over these nodes, or None when neither it nor a running pod has any."""
-        affinity = [_Term.of(each, pod) for each in affinity_terms(pod, "podAffinity", "required")]
-        anti = [_Term.of(each, pod) for each in affinity_terms(pod, "podAntiAffinity", "required")]
+    def of(pod: Object, nodes: Sequence[NodeInfo], namespaces: Sequence[Object] = ()) -> InterPodAffinity | None:
+        """The pod's terms over these nodes, or None when neither it nor a running pod has any.
+
+        ``namespaces`` are the cluster's Namespaces, which a ``namespaceSelector`` chooses from.
+        """
+        affinity = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAffinity", "required")]
+        anti = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAntiAffinity", "required")]
         soft = [
-            (_Term.of(each["podAffinityTerm"], pod), sign * int(each.get("weight") or 0))
+            (_Term.of(each["podAffinityTerm"], pod, namespaces), sign * int(each.get("weight") or 0))
             for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
             for each in affinity_terms(pod, kind, "preferred")
         ]
@@ -173,7 +186,7 @@ class InterPodAffinity:
                         preferred[(term.key, labels[term.key])] += weight
             for other in info.repelling:
                 for raw in affinity_terms(other, "podAntiAffinity", "required"):
-                    term = _Term.of(raw, other)
+                    term = _Term.of(raw, other, namespaces)
                     if term.key in labels and term.takes(pod):
                         repelled.add((term.key, labels[term.key]))
         if not (affinity or anti or soft or repelled):
