@@ -50,10 +50,10 @@ class TopologySpread:
         found: list[_Constraint] = []
         for each in raw:
             labels = dict(labels_of(pod))
-            selector = dict(each.get("labelSelector") or {})
+            selector = each.get("labelSelector")
             extra = {key: labels[key] for key in each.get("matchLabelKeys") or () if key in labels}
-            if extra:
-                selector["matchLabels"] = {**(selector.get("matchLabels") or {}), **extra}
+            if extra and selector is not None:
+                selector = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **extra}}
             parsed = Selector.parse(selector)
             found.append(
                 _Constraint(
@@ -71,11 +71,7 @@ class TopologySpread:
             for info in nodes:
                 if any(key not in info.labels for key in keys) or not _counts(source, pod, info):
                     continue
-                constraint.counts[info.labels[constraint.key]] += sum(
-                    1
-                    for other in info.by_namespace.get(namespace_of(pod), ())
-                    if not is_terminating(other) and constraint.selector.matches(labels_of(other))
-                )
+                constraint.counts[info.labels[constraint.key]] += _selected(constraint.selector, pod, info)
         return TopologySpread(tuple(found), dict(labels_of(pod)))
 
     def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
@@ -101,6 +97,14 @@ class TopologySpread:
                 if not each.hard and each.key in info.labels
             )
         )
+
+
+def _selected(selector: Selector, pod: Object, info: NodeInfo) -> int:
+    """How many pods of a node count: none where the selector is empty, although it selects the pod itself (countPodsMatchSelector)."""
+    if not selector.conditions:
+        return 0
+    others = info.by_namespace.get(namespace_of(pod), ())
+    return sum(1 for other in others if not is_terminating(other) and selector.matches(labels_of(other)))
 
 
 def _counts(constraint: Object, pod: Object, info: NodeInfo) -> bool:
@@ -147,9 +151,14 @@ def _namespaces(term: Object, pod: Object, known: Sequence[Object]) -> frozenset
 
 @dataclass(frozen=True, slots=True)
 class InterPodAffinity:
-    """The (anti-)affinity of one pod and of the pods that run, resolved to topology domains `(key, value)`."""
+    """The (anti-)affinity of one pod and of the pods that run, resolved to topology domains `(key, value)`.
 
-    wanted: tuple[tuple[_Term, frozenset[str]], ...]
+    ``keys`` are those of the pod's required affinity terms, ``wanted`` the domains of the pods that match all of these terms together.
+    ``bootstrap``: there is no such pod, and the pod itself matches them.
+    """
+
+    keys: tuple[str, ...]
+    wanted: frozenset[tuple[str, str]]
     bootstrap: bool
     avoided: frozenset[tuple[str, str]]
     repelled: frozenset[tuple[str, str]]
@@ -168,16 +177,15 @@ class InterPodAffinity:
             for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
             for each in affinity_terms(pod, kind, "preferred")
         ]
-        wanted: dict[int, set[str]] = {index: set() for index in range(len(affinity))}
+        wanted: set[tuple[str, str]] = set()
         avoided: set[tuple[str, str]] = set()
         repelled: set[tuple[str, str]] = set()
         preferred: Counter[tuple[str, str]] = Counter()
         for info in nodes:
             labels = info.labels
             for other in info.pods if affinity or anti or soft else ():
-                for index, term in enumerate(affinity):
-                    if term.key in labels and term.takes(other):
-                        wanted[index].add(labels[term.key])
+                if affinity and all(term.takes(other) for term in affinity):
+                    wanted.update((term.key, labels[term.key]) for term in affinity if term.key in labels)
                 for term in anti:
                     if term.key in labels and term.takes(other):
                         avoided.add((term.key, labels[term.key]))
@@ -191,9 +199,10 @@ class InterPodAffinity:
                         repelled.add((term.key, labels[term.key]))
         if not (affinity or anti or soft or repelled):
             return None
-        bootstrap = not any(wanted.values()) and all(term.takes(pod) for term in affinity)
+        bootstrap = not wanted and all(term.takes(pod) for term in affinity)
         return InterPodAffinity(
-            tuple((term, frozenset(wanted[index])) for index, term in enumerate(affinity)),
+            tuple(term.key for term in affinity),
+            frozenset(wanted),
             bootstrap,
             frozenset(avoided),
             frozenset(repelled),
@@ -203,8 +212,8 @@ class InterPodAffinity:
     def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
         """Why this node would break a required term, and whether evictions cannot help."""
         labels = info.labels
-        for term, domains in self.wanted:
-            if term.key not in labels or (labels[term.key] not in domains and not self.bootstrap):
+        for key in self.keys:
+            if key not in labels or ((key, labels[key]) not in self.wanted and not self.bootstrap):
                 return _AFFINITY, True
         if any(labels.get(key) == value for key, value in self.avoided):
             return _ANTI_AFFINITY, False

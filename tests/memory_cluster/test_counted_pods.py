@@ -1,12 +1,15 @@
-"""In which namespaces kube-scheduler looks for the pods of an (anti-)affinity term.
+"""Which pods kube-scheduler counts for terms of pod (anti-)affinity and for topology spread constraints.
 
-Source: kubernetes staging/src/k8s.io/kube-scheduler/framework/types.go (AffinityTerm.Matches, getNamespacesFromPodAffinityTerm).
+Sources: kubernetes staging/src/k8s.io/kube-scheduler/framework/types.go (AffinityTerm.Matches, getNamespacesFromPodAffinityTerm),
+pkg/scheduler/framework/plugins/interpodaffinity/filtering.go (updateWithAffinityTerms, satisfyPodAffinity),
+pkg/scheduler/framework/plugins/podtopologyspread/common.go (countPodsMatchSelector).
 """
 
 from typing import Any
 
 import pytest
 
+from harness.kube.scheduling.filters import Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 
@@ -63,3 +66,45 @@ def test_anti_affinity_of_the_pod_and_of_the_one_that_runs(where: dict[str, Any]
     repelled = NodeInfo(NODE, [pod("own", {}, apart)])
     refused = schedule(pod(namespace, {"app": "cache"}), [repelled], namespaces=NAMESPACES)
     assert [isinstance(each, Unschedulable) for each in (asked, refused)] == [found, found]
+
+
+def both(*apps: str) -> dict[str, Any]:
+    required = [
+        terms("podAffinity", app)["podAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][0] for app in apps
+    ]
+    required[-1] = {**required[-1], "labelSelector": {"matchLabels": {apps[-1]: "yes"}}}
+    return {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
+
+
+@pytest.mark.parametrize(
+    ("there", "own", "fits"),
+    [
+        ([{"app": "cache"}, {"db": "yes"}], {}, False),  # no pod matches both terms
+        ([{"app": "cache", "db": "yes"}], {}, True),
+        ([{"app": "cache", "db": "yes"}], {"app": "cache", "db": "yes"}, True),
+        ([{"app": "cache"}, {"db": "yes"}], {"app": "cache", "db": "yes"}, True),  # the first of its kind
+        ([], {"app": "cache", "db": "yes"}, True),
+        ([], {"app": "cache"}, False),
+    ],
+)
+def test_a_pod_has_to_match_all_affinity_terms(there: list[dict[str, str]], own: dict[str, str], fits: bool) -> None:
+    node = NodeInfo(NODE, [pod("own", labels) for labels in there])
+    found = schedule(pod("own", own, both("cache", "db")), [node], namespaces=NAMESPACES)
+    assert isinstance(found, str) is fits
+
+
+@pytest.mark.parametrize(
+    ("selector", "fits"),
+    [({"matchLabels": {"app": "cache"}}, {"b"}), ({}, {"a", "b"}), (None, {"a", "b"})],
+    ids=["selects", "empty", "none"],
+)
+def test_a_spread_constraint_without_conditions_counts_nobody(selector: dict[str, Any] | None, fits: set[str]) -> None:
+    other = {**NODE, "metadata": {"name": "b", "labels": {"zone": "2"}}}
+    nodes = [NodeInfo(NODE, [pod("own", {"app": "cache"}) for _ in range(3)]), NodeInfo(other)]
+    constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
+    asking = pod("own", {"app": "cache"})
+    asking["spec"]["topologySpreadConstraints"] = [
+        constraint if selector is None else {**constraint, "labelSelector": selector}
+    ]
+    filters = Filters.of(asking, nodes)
+    assert {info.name for info in nodes if filters.failure(info) is None} == fits
