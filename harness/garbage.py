@@ -10,10 +10,31 @@ from __future__ import annotations
 
 import gc
 
-__all__ = ["SELDOM", "after_case", "keep", "look_seldom"]
+__all__ = ["SELDOM", "Importing", "after_case", "keep", "look_seldom"]
 
 SELDOM = 1_000_000
 """Objects made and not yet gone before cycles among them are looked for."""
+
+_JUST_STARTED = 20_000
+"""Objects that there are at most in a process that has done little yet; Python itself begins with 5,000."""
+
+
+class Importing:
+    """A `with` for imports: nobody looks for garbage meanwhile, since what is imported stays, and that takes a tenth of the import.
+
+    In a process that has just started nobody ever looks through it afterwards: not when the process ends, which is a fifth of the time
+    of one that does nothing else. In any other it is looked through as usual, since what was there before might become garbage.
+    """
+
+    def __enter__(self) -> None:
+        self._enabled, self._just_started = gc.isenabled(), len(gc.get_objects()) < _JUST_STARTED
+        gc.disable()
+
+    def __exit__(self, *error: object) -> None:
+        if self._just_started:
+            gc.freeze()
+        if self._enabled:
+            gc.enable()
 
 
 def look_seldom() -> None:
