@@ -18,7 +18,25 @@ def told(outcome):
 @pytest.fixture
 def compared(monkeypatch):
     """How many simulations were foreseen, of one node and of several; each is made, and has to come to the same."""
-    foresee, counts = simulating.foresee, Counter()
+    foresee, too_early, counts = simulating.foresee, simulating.too_early, Counter()
+
+    def checked_early(situation, candidate, **options):
+        before, said = situation.seconds, len(situation.said)
+        why = too_early(situation, candidate, **options)
+        if why is None:
+            assert (situation.seconds, len(situation.said)) == (before, said)
+            return None
+        took, events = situation.seconds - before, situation.events
+        situation.seconds = before
+        outcome = simulating.simulate(situation, (candidate,), **options)
+        assert outcome.stranded
+        assert why().lower() == outcome.text().lower()
+        assert took == situation.seconds - before or before
+        assert situation.events == events, "everything was said"
+        del situation.said[said:]
+        situation.seconds = before + took
+        counts["counted"] += 1
+        return why
 
     def checked(situation, candidates, **options):
         found = foresee(situation, candidates, **options)
@@ -35,8 +53,9 @@ def compared(monkeypatch):
             counts["one" if len(candidates) == 1 else "several"] += 1
         return found
 
-    monkeypatch.setattr(consolidation, "foresee", checked)
-    monkeypatch.setattr(drift, "foresee", checked)
+    for method in (consolidation, drift):
+        monkeypatch.setattr(method, "foresee", checked)
+        monkeypatch.setattr(method, "too_early", checked_early)
     return counts
 
 
@@ -47,4 +66,4 @@ def test_in_random_worlds(seed, compared):
 
 def test_in_a_week(compared):
     week(14)
-    assert min(compared["one"], compared["several"]) > 20
+    assert min(compared["one"], compared["several"], compared["counted"]) > 20

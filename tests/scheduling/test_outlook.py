@@ -62,6 +62,8 @@ def test_counting_is_filling(settles, exempt, several):
         ]
         outlook = Outlook.of(room, SHAPE, others, settling, exempt)
         hurry = outlook.hurry([f"c{number}" for number in range(len(joining))], joining) if outlook else None
+        if outlook and not several:
+            assert outlook.hurry_of("c0", joining[0]) == hurry
         true = foretold(room, others, exempt, joining, settling)
         told[hurry is not None, true.hurries] += 1
         if hurry is not None:

@@ -17,7 +17,7 @@ from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.kube.api.objects import Object, name_of
 from lazyrecords import dataclass
 
-__all__ = ["Foreseen", "OutOfTime", "Outcome", "SimulationError", "foresee", "simulate"]
+__all__ = ["Foreseen", "OutOfTime", "Outcome", "SimulationError", "foresee", "simulate", "too_early"]
 
 _NAMED = 5
 _NOT_FOR_KARPENTER = "configured to not run on a Karpenter provisioned node"
@@ -160,6 +160,31 @@ def _outcome(
     return Outcome(nodeclaims, existing, failed, stranded, view.node_by_name)
 
 
+def too_early(situation: Situation, candidate: Candidate, *, settled: bool) -> Callable[[], str] | None:
+    """Why not all pods of the candidate find a place, where one would go to a node that is not initialized and numbers tell it.
+
+    The time that the simulation would have taken passes. None: it is not known, :func:`foresee` may know more.
+    """
+    view, name = situation.view, candidate.state.name
+    simulations = view.simulations
+    if candidate.marked or simulations.displaced.knows_budgets or name in simulations.deleting_names:
+        return None
+    hurry = simulations.hurry_of(name, candidate.pods, settled=settled)
+    if hurry is None or simulations.nodeclaims_of(hurry) is None:
+        return None
+    _tell_judged(situation)
+    if simulations.events:
+        situation.say_once(simulations.events)
+    situation.seconds += simulations.seconds(hurry.tried)
+
+    def text() -> str:
+        told = simulations.foretold((name,), (candidate.pods,), settled=settled)
+        assert told is not None
+        return sentence(_told_text(view, told))
+
+    return text
+
+
 def foresee(
     situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
 ) -> Foreseen | None:
@@ -170,7 +195,7 @@ def foresee(
     if not simulations.deleting_names.isdisjoint(names):
         return None
     groups = _moving(situation, candidates)
-    counted = simulations.hurry(names, groups, settled=settled)
+    counted = simulations.hurry(names, groups, settled=settled) if len(candidates) > 1 else None
     found = counted or simulations.foretold(names, groups, settled=settled)
     nodeclaims = simulations.nodeclaims_of(found) if found is not None else None
     if found is None or nodeclaims is None:

@@ -191,6 +191,12 @@ class Simulations:
             return None
         return self._likeness.hurry(leaving, moving, settling=self._refusing(settled))
 
+    def hurry_of(self, node: str, moving: tuple[Object, ...], *, settled: bool) -> Hurry | None:
+        """The same of one node with its pods."""
+        if not self.nodepools or self._rewrites:
+            return None
+        return self._likeness.hurry_of(node, moving, settling=self._refusing(settled))
+
     def nodeclaims_of(self, told: Foretold | Hurry) -> tuple[PlannedNodeClaim, ...] | None:
         """The new nodes of an equal simulation before, whichever pods are on them; None where there was none or a pod found no place."""
         if not told.overflow:

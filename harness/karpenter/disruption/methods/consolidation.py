@@ -20,7 +20,7 @@ from harness.karpenter.disruption.commands.command import (
 from harness.karpenter.disruption.events.nodes import NodeEvents, Text
 from harness.karpenter.disruption.events.texts import candidate as candidate_event
 from harness.karpenter.disruption.events.texts import rejected, sentence, unconsolidatable
-from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
+from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate, too_early
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases.disruption import DisruptionRules
@@ -88,6 +88,13 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
 
     Raises SimulationError, UnpricedError, and OutOfTime after ``time_limit`` virtual seconds.
     """
+    if (
+        len(candidates) == 1
+        and time_limit == inf
+        and (why := too_early(situation, candidates[0], settled=True)) is not None
+    ):
+        _explain(situation, candidates, why)
+        return None
     foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
     if foreseen is not None:
         try:

@@ -10,7 +10,7 @@ from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
-from harness.karpenter.disruption.simulating import Outcome, SimulationError, foresee, simulate
+from harness.karpenter.disruption.simulating import Outcome, SimulationError, foresee, simulate, too_early
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.kube.api.objects import condition
 from harness.kube.go.sort import sort_slice
@@ -44,6 +44,9 @@ class Drift(Method):
             return found
         for each in ordered:
             if proposal.budgets[each.pool] == 0:
+                continue
+            if (why := too_early(situation, each, settled=False)) is not None:
+                situation.say_all(blocked(each.state, why))
                 continue
             try:
                 foreseen = foresee(situation, (each,), settled=False)

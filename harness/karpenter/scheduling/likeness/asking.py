@@ -130,4 +130,4 @@ class Asking:
 
     def may_be_exempt(self, going: Collection[str]) -> bool:
         """Whether one of them may be."""
-        return any(not node or node in going for node in self._bound)
+        return "" in self._bound or not self._bound.keys().isdisjoint(going)

@@ -215,16 +215,29 @@ class Likeness:
         if not self._counts:
             return None
         joining = [self._asked_by(each) for each in moving]
-        fit = joining[0].only
+        outlook = self._outlook_for(joining[0], settling)
+        if outlook is None or (outlook.strict and any(each.may_be_exempt(self._going) for each in joining)):
+            return None
+        return outlook.hurry(leaving, joining)
+
+    def hurry_of(self, node: str, moving: tuple[Object, ...], *, settling: Settling) -> Hurry | None:
+        """The same of one node, which is asked often."""
+        if not self._counts:
+            return None
+        own = self._known(moving)
+        outlook = self._outlook_for(own, settling)
+        if outlook is None or (outlook.strict and own.may_be_exempt(self._going)):
+            return None
+        return outlook.hurry_of(node, own)
+
+    def _outlook_for(self, own: Asking, settling: Settling) -> Outlook | None:
+        fit = own.only
         if fit is None:
             return None
         about = fit, settling
         if about not in self._outlooks:
-            self._outlooks[about] = self._outlook(joining[0].shapes[fit], settling)
-        outlook = self._outlooks[about]
-        if outlook is None or (outlook.strict and any(each.may_be_exempt(self._going) for each in joining)):
-            return None
-        return outlook.hurry(leaving, joining)
+            self._outlooks[about] = self._outlook(own.shapes[fit], settling)
+        return self._outlooks[about]
 
     def _outlook(self, shape: PodShape, settling: Settling) -> Outlook | None:
         """What becomes of these pods and of those that need a place anyway, if all of them are equal."""

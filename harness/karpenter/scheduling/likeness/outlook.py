@@ -93,10 +93,22 @@ class Outlook:
             if each.only != self.fit or not each.fillers:
                 return None
             count += each.count
-        found = self._first(joining)
-        if found is None:
+        if self._taken and self._counts_all and len(joining) > 1:
             return None
-        before, place = found
+        found = self._first_of(joining[0]) if len(joining) == 1 else self._first(joining)
+        return self._hurry(count, *found) if found is not None else None
+
+    def hurry_of(self, node: str, own: Asking) -> Hurry | None:
+        """The same of one node's pods."""
+        if not self._young or node in self.roomy or own.only != self.fit or not own.fillers:
+            return None
+        if not self._taken:
+            return self._hurry(own.count, 0, own.first)
+        found = self._first_of(own)
+        return self._hurry(own.count, *found) if found is not None else None
+
+    def _hurry(self, count: int, before: int, place: Place) -> Hurry | None:
+        """Of so many joining pods, of which some stand before the one that is asked about."""
         left, others = self._end - before, self._others  # so many of the others may stand before it
         if left <= 0 or (left <= len(others) and others[left - 1] <= place):
             return None
@@ -111,20 +123,20 @@ class Outlook:
         """The first of the joining pods that finds the places on initialized nodes taken, and how many of them are before it."""
         taken, others = self._taken, self._others
         if not taken:
-            return 0, (joining[0].first if len(joining) == 1 else min(each.first for each in joining))
-        if not self._counts_all:
-            if taken > len(others):
-                return None
-            before = [bisect_left(each.places, others[taken - 1]) for each in joining]
-            next_ones = [each.places[at] for at, each in zip(before, joining, strict=True) if at < each.count]
-            return (sum(before), min(next_ones)) if next_ones else None
-        if len(joining) > 1:
+            return 0, min(each.first for each in joining)
+        if taken > len(others):
             return None
-        places = joining[0].places
+        before = [bisect_left(each.places, others[taken - 1]) for each in joining]
+        next_ones = [each.places[at] for at, each in zip(before, joining, strict=True) if at < each.count]
+        return (sum(before), min(next_ones)) if next_ones else None
+
+    def _first_of(self, own: Asking) -> tuple[int, Place] | None:
+        """The same of one node's pods."""
+        taken, others, places = self._taken, self._others, own.places
         low, high = 0, len(places)
         while low < high:
             middle = (low + high) // 2
-            missing = taken - middle  # so many of the others have to stand before it
+            missing = taken - middle if self._counts_all else taken  # so many of the others have to stand before it
             if missing <= 0 or (missing <= len(others) and others[missing - 1] <= places[middle]):
                 high = middle
             else:
