@@ -1,10 +1,13 @@
 """Quantities: what Go prints for what it parsed, and for sums."""
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.api.quantity import NANO, Quantity, QuantityError
 from harness.kube.api.resources import fits, merge, parse_list, render, subtract
 
 # apimachinery v0.35.1, resource.ParseQuantity(text).String()
@@ -51,6 +54,22 @@ def test_prints_as_go_does(text: str, printed: str) -> None:
 def test_refuses_as_go_does(text: str, reason: str) -> None:
     with pytest.raises(QuantityError, match=f"^{reason}"):
         Quantity.parse(text)
+
+
+def test_quantities_as_go_reads_them() -> None:
+    """What apimachinery says of each text (go_quantities.go): how it prints and its whole units, or null and the error."""
+    lines = Path(__file__).with_name("go_quantities.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 618
+    for text, printed, units in map(json.loads, lines):
+        if printed is None:
+            with pytest.raises(QuantityError) as raised:
+                Quantity.parse(text)
+            assert str(raised.value) == units, text
+        else:
+            found = Quantity.parse(text)
+            assert str(found) == printed, text
+            if 0 <= found.nano < NANO << 63:  # beyond that, and below zero, Go's units overflow
+                assert found.value() == units, text
 
 
 @pytest.mark.parametrize("value", [True, None, [], {}])

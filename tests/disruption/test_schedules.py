@@ -1,6 +1,8 @@
 """When windows of disruption budgets are open, as robfig/cron and Karpenter's walk back in time have it."""
 
+import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +67,17 @@ def test_the_next_hit_is_later_than_now() -> None:
     noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
     assert Schedule.parse("0 12 * * *").next_after(noon) == datetime(2026, 2, 1, 12, tzinfo=UTC)
     assert Schedule.parse("0 0 29 2 *").next_after(noon) == datetime(2028, 2, 29, tzinfo=UTC)
+
+
+def test_hits_come_as_robfig_cron_has_them() -> None:
+    """The next hit of each schedule after each moment, "" where there is none, or null and the error (go_schedules.go)."""
+    lines = Path(__file__).with_name("go_schedules.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 417
+    for text, moment, said in map(json.loads, lines):
+        if moment is None:
+            with pytest.raises(ScheduleError) as raised:
+                Schedule.parse(text)
+            assert str(raised.value) == said
+        else:
+            found = Schedule.parse(text).next_after(datetime.fromisoformat(moment))
+            assert (found.isoformat().replace("+00:00", "Z") if found else "") == said, (text, moment)

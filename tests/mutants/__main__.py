@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.mutants.equivalent import EQUIVALENT
 from tests.mutants.places import Mutant, mutants
-from tests.mutants.trial import Copy, Fate
+from tests.mutants.trial import MOST, Copy, Fate
 
 PROJECT = Path(__file__).parents[2]
 PACKAGES = ("harness/kube", "harness/karpenter", "harness/nodes", "harness/clusters/memory", "fakeazure")
@@ -26,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--packages", default=",".join(PACKAGES), help=f"folders (default {','.join(PACKAGES)})")
     parser.add_argument("--tests", default="tests,scenarios", help="what is asked (default tests,scenarios)")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="at a time (default: all cores)")
+    parser.add_argument(
+        "--seconds", type=float, default=MOST, help=f"of tests that are asked about a change (default {MOST:g})"
+    )
     parser.add_argument("--verbose", action="store_true", help="print each change that was noticed too")
     options = parser.parse_args(arguments)
     packages = options.packages.split(",")
@@ -35,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         copy = Copy(PROJECT, Path(folder))
         chosen = drawn(places(copy.root, packages), options.changes, options.seed)
         fates: dict[Mutant, Fate] = {}
-        for number, verdict in copy.tried(chosen, options.tests.split(","), options.workers):
+        for number, verdict in copy.tried(chosen, options.tests.split(","), options.workers, options.seconds):
             mutant, fate = chosen[number], verdict.fate
             if fate is Fate.SURVIVED and mutant.identity in EQUIVALENT:
                 fate = Fate.EQUIVALENT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,8 +13,6 @@ import pytest
 from tests.mutants.jobs import TIMED_OUT, Job, done
 from tests.mutants.switch import NOTED, ON, SWITCH
 
-MOST = 120.0
-"""Seconds of tests that are asked about a change at most: the fastest of each file first, then the second ones, and so on."""
 FILE_SECONDS = 1800.0
 """A file of tests that takes longer than this without any change is not asked."""
 
@@ -23,8 +20,9 @@ FILE_SECONDS = 1800.0
 class Session:
     """Runs the tests of a pytest session again and again, and writes what it finds as lines of JSON."""
 
-    def __init__(self, folder: Path, changes: int, workers: int) -> None:
+    def __init__(self, folder: Path, changes: int, workers: int, most: float) -> None:
         self._folder = folder
+        self._most = most
         self._changes = changes
         self._workers = workers
         self._failed: set[str] = set()
@@ -54,7 +52,10 @@ class Session:
             told.write(json.dumps(said) + "\n")
 
     def _reached(self, items: Sequence[pytest.Item]) -> dict[int, list[tuple[float, pytest.Item]]]:
-        """Seconds and tests that run the place of each change without failing, in the order and as far as `MOST` says."""
+        """CPU seconds and tests that run the place of each change without failing, as many as may be asked.
+
+        First come the fastest of each file, then the second ones, and so on.
+        """
         files: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             files[item.nodeid.split("::")[0]].append(item)
@@ -73,7 +74,7 @@ class Session:
                 for change in () if fails else changes:
                     found[change].append((seconds, item))
         self._say(failed=failed)
-        return defaultdict(list, {change: list(_within(tests)) for change, tests in found.items()})
+        return defaultdict(list, {change: list(_within(tests, self._most)) for change, tests in found.items()})
 
     def _noting(self, number: int, items: Sequence[pytest.Item]) -> Callable[[], int]:
         def work() -> int:
@@ -83,9 +84,9 @@ class Session:
             for item, following in zip(items, [*items[1:], None], strict=True):
                 SWITCH.own()
                 others.write_text("")
-                start = time.monotonic()
+                start = sum(os.times()[:4])
                 self._run(item, following)
-                seconds = time.monotonic() - start
+                seconds = sum(os.times()[:4]) - start
                 changes = SWITCH.run | set(map(int, others.read_text().split()))
                 rows.append((seconds, item.nodeid in self._failed, sorted(changes)))
             (self._folder / f"noted-{number}.json").write_text(json.dumps(rows))
@@ -106,13 +107,13 @@ class Session:
                     return 1
             return 0
 
-        return Job(number, work, 60 + 10 * sum(seconds for seconds, _ in tests))
+        return Job(number, work, 60 + 30 * sum(seconds for seconds, _ in tests))
 
     def _run(self, item: pytest.Item, following: pytest.Item | None) -> None:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def _within(tests: Sequence[tuple[float, pytest.Item]]) -> Iterator[tuple[float, pytest.Item]]:
+def _within(tests: Sequence[tuple[float, pytest.Item]], most: float) -> Iterator[tuple[float, pytest.Item]]:
     total = 0.0
     asked: Counter[str] = Counter()
     ranked = []
@@ -121,7 +122,7 @@ def _within(tests: Sequence[tuple[float, pytest.Item]]) -> Iterator[tuple[float,
         ranked.append((asked[file], seconds, item))
         asked[file] += 1
     for _, seconds, item in sorted(ranked, key=lambda test: test[:2]):
-        if total and total + seconds > MOST:
+        if total and total + seconds > most:
             return
         total += seconds
         yield seconds, item
@@ -129,4 +130,6 @@ def _within(tests: Sequence[tuple[float, pytest.Item]]) -> Iterator[tuple[float,
 
 def pytest_configure(config: pytest.Config) -> None:
     asked = json.loads(os.environ["MUTANTS"])
-    config.pluginmanager.register(Session(Path(asked["folder"]), asked["changes"], asked["workers"]), "mutants")
+    config.pluginmanager.register(
+        Session(Path(asked["folder"]), asked["changes"], asked["workers"], asked["most"]), "mutants"
+    )

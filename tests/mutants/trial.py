@@ -16,6 +16,8 @@ from typing import Any
 
 from tests.mutants.places import Mutant, switched
 
+MOST = 120.0
+"""CPU seconds of tests that are asked about a change, unless told otherwise. How busy the machine is makes no difference."""
 SECONDS = 600.0
 """A run of tests on one change that takes longer than this is given up."""
 _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "--capture=sys")
@@ -49,14 +51,16 @@ class Copy:
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(project / name, folder / name)
 
-    def tried(self, changes: Sequence[Mutant], tests: Sequence[str], workers: int) -> Iterator[tuple[int, Verdict]]:
-        """Number and fate of each change, as they are known.
+    def tried(
+        self, changes: Sequence[Mutant], tests: Sequence[str], workers: int, most: float = MOST
+    ) -> Iterator[tuple[int, Verdict]]:
+        """Number and fate of each change, as they are known; about each, tests of ``most`` CPU seconds are asked.
 
         All changes stand in the code at once, so that tests are collected once. What only this process could have
         missed (values kept since the collection of tests) is tried again with the change alone in its file.
         """
         doubted: list[tuple[int, Sequence[str]]] = []
-        for said in self._session(changes, tests, workers):
+        for said in self._session(changes, tests, workers, most):
             if said.get("failed"):
                 print(f"not asked, since they fail without any change: {', '.join(said['failed'])}", flush=True)
             if (number := said.get("change")) is not None:
@@ -79,11 +83,13 @@ class Copy:
         finally:
             file.write_bytes(source)
 
-    def _session(self, changes: Sequence[Mutant], tests: Sequence[str], workers: int) -> Iterator[dict[str, Any]]:
+    def _session(
+        self, changes: Sequence[Mutant], tests: Sequence[str], workers: int, most: float
+    ) -> Iterator[dict[str, Any]]:
         folder = self.root / ".mutants"
         folder.mkdir(exist_ok=True)
         sources = self._switched(changes)
-        asked = {"folder": str(folder), "changes": len(changes), "workers": workers}
+        asked = {"folder": str(folder), "changes": len(changes), "workers": workers, "most": most}
         environment = {**self._environment(), "MUTANTS": json.dumps(asked)}
         argv = [sys.executable, *_PYTEST, "-p", "tests.mutants.session", *tests]
         try:
