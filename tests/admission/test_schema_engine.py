@@ -193,6 +193,9 @@ def test_combinations_of_schemas() -> None:
         "list[0] in body should be a multiple of 2",
     ]
     assert [e.detail for e in validate(schema, {"list": [2, 2]})] == ["list in body shouldn't contain duplicates"]
+    assert [e.detail for e in validate(schema, {"list": ["x", 2]})] == [
+        'list[0] in body must be of type integer: "string"'
+    ]
     assert len(validate(schema, {})) == 1
 
 

@@ -252,6 +252,23 @@ def test_custom_resources_are_not_replaced_unconditionally(cluster: Subject) -> 
     assert error.details == {"name": name, "group": "karpenter.sh", "kind": "NodePool"}
 
 
+def test_a_strategic_merge_knows_items_by_their_keys(cluster: Subject) -> None:
+    cluster.admin.create(cluster.pod("p"))
+    unnamed = {"tty": True, "image": "other", "ports": [{"containerPort": 80, "name": None}]}
+    patch = {"spec": {"containers": [unnamed]}}
+    error = refusal(cluster.admin.patch, "Pod", "p", patch, namespace=cluster.namespace, type="strategic")
+    why = "map: map[image:other ports:[map[containerPort:80 name:<nil>]] tty:true] does not contain declared merge key: name"
+    assert (error.code, error.reason, error.message) == (500, "", why)
+
+
+def test_a_pod_that_is_updated_without_a_priority_keeps_its_own(cluster: Subject) -> None:
+    pod = cluster.admin.create(cluster.pod("p", priorityClassName="system-node-critical"))
+    spec = {key: value for key, value in pod["spec"].items() if key not in ("priority", "preemptionPolicy")}
+    changed = {**pod, "spec": spec, "metadata": {**pod["metadata"], "labels": {"app": "q"}}}
+    spec = cluster.admin.update(changed)["spec"]
+    assert (spec["priority"], spec["preemptionPolicy"]) == (2000001000, "PreemptLowerPriority")
+
+
 def test_custom_resources_take_no_strategic_merge(cluster: Subject) -> None:
     pool = cluster.create(cluster.nodepool("pool"))
     error = refusal(

@@ -112,8 +112,8 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "weight",
-        {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1000, "preference": {}}]}}},
-        [f"spec.affinity.nodeAffinity.{PREFERRED}[0].weight: Invalid value: 1000: must be in the range 1-100"],
+        {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 101, "preference": {}}]}}},
+        [f"spec.affinity.nodeAffinity.{PREFERRED}[0].weight: Invalid value: 101: must be in the range 1-100"],
     ),
     (
         "selector",

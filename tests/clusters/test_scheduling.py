@@ -121,6 +121,28 @@ def test_a_volume_says_by_labels_where_it_is(cluster: Subject) -> None:
     cluster.eventually(lambda: node_of(cluster, "p") == there, "the pod to be bound in a zone of the volume")
 
 
+@pytest.mark.parametrize(("policy", "bound"), [("Honor", True), ("Ignore", False), (None, False)])
+def test_a_tainted_zone_counts_unless_spreading_honours_taints(
+    cluster: Subject, policy: str | None, bound: bool
+) -> None:
+    here = node_in(cluster, "one")
+    closed = cluster.node("closed", taints=[{"key": "closed", "effect": "NoSchedule"}])
+    closed["metadata"]["labels"][ZONE] = "two"
+    cluster.create(closed)
+    alone(cluster)
+    rule: dict[str, Any] = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule"}
+    rule |= {"labelSelector": {"matchLabels": {"set": "web"}}, **({"nodeTaintsPolicy": policy} if policy else {})}
+    for name in ("p", "q"):
+        made = schedulable(cluster, name, "1", topologySpreadConstraints=[rule])
+        made["metadata"]["labels"]["set"] = "web"
+        cluster.admin.create(made)
+        if name == "p":
+            cluster.eventually(lambda: node_of(cluster, "p") == here, "the first pod to be bound")
+    cluster.eventually(
+        lambda: bool(node_of(cluster, "q")) == bound and bool(bound or message(cluster, "q")), "the second"
+    )
+
+
 CLAIM_PROBLEMS = [
     (None, 'persistentvolumeclaim "data" not found'),
     ({}, "pod has unbound immediate PersistentVolumeClaims"),

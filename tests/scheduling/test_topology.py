@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.karpenter.scheduling import SchedulingOptions, SchedulingResults
+from harness.kube.api.selectors import format_selector
 from tests.scheduling.workload import (
     CAPACITY,
     HOST,
@@ -228,3 +229,16 @@ def test_attach_limits_of_nodes() -> None:
 def test_claims_that_cannot_be_used(change: dict[str, str], sentence: str) -> None:
     results = run([pod("a", volumes=MOUNTED)], **volume_objects(**change))
     assert results.ignored["default/a"].startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        ({"matchLabels": {"b": "2", "a": "1"}}, "a=1,b=2"),
+        ({"matchExpressions": [{"key": "a", "operator": "NotIn", "values": ["y", "x"]}]}, "a notin (x,y)"),
+        ({}, "<none>"),
+        ({"matchExpressions": [{"key": "a", "operator": "Near"}]}, "<error>"),
+    ],
+)
+def test_selectors_read_as_kubectl_prints_them(selector: dict[str, Any], text: str) -> None:
+    assert format_selector(selector) == text

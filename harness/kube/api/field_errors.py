@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final, TypeAlias
 
@@ -193,3 +193,14 @@ def aggregate(texts: Iterable[str]) -> str:
     """Several error texts as one: equal ones once, in brackets when more than one is left."""
     distinct = list(dict.fromkeys(texts))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
+
+
+def go_text(value: Any) -> str:
+    """``%v`` of a JSON value: how errors without a field print it."""
+    if isinstance(value, list | tuple):
+        return f"[{' '.join(go_text(entry) for entry in value)}]"
+    if isinstance(value, Mapping):
+        return f"map[{' '.join(f'{key}:{go_text(value[key])}' for key in sorted(value))}]"
+    if isinstance(value, str):
+        return value
+    return "<nil>" if value is None else print_value(value)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.field_errors import go_text
 from harness.kube.api.objects import copy_json
-from harness.kube.api.status import bad_request, rejected
+from harness.kube.api.status import ApiError, rejected
 
 _MERGE_KEYS: Mapping[str, str] = {
     "conditions": "type",
@@ -102,7 +103,8 @@ def _merge_list(present: Sequence[Any], patch: Sequence[Any], merge_key: str, fi
     merged: dict[Any, Any] = {each.get(merge_key): each for each in present}
     for each in patch:
         if not isinstance(each, Mapping) or (merge_key not in each and each.get("$patch") != "replace"):
-            raise bad_request(f"map: {each!r} does not contain declared merge key: {merge_key}")
+            # an error that the API server does not expect
+            raise ApiError(500, "", f"map: {go_text(each)} does not contain declared merge key: {merge_key}")
         if each.get("$patch") == "delete":
             merged.pop(each[merge_key], None)
         elif each.get("$patch") == "replace":
