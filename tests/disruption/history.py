@@ -13,7 +13,71 @@ from harness.kube.api.objects import Key, Object, condition_is, is_terminating, 
 from harness.kube.api.selectors import Selector
 from harness.world import World
 
-__all__ = ["check_budgets_of_nodes", "check_budgets_of_pods"]
+__all__ = ["Costs", "check_budgets_of_nodes", "check_budgets_of_pods", "check_savings"]
+
+
+class Costs:
+    """While nobody changes anything and nothing but consolidation disrupts nodes, machines never cost more than before.
+
+    Compared are moments at which nothing is under way: `look` after each step, `changed` when somebody did something.
+    """
+
+    def __init__(self) -> None:
+        self._before: tuple[float, float] | None = None
+        self.fell = 0
+        """How often the cost was lower than at the moment before."""
+
+    def changed(self) -> None:
+        """What follows may cost more."""
+        self._before = None
+
+    def look(self, world: World) -> None:
+        """Compares this moment with the last one at which nothing was under way."""
+        since = self._before[0] if self._before is not None else 0.0
+        if any(one.at > since and one.reason not in ("Empty", "Underutilized") for one in world.disruptions):
+            self._before = None
+        claims = world.list("NodeClaim")
+        if any(is_terminating(claim) or not condition_is(claim, "Initialized") for claim in claims):
+            return
+        if any(one.ended is None for one in world.disruptions) or not all(
+            pod["spec"].get("nodeName") for pod in world.list("Pod")
+        ):
+            return
+        cost = sum(price_of(world, labels_of(claim)) for claim in claims)
+        if self._before is not None:
+            assert cost <= self._before[1] + 1e-9, (self._before, world.clock.seconds, cost)
+            self.fell += cost < self._before[1] - 1e-9
+        self._before = world.clock.seconds, cost
+
+
+def price_of(world: World, labels: Mapping[str, str]) -> float:
+    """USD per hour of a machine by the labels of its NodeClaim."""
+    price = world.price(labels["node.kubernetes.io/instance-type"], labels["karpenter.sh/capacity-type"]).usd
+    assert price is not None
+    return price
+
+
+def check_savings(world: World) -> int:
+    """What was launched for a consolidation costs less than what went for it; how many such replacements there were.
+
+    By what Azure asks for the machines that came and went, not by what the decision said.
+    """
+    labels: dict[str, Mapping[str, str]] = {}
+    for entry in world.journal:
+        if (
+            entry.key.kind == "NodeClaim"
+            and entry.after
+            and "node.kubernetes.io/instance-type" in labels_of(entry.after)
+        ):
+            labels[entry.key.name] = labels_of(entry.after)
+    replaced = 0
+    for one in world.disruptions:
+        if one.reason == "Underutilized" and not one.problem and one.replacements:
+            before = sum(price_of(world, labels[each.nodeclaim]) for each in one.nodes)
+            after = sum(price_of(world, labels[name]) for name in one.replacements if name in labels)
+            assert after < before, one
+            replaced += 1
+    return replaced
 
 
 def check_budgets_of_nodes(world: World) -> int:

@@ -11,7 +11,7 @@ import pytest
 from harness.engine.clock import parse
 from harness.testing import deployment
 from harness.world import World
-from tests.disruption.history import check_budgets_of_nodes, check_budgets_of_pods
+from tests.disruption.history import Costs, check_budgets_of_nodes, check_budgets_of_pods, check_savings
 from tests.disruption.test_world import NODECLASS, pool
 
 HOUR = 3600.0
@@ -114,25 +114,6 @@ def check_moment(world: World) -> None:
     assert len(going) <= max(allowed(world, len(initialized)), 1)
 
 
-def check_savings(world: World) -> None:
-    """A consolidation never ends in something dearer."""
-    launched = {
-        write.key.name: write.after["metadata"]["labels"]
-        for write in world.journal
-        if write.key.kind == "NodeClaim"
-        and write.after
-        and "node.kubernetes.io/instance-type" in write.after["metadata"]["labels"]
-    }
-    for one in world.disruptions:
-        if one.reason != "Underutilized" or one.problem:
-            continue
-        before = sum(each.price for each in one.nodes)
-        new = [launched[name] for name in one.replacements if name in launched]
-        kinds = [(each["node.kubernetes.io/instance-type"], each["karpenter.sh/capacity-type"]) for each in new]
-        after = sum(world.price(size, capacity_type).usd or 0 for size, capacity_type in kinds)
-        assert after < before, one
-
-
 def check_rest(world: World) -> None:
     """What holds once nothing has happened for a while."""
     world.advance(2 * HOUR)
@@ -153,28 +134,32 @@ def check_rest(world: World) -> None:
 
 @pytest.mark.parametrize("seed", range(4 * TIMES))
 def test_days_of_a_random_cluster(seed):
-    random = Random(seed)
+    random, costs = Random(seed), Costs()
     world = cluster(random)
     for _ in range(24):
         happen(world, random)
+        costs.changed()
         for _ in range(12):
             world.advance(300)
             check_moment(world)
+            costs.look(world)
     check_rest(world)
 
 
 @pytest.mark.parametrize("seed", range(7, 7 + 6 * TIMES))
 def test_a_week_of_a_random_cluster(seed):
     """As the days, with a change every eight hours, and more time in which nothing happens; some have spot machines."""
-    random = Random(seed)
+    random, costs = Random(seed), Costs()
     world = with_spot(cluster(random), random)
     for turn in range(21):
         happen(world, random)
         if turn % 3 == 1:
             evict(world, random)
+        costs.changed()
         for _ in range(16):
             world.advance(1800)
             check_moment(world)
+            costs.look(world)
     check_rest(world)
     assert world.disruptions
 
