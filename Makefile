@@ -1,5 +1,4 @@
-# make scenarios      the scenarios, on plain Python, as `harness run` runs them, in as many processes as there are cores (WORKERS=0: in one;
-#                     ARGS=-v)
+# make scenarios      the scenarios, on plain Python, judged in as many processes as there are cores (WORKERS=0: in pytest's own)
 # make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
@@ -59,6 +58,9 @@ REAL_SMOKE := scenarios/lifecycle/provision-modes.yaml scenarios/capacity/late-f
 REAL_SCENARIOS := scenarios/lifecycle scenarios/capacity scenarios/faq $(addprefix scenarios/labels/,bootstrapping-client.yaml claims-1.7.2.yaml \
   claims-1.14.0.yaml keys-1.7.2.yaml keys-1.14.0.yaml kubelet-may-not.yaml machine-api.yaml network.yaml spot-node.yaml who-wins.yaml)
 
+# what scenarios need none of; each costs time for every case
+PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist)
+
 CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
@@ -66,7 +68,7 @@ CLUSTERS := $(VENV)/.installed-clusters
 .PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
 
 scenarios: $(CORE)
-	$(RUN) -W error -m tests.corpus.run scenarios -n $(patsubst 0,1,$(WORKERS)) $(ARGS)
+	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) --capture=sys $(PLAIN) $(ARGS)
 
 test: lint types unit
 

@@ -19,11 +19,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SCENARIOS = {
-    "make scenarios": ["-W", "error", "-m", "tests.corpus.run", "scenarios", "-n", "auto"],
-    "pytest scenarios -n auto": [
-        *("-m", "pytest", "-q", "scenarios", "-n", "auto", "--dist", "loadfile", "--capture=sys"),
+    "make scenarios": [
+        *("-m", "pytest", "-q", "scenarios", "--processes", "auto", "--capture=sys", "-p", "no:xdist"),
         *("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:logging", "-p", "no:syrupy"),
     ],
+    "harness run scenarios -n auto": ["-m", "harness", "run", "scenarios", "-n", "auto"],
 }
 STANDARD = "import dataclasses, lazyrecords; lazyrecords.dataclass = dataclasses.dataclass; "
 GOALS = {"import harness.world": 0.15, "harness run, a small file": 0.3}

@@ -6,29 +6,25 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from harness import garbage
 from harness.cli.worlds import InputError
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.cases import Case
     from harness.scenario.running.verdicts import CaseReport
 
     Outcome = CaseReport | ScenarioError
 
-__all__ = ["Portions", "Progress", "Shard", "each_report", "portions", "progress"]
+__all__ = ["Progress", "Shard", "each_report", "progress"]
 
 _SECONDS = 10.0
 """How long nothing is told of a run that goes well, where nobody watches a bar."""
 
 
-_PORTIONS = 32
-"""Of how many portions each process takes about so many: the last one to end keeps the others waiting for a part of one only."""
 _MANY = 200
 """From how many cases on worlds are freed one by one; fewer end before there is garbage to speak of."""
 
@@ -86,93 +82,13 @@ def _outcome(runner: RunsCases, case: Case) -> Outcome:
         return error
 
 
-def portions(cases: Sequence[Case], processes: int) -> list[list[tuple[int, ...]]]:
-    """What each process takes one after the other: numbers of cases.
-
-    Cases of one release share what is computed for it, which takes as long as some of them. So a process gets all of a release if it can;
-    the largest releases are dealt out first, and those of many cases to several processes.
-    """
-    from harness.karpenter.releases import DEFAULT_RELEASE
-
-    most = max(1, len(cases) // (processes * _PORTIONS))
-    fair = -(-len(cases) // processes)
-    releases: dict[str, list[int]] = {}
-    for number, case in enumerate(cases):
-        releases.setdefault((case.given.karpenter or DEFAULT_RELEASE).removeprefix("v"), []).append(number)
-    groups = [numbers[start : start + fair] for numbers in releases.values() for start in range(0, len(numbers), fair)]
-    queues: list[list[tuple[int, ...]]] = [[] for _ in range(processes)]
-    loads = [0] * processes
-    for numbers in sorted(groups, key=len, reverse=True):
-        least = loads.index(min(loads))
-        loads[least] += len(numbers)
-        queues[least] += [tuple(numbers[start : start + most]) for start in range(0, len(numbers), most)]
-    return queues
-
-
-class Portions:
-    """The portions of each process. Who has none left takes the last one of the process that has most."""
-
-    def __init__(self, queues: Sequence[Sequence[tuple[int, ...]]], context: Any) -> None:
-        self._queues = queues
-        self._bounds: Any = context.Array("i", [bound for queue in queues for bound in (0, len(queue))])
-
-    def next(self, process: int) -> tuple[int, ...]:
-        """Returns the next portion for a process, none at the end."""
-        bounds = self._bounds
-        with bounds.get_lock():
-            left = [bounds[2 * each + 1] - bounds[2 * each] for each in range(len(self._queues))]
-            if left[process]:
-                first: int = bounds[2 * process]
-                bounds[2 * process] = first + 1
-                return self._queues[process][first]
-            other = left.index(max(left))
-            if not left[other]:
-                return ()
-            last: int = bounds[2 * other + 1] - 1
-            bounds[2 * other + 1] = last
-            return self._queues[other][last]
-
-
 def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
-    """Forks the processes, which know all cases already."""
-    from multiprocessing import get_all_start_methods, get_context
-    from multiprocessing.connection import wait
+    from harness.scenario.running.processes import CannotFork, Processes, by_release
 
-    if "fork" not in get_all_start_methods():
-        raise InputError("-n: this system cannot fork processes")
-    context = get_context("fork")
-    queues = Portions(portions(cases, processes), context)
-    workers: list[Any] = []
-    open_: list[Any] = []
     try:
-        for number in range(processes):
-            ours, theirs = context.Pipe(duplex=False)
-            workers.append(context.Process(target=_work, args=(runner, cases, queues, number, theirs), daemon=True))
-            workers[-1].start()
-            theirs.close()
-            open_.append(ours)
-        while open_:
-            ready: list[Any] = wait(open_)
-            for one in ready:
-                try:
-                    yield one.recv()
-                except EOFError:
-                    open_.remove(one)
-    finally:
-        for worker in workers:
-            worker.terminate()
-            worker.join()
-
-
-def _work(runner: RunsCases, cases: Sequence[Case], queues: Portions, process: int, answers: Connection) -> None:
-    import signal
-
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
-    garbage.keep()
-    while part := queues.next(process):
-        for number in part:
-            answers.send((number, _outcome(runner, cases[number])))
-            garbage.after_case()
+        yield from Processes(by_release(cases, processes), lambda number: _outcome(runner, cases[number])).answers()
+    except CannotFork:
+        raise InputError("-n: this system cannot fork processes") from None
 
 
 class Progress(Protocol):

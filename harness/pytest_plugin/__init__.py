@@ -72,6 +72,12 @@ def pytest_configure(config: pytest.Config) -> None:
         from harness.pytest_plugin.shards import check_shard_options
 
         check_shard_options(config)
+    if config.getoption("scenarios_processes") is not None:
+        from harness.pytest_plugin.process_options import check_process_options
+        from harness.pytest_plugin.processes import Ahead
+
+        check_process_options(config)
+        config.pluginmanager.register(Ahead(config.getoption("scenarios_processes")), "harness-processes")
     if config.getoption("scenarios_write_durations"):
         from harness.pytest_plugin.shards import Durations
 

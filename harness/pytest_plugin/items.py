@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.pytest_plugin.clusters import runners_of
-from harness.pytest_plugin.keys import TAGS, runner_of
+from harness.pytest_plugin.keys import AHEAD, TAGS, runner_of
 from harness.pytest_plugin.options import release_override
 from harness.pytest_plugin.real import compare
 from harness.pytest_plugin.real_options import is_compared
@@ -85,7 +85,12 @@ def _function(case: Case) -> Callable[..., None]:
         if is_compared(pytestconfig):
             return compare(case, request.node)
         clusters = runners_of(pytestconfig)
-        verdicts = scenario_runner.verdicts(case) if clusters.only_memory else clusters.examine(case)
+        if clusters.only_memory:
+            ahead = pytestconfig.stash.get(AHEAD, None)
+            found = ahead(request.node) if ahead is not None else None
+            verdicts = scenario_runner.verdicts(case) if found is None else found
+        else:
+            verdicts = clusters.examine(case)
         outcome, reason = expected_outcome(case, verdicts)
         if outcome is Outcome.EXPECTED_FAILURE:
             pytest.xfail(reason)

@@ -10,15 +10,22 @@ from harness.pytest_plugin.options import crds_override
 from harness.pytest_plugin.traces import tracing_of
 
 if TYPE_CHECKING:
-    from harness.scenario.running.runner import Runner
+    from collections.abc import Callable
 
-__all__ = ["AUTOMATIC", "TAGS", "runner_of"]
+    from harness.pytest_plugin.items import ScenarioItem
+    from harness.scenario.running.runner import Runner
+    from harness.scenario.running.verdicts import Verdict
+
+__all__ = ["AHEAD", "AUTOMATIC", "TAGS", "runner_of"]
 
 TAGS: pytest.StashKey[set[str]] = pytest.StashKey()
 """The tags of scenarios that are declared as markers."""
 
 AUTOMATIC: pytest.StashKey[bool] = pytest.StashKey()
 """There where nobody asked for the plugin but a file: then only files that say so are scenarios."""
+
+AHEAD: pytest.StashKey[Callable[[ScenarioItem], tuple[Verdict, ...] | None]] = pytest.StashKey()
+"""What other processes have found out about a case; None if they did not."""
 
 _RUNNER: pytest.StashKey[Runner] = pytest.StashKey()
 

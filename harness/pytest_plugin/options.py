@@ -8,6 +8,7 @@ import pytest
 
 from harness.pytest_plugin.cluster_options import add_cluster_options, cluster_names
 from harness.pytest_plugin.option_group import declared_names
+from harness.pytest_plugin.process_options import add_process_options
 from harness.pytest_plugin.real_options import add_real_options
 from harness.pytest_plugin.sample_options import add_sample_options
 from harness.pytest_plugin.shards import add_shard_options
@@ -23,6 +24,7 @@ def add_options(parser: pytest.Parser) -> None:
     """Declares them in a group of their own; their values are `config.getoption("scenarios_…")`."""
     group = _OwnNames(parser)
     add_cluster_options(group)
+    add_process_options(group)
     add_shard_options(group)
     add_sample_options(group)
     add_real_options(group)

@@ -11,8 +11,8 @@ from xml.etree.ElementTree import parse
 
 import pytest
 
-from harness.cli.run_cases import Portions, portions
 from harness.reading.problems import Mark, Problem, ScenarioError
+from harness.scenario.running.processes import Portions, by_release
 from harness.scenario.running.runner import Runner
 from tests.cli.command import as_json, call
 
@@ -103,7 +103,7 @@ def test_a_failure_is_told_when_it_happens_and_an_interrupt_prints_what_is_known
 def test_a_process_takes_cases_of_one_release(sizes: tuple[int, ...], processes: int) -> None:
     given = [SimpleNamespace(karpenter=f"1.{release}.0") for release, size in enumerate(sizes) for _ in range(size)]
     cases = [SimpleNamespace(given=one) for one in given[::2] + given[1::2]]
-    queues = portions(cast(Any, cases), processes)
+    queues = by_release(cast(Any, cases), processes)
     parts = [part for queue in queues for part in queue]
     assert sorted(number for part in parts for number in part) == [*range(len(cases))]
     assert len(queues) == processes

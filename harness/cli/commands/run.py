@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
 from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, misplaced, print_json
 from harness.cli.traces import add_trace, tracing
+from harness.scenario.running.processes import processes_of
 
 if TYPE_CHECKING:
     from harness.cli.run_cases import RunsCases
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
-
-    After = Callable[[Sequence[tuple[Case, CaseReport]]], None]
 
 __all__ = ["add_arguments", "run", "scenario_files"]
 
@@ -52,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "-n",
-        type=_processes,
+        type=processes_of,
         default=1,
         metavar="N",
         help="run cases in N processes, auto in as many as there are cores (default 1)",
@@ -72,16 +70,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
 
 
-def _processes(text: str) -> int:
-    """A number, or as many as there are cores that this process may use."""
-    if text != "auto":
-        return int(text)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-_processes.__name__ = "int"  # by which argparse calls what is no number
-
-
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
     """The files themselves, and of folders every YAML file that holds a scenario. Raises ScenarioError as `files_below` does."""
     from harness.reading.sources import files_below
@@ -96,10 +84,10 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
                 yield file
 
 
-def run(arguments: argparse.Namespace, after: After | None = None) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 without CRD engine or when a controller ends.
 
-    What fails is told when it does; 130 after an interrupt, with what was known by then. `after` gets each case that ran, and its report.
+    What fails is told when it does; 130 after an interrupt, with what was known by then.
     """
     from harness.cli.worlds import InputError, check_release
     from harness.clusters.errors import ClusterFailed
@@ -115,7 +103,7 @@ def run(arguments: argparse.Namespace, after: After | None = None) -> int:
         check_release(arguments.release)
         if arguments.crds is not None:
             crds = CrdDirectories().named(arguments.crds, Path.cwd())
-        return _run(arguments, crds, after)
+        return _run(arguments, crds)
     except InputError as error:
         return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
@@ -127,7 +115,7 @@ def run(arguments: argparse.Namespace, after: After | None = None) -> int:
         return 3
 
 
-def _run(arguments: argparse.Namespace, crds: object, after: After | None) -> int:
+def _run(arguments: argparse.Namespace, crds: object) -> int:
     from harness.cli.run_cases import Shard
     from harness.cli.run_real import comparing_runner
     from harness.reading.problems import ScenarioError
@@ -159,8 +147,6 @@ def _run(arguments: argparse.Namespace, crds: object, after: After | None) -> in
             write_run(arguments.html, summary, cases, runner, reports, of_all=arguments.pictures == "all")
     finally:  # a full disk loses the files, not the verdicts
         _print(arguments, summary, ScenarioError(problems))
-    if after is not None:
-        after([(cases[number], report) for number, report in sorted(reports.items())])
     if comparing is not None and arguments.format == "text":
         from harness.reports.agreement import render_agreement
 

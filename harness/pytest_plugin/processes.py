@@ -1,0 +1,100 @@
+"""`--processes N`: cases are judged ahead of pytest, in processes that are forked when everything is collected.
+
+pytest-xdist's workers each import, read and check all files, and report every expectation over a pipe. Here pytest stays in one process,
+with all its options, and a case's test waits for what was found out about the case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from harness.pytest_plugin.keys import AHEAD, runner_of
+from harness.scenario.running.processes import CannotFork, Processes, in_order
+
+if TYPE_CHECKING:
+    from harness.pytest_plugin.items import ScenarioItem
+    from harness.scenario.running.verdicts import Verdict
+
+    Judged = tuple[tuple[Verdict, ...], float]
+
+__all__ = ["Ahead"]
+
+
+class Ahead:
+    """A plugin: the processes of a session, and what came from them."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._processes: Processes | None = None
+        self._numbers: dict[str, int] = {}
+        self._found: dict[int, Judged | None] = {}
+        self._seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> None:
+        """Forks; the loop itself is pytest's."""
+        from harness.pytest_plugin.items import ScenarioItem
+
+        config = session.config
+        cases = [
+            item.case for item in session.items if isinstance(item, ScenarioItem) and item.case.header.skip is None
+        ]
+        if len(cases) < 2 or config.option.collectonly:
+            return
+        names = (
+            item.nodeid for item in session.items if isinstance(item, ScenarioItem) and item.case.header.skip is None
+        )
+        self._numbers = {name: number for number, name in enumerate(names)}
+        runner = runner_of(config)
+
+        def judge(number: int) -> Judged | None:
+            start = perf_counter()
+            try:
+                return runner.verdicts(cases[number]), perf_counter() - start
+            except Exception:
+                return None  # its test asks again, and shows what is wrong
+
+        processes = Processes(in_order(len(cases), min(self._count, len(cases))), judge)
+        try:
+            processes.start()
+        except CannotFork:
+            raise pytest.UsageError("--processes: this system cannot fork processes") from None
+        self._processes = processes
+        config.stash[AHEAD] = self.verdicts
+
+    def verdicts(self, item: ScenarioItem) -> tuple[Verdict, ...] | None:
+        """What a process found out about a case; None where the test has to find out: once more, or with an error."""
+        number = self._numbers.pop(item.nodeid, None)
+        if number is None or self._processes is None:
+            return None
+        while number not in self._found:
+            came = self._processes.ready()
+            if not came:
+                return None
+            self._found.update(came)
+        while came := self._processes.ready(0):  # so that no process waits until its answer is read
+            self._found.update(came)
+        judged = self._found.pop(number)
+        if judged is None:
+            return None
+        verdicts, self._seconds[item.nodeid] = judged
+        return verdicts
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """A case took as long as its process worked on it, not as long as its test waited."""
+        report = yield
+        if call.when == "call":
+            report.duration = self._seconds.pop(item.nodeid, report.duration)
+        return report
+
+    def pytest_sessionfinish(self) -> None:
+        """Ends the processes, also after `-x` or an interrupt."""
+        if self._processes is not None:
+            self._processes.stop()

@@ -1,0 +1,160 @@
+"""Cases in several processes, which are forked when all files are read: each knows all cases, and answers by a case's number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness import garbage
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from harness.scenario.language.cases import Case
+
+__all__ = ["CannotFork", "Portions", "Processes", "by_release", "in_order", "processes_of"]
+
+Portion = tuple[int, ...]
+"""Numbers of cases that a process takes at once."""
+
+_PORTIONS = 32
+"""Of how many portions each process takes about so many: the last one to end keeps the others waiting for a part of one only."""
+
+
+class CannotFork(Exception):
+    """This system has no fork."""
+
+
+def processes_of(text: str) -> int:
+    """Returns the number of an option: `auto` is as many as there are cores that this process may use. Raises ValueError."""
+    if text != "auto":
+        return int(text)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+processes_of.__name__ = "int"  # by which argparse calls what is no number
+
+
+def by_release(cases: Sequence[Case], processes: int) -> list[list[Portion]]:
+    """Returns what each process takes one after the other.
+
+    Cases of one release share what is computed for it, which takes as long as some of them. So a process gets all of a release if it can;
+    the largest releases are dealt out first, and those of many cases to several processes.
+    """
+    from harness.karpenter.releases import DEFAULT_RELEASE
+
+    most = max(1, len(cases) // (processes * _PORTIONS))
+    fair = -(-len(cases) // processes)
+    releases: dict[str, list[int]] = {}
+    for number, case in enumerate(cases):
+        releases.setdefault((case.given.karpenter or DEFAULT_RELEASE).removeprefix("v"), []).append(number)
+    groups = [numbers[start : start + fair] for numbers in releases.values() for start in range(0, len(numbers), fair)]
+    queues: list[list[Portion]] = [[] for _ in range(processes)]
+    loads = [0] * processes
+    for numbers in sorted(groups, key=len, reverse=True):
+        least = loads.index(min(loads))
+        loads[least] += len(numbers)
+        queues[least] += [tuple(numbers[start : start + most]) for start in range(0, len(numbers), most)]
+    return queues
+
+
+def in_order(count: int, processes: int) -> list[list[Portion]]:
+    """Returns what each process takes where somebody waits for the cases in their order: all of them side by side through the list."""
+    most = max(1, min(4, count // (processes * _PORTIONS)))
+    portions = [tuple(range(start, min(start + most, count))) for start in range(0, count, most)]
+    return [portions[number::processes] for number in range(processes)]
+
+
+class Portions:
+    """The portions of each process. Who has none left takes the last one of the process that has most."""
+
+    def __init__(self, queues: Sequence[Sequence[tuple[int, ...]]], context: Any) -> None:
+        self._queues = queues
+        self._bounds: Any = context.Array("i", [bound for queue in queues for bound in (0, len(queue))])
+
+    def next(self, process: int) -> tuple[int, ...]:
+        """Returns the next portion for a process, none at the end."""
+        bounds = self._bounds
+        with bounds.get_lock():
+            left = [bounds[2 * each + 1] - bounds[2 * each] for each in range(len(self._queues))]
+            if left[process]:
+                first: int = bounds[2 * process]
+                bounds[2 * process] = first + 1
+                return self._queues[process][first]
+            other = left.index(max(left))
+            if not left[other]:
+                return ()
+            last: int = bounds[2 * other + 1] - 1
+            bounds[2 * other + 1] = last
+            return self._queues[other][last]
+
+
+class Processes:
+    """One process for each queue of portions. `judge` is called there with a case's number; what it returns goes through pickle."""
+
+    def __init__(self, queues: Sequence[Sequence[Portion]], judge: Callable[[int], Any]) -> None:
+        self._queues, self._judge = queues, judge
+        self._workers: list[Any] = []
+        self._open: list[Any] = []
+
+    def start(self) -> None:
+        """Forks. Raises CannotFork."""
+        from multiprocessing import get_all_start_methods, get_context
+
+        if "fork" not in get_all_start_methods():
+            raise CannotFork
+        context = get_context("fork")
+        portions = Portions(self._queues, context)
+        for number in range(len(self._queues)):
+            ours, theirs = context.Pipe(duplex=False)
+            self._workers.append(
+                context.Process(target=_work, args=(self._judge, portions, number, theirs), daemon=True)
+            )
+            self._workers[-1].start()
+            theirs.close()
+            self._open.append(ours)
+
+    def ready(self, timeout: float | None = None) -> list[tuple[int, Any]]:
+        """Numbers and answers that have come, after a wait of `timeout` seconds (None: until there is one). Empty once all have ended."""
+        from multiprocessing.connection import wait
+
+        found: list[tuple[int, Any]] = []
+        while self._open and not found:
+            connections: list[Any] = wait(self._open, timeout)
+            if not connections:
+                break
+            for one in connections:
+                try:
+                    found.append(one.recv())
+                except EOFError:
+                    self._open.remove(one)
+        return found
+
+    def answers(self) -> Iterator[tuple[int, Any]]:
+        """All of them as they come, from the start to the end of the processes. Raises CannotFork."""
+        try:
+            self.start()
+            while found := self.ready():
+                yield from found
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """Ends the processes, whatever they are doing."""
+        for worker in self._workers:
+            worker.terminate()
+            worker.join()
+        self._workers.clear()
+        self._open.clear()
+
+
+def _work(judge: Callable[[int], Any], portions: Portions, process: int, answers: Connection) -> None:
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    garbage.keep()
+    while part := portions.next(process):
+        for number in part:
+            answers.send((number, judge(number)))
+            garbage.after_case()

@@ -1,0 +1,168 @@
+"""`--processes`: the same tests with the same outcomes, judged in other processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import pytest
+
+import harness.world  # noqa: F401  imported once here: the tests below run pytest in this process
+from harness.scenario.language.cases import Case
+from harness.scenario.running.processes import CannotFork, Processes, in_order
+from harness.scenario.running.runner import Runner
+
+FILE = """
+scenario: right
+matrix: {seed: [1, 2, 3, 4]}
+given: {seed: '${seed}'}
+then:
+- requirements: {of: Standard_D4s_v5, are: {karpenter.azure.com/sku-cpu: 4}}
+- pods: {bound: 0}
+---
+scenario: wrong
+then:
+- requirements: {of: Standard_D2s_v5, are: {karpenter.azure.com/sku-cpu: 4}}
+---
+scenario: later
+skip: not yet
+then: [{pods: {bound: 1}}]
+---
+scenario: known
+xfail: {reason: broken}
+then: [{pods: {bound: 1}}]
+---
+scenario: repaired
+xfail: {reason: was broken}
+then: [{pods: {bound: 0}}]
+"""
+PYTHON = "def test_python(world):\n    assert world.settle().quiescent\n"
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester) -> pytest.Pytester:
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    pytester.makefile(".yaml", web=FILE)
+    return pytester
+
+
+def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+    return project.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
+
+
+def outcomes(result: pytest.RunResult) -> list[str]:
+    """What is said of each test, without times."""
+    return sorted(line for line in result.outlines if "::" in line or "expected" in line or "found" in line)
+
+
+def test_the_same_outcomes_and_texts(project: pytest.Pytester) -> None:
+    project.makepyfile(test_python=PYTHON)
+    here, there = (
+        run(project, "-v", "-rA", "web.yaml", "test_python.py", *more) for more in ((), ("--processes", "2"))
+    )
+    there.assert_outcomes(passed=5, failed=2, skipped=1, xfailed=1)
+    assert here.parseoutcomes() == there.parseoutcomes()
+    assert [line.partition(" [")[0] for line in outcomes(here)] == [line.partition(" [")[0] for line in outcomes(there)]
+
+
+def test_the_cases_are_judged_elsewhere(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, home = Runner.verdicts, os.getpid()
+
+    def noted(self: Runner, case: Case) -> Any:
+        with Path("judged").open("a") as file:
+            print(os.getpid() == home, file=file)
+        return judge(self, case)
+
+    monkeypatch.setattr(Runner, "verdicts", noted)
+    run(project, "web.yaml", "--processes", "2")
+    assert Path("judged").read_text().split() == ["False"] * 7
+
+
+def test_an_error_is_shown_by_the_test_itself(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Runner, case: Case) -> Any:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(Runner, "verdicts", broken)
+    result = run(project, "web.yaml", "-k", "right", "--processes", "2")
+    result.assert_outcomes(failed=4)
+    result.stdout.fnmatch_lines(["E*RuntimeError: out of order"])
+
+
+def test_a_process_that_dies_costs_no_verdict(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge, home = Runner.verdicts, os.getpid()
+
+    def mortal(self: Runner, case: Case) -> Any:
+        if os.getpid() != home and case.name.startswith("right"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return judge(self, case)
+
+    monkeypatch.setattr(Runner, "verdicts", mortal)
+    run(project, "web.yaml", "--processes", "2").assert_outcomes(passed=4, failed=2, skipped=1, xfailed=1)
+
+
+def test_the_first_failure_ends_it(project: pytest.Pytester) -> None:
+    run(project, "web.yaml", "-x", "--processes", "2").assert_outcomes(passed=4, failed=1)
+
+
+def test_a_case_takes_as_long_as_its_process_worked(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Runner.verdicts
+
+    def late(self: Runner, case: Case) -> Any:
+        if case.name.startswith("right"):
+            sleep(0.3)
+        return judge(self, case)
+
+    monkeypatch.setattr(Runner, "verdicts", late)
+    run(project, "web.yaml", "--processes", "4", "--write-durations", "seconds.json")
+    seconds = json.loads(Path("seconds.json").read_text())
+    assert all(
+        seconds[f"web.yaml::right[{seed}]"] >= 0.3 for seed in range(1, 5)
+    )  # also of those that nobody waited for
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--processes", "0"), "ERROR: --processes: 0 is less than 1"),
+        (("--processes", "many"), "*argument --processes: invalid int value: 'many'"),
+        (
+            ("--processes", "2", "--cluster", "apiserver"),
+            "ERROR: --processes: only in memory, with the simulated Karpenter; elsewhere pytest-xdist's -n divides the cases",
+        ),
+    ],
+)
+def test_usage_errors(project: pytest.Pytester, words: tuple[str, ...], told: str) -> None:
+    result = run(project, "web.yaml", *words)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([told])
+
+
+def test_beside_xdist(project: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    result = project.runpytest_subprocess("web.yaml", "-n", "2", "--processes", "2")
+    result.stderr.fnmatch_lines(
+        ["ERROR: --processes: pytest-xdist's -n starts processes of its own; one of both is enough"]
+    )
+
+
+def test_a_system_without_fork(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: Processes) -> None:
+        raise CannotFork
+
+    monkeypatch.setattr(Processes, "start", start)
+    run(project, "web.yaml", "--processes", "2").stderr.fnmatch_lines(
+        ["*--processes: this system cannot fork processes"]
+    )
+
+
+@pytest.mark.parametrize(("count", "processes"), [(2, 2), (9, 2), (1000, 3)])
+def test_processes_go_through_the_cases_side_by_side(count: int, processes: int) -> None:
+    queues = in_order(count, processes)
+    assert sorted(number for queue in queues for part in queue for number in part) == [*range(count)]
+    steps = [number for parts in zip(*queues, strict=False) for part in parts for number in part]
+    assert steps == [*range(len(steps))]
