@@ -62,6 +62,8 @@ class NodeClaimConditions:
         self._core_drift = CoreDrift(rules)
         self._swept: object = None
         self._swept_at = clock.now
+        self._come_of_age: dict[str, int] = {}
+        """When each NodeClaim, by name, is an hour old, if it was not before the last sweep."""
         self._started = False
 
     def watches(self) -> Mapping[str, Router]:
@@ -77,10 +79,16 @@ class NodeClaimConditions:
         if not self._started:
             self._started = True
             yield _SWEEP
+        name = name_of(change.object)
+        self._come_of_age.pop(name, None)
         if change.type is ChangeType.DELETED:
-            self._core_drift.forget(name_of(change.object))
-        elif _matters(change):
-            yield (name_of(change.object),)
+            self._core_drift.forget(name)
+            return
+        of_age = parse(metadata_of(change.object)["creationTimestamp"]) + YOUNG
+        if of_age >= self._swept_at:
+            self._come_of_age[name] = of_age
+        if _matters(change):
+            yield (name,)
 
     def _of_pool(self, change: Change) -> Iterable[Hashable]:
         if change.old is not None and _same(change, "spec") and _same_annotations(change):
@@ -142,11 +150,14 @@ class NodeClaimConditions:
 
     def _sweep(self) -> Result:
         seen = self._instances.states(), self._instance_types.version()
-        now, before = self._clock.now, self._swept_at
-        for claim in self._view.list("NodeClaim"):
-            born = parse(metadata_of(claim)["creationTimestamp"])
-            if seen != self._swept or before <= born + YOUNG < now:
-                self._look(claim)
+        now = self._clock.now
+        grown = {name for name, of_age in self._come_of_age.items() if of_age < now}
+        if grown or seen != self._swept:
+            for claim in self._view.list("NodeClaim"):
+                if seen != self._swept or name_of(claim) in grown:
+                    self._look(claim)
+        for name in grown:
+            self._come_of_age.pop(name, None)
         self._swept, self._swept_at = seen, now
         return Result(_EVERY, Wait.ALARM)
 

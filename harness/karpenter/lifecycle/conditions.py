@@ -46,7 +46,10 @@ class Conditions:
 
     def get(self, kind: str) -> Mapping[str, Any] | None:
         """The condition of this type."""
-        return next((each for each in self.items if each["type"] == kind), None)
+        for each in self.items:
+            if each["type"] == kind:
+                return each
+        return None
 
     def status(self, kind: str) -> str | None:
         """Its status: True, False, Unknown; None when it was never set."""

@@ -31,6 +31,8 @@ def matters(change: Change) -> bool:
         return True
     if labels_of(new) != labels_of(old) or is_terminating(new) != is_terminating(old):
         return True
+    if new["kind"] == "Pod" and status_of(new).get("phase") != status_of(old).get("phase"):
+        return True
     return _read_of_status(new) != _read_of_status(old)
 
 

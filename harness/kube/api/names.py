@@ -118,6 +118,15 @@ def _qualified_name_errors(key: str, wording: NameWording) -> list[str]:
 
 def label_value_errors(value: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `value` from being a label value."""
+    return [] if _is_label_value(value) else _label_value_errors(value, wording)
+
+
+@lru_cache(maxsize=4096)
+def _is_label_value(value: str) -> bool:
+    return not _label_value_errors(value, WORDING)
+
+
+def _label_value_errors(value: str, wording: NameWording) -> list[str]:
     if not value:
         return []
     errors = [wording.too_long(NAME_LIMIT)] if _bytes(value) > NAME_LIMIT else []

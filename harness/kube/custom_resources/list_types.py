@@ -32,7 +32,7 @@ def _visit(schema: Schema, value: Any, path: str, at: Pointer, errors: list[Fiel
                     _visit(schema.additional, entry, f"{path}[{key}]", (*at, key), errors)
     elif isinstance(value, list):
         _elements(schema, value, path, at, errors)
-        if schema.items is not None:
+        if schema.items is not None and schema.items.has_list_types:
             for index, entry in enumerate(value):
                 _visit(schema.items, entry, f"{path}[{index}]", (*at, index), errors)
 

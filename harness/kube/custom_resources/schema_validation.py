@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 from harness.kube.api.field_errors import NO_FIELD, ErrorType, FieldError, Pointer, print_float
@@ -101,6 +102,7 @@ def _string(schema: Schema, value: str, at: Pointer, errors: list[FieldError]) -
         _invalid(errors, at, value, f"should match '{schema.pattern}'")
 
 
+@lru_cache(maxsize=4096)
 def _is_date_time(text: str) -> bool:
     """Whether go-openapi takes the text for a date-time."""
     day, _, time = text.lower().partition("t")

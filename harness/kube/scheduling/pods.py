@@ -189,7 +189,9 @@ def is_active(pod: Object) -> bool:
 
 def failed_to_schedule(pod: Object) -> bool:
     """Whether kube-scheduler has said that the pod fits nowhere."""
-    return any(c.get("type") == "PodScheduled" and c.get("reason") == "Unschedulable" for c in conditions_of(pod))
+    return bool(
+        [c for c in conditions_of(pod) if c.get("reason") == "Unschedulable" and c.get("type") == "PodScheduled"]
+    )
 
 
 _STAYING = frozenset({("DaemonSet", "apps/v1"), ("Node", "v1")})
@@ -198,7 +200,7 @@ _STAYING = frozenset({("DaemonSet", "apps/v1"), ("Node", "v1")})
 
 def is_owned_by(pod: Object, api_version: str, kind: str) -> bool:
     """Whether some owner is of this kind."""
-    return any(owner.get("apiVersion") == api_version and owner.get("kind") == kind for owner in owners_of(pod))
+    return bool([each for each in owners_of(pod) if each.get("kind") == kind and each.get("apiVersion") == api_version])
 
 
 def is_daemon(pod: Object) -> bool:
@@ -214,8 +216,8 @@ def is_static(pod: Object) -> bool:
 def is_provisionable(pod: Object) -> bool:
     """Whether Karpenter should make room: unschedulable, unbound, not preempting, of no DaemonSet and no node."""
     return (
-        failed_to_schedule(pod)
-        and not is_scheduled(pod)
+        not is_scheduled(pod)
+        and failed_to_schedule(pod)
         and not status_of(pod).get("nominatedNodeName")
         and not is_daemon(pod)
         and not is_static(pod)
