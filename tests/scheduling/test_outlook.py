@@ -69,6 +69,10 @@ def test_counting_is_filling(settles, exempt, several):
         if hurry is not None:
             assert true.hurries, seed
             assert (hurry.key, hurry.overflow, hurry.tried) == (true.key, true.overflow, true.tried), seed
+            if not several:
+                assert outlook.hurried(joining[0]) in (true.hurried, None)
+                told["named"] += outlook.hurried(joining[0]) is not None
+    assert several or told["named"] > 50
     assert told[True, True] > 100
     assert told[False, False] > 50
 

@@ -178,9 +178,7 @@ def too_early(situation: Situation, candidate: Candidate, *, settled: bool) -> C
     situation.seconds += simulations.seconds(hurry.tried)
 
     def text() -> str:
-        told = simulations.foretold((name,), (candidate.pods,), settled=settled)
-        assert told is not None
-        return sentence(_told_text(view, told))
+        return sentence(_hurried_text(view, simulations.hurried_of(name, candidate.pods, settled=settled)))
 
     return text
 
@@ -218,12 +216,11 @@ def foresee(
         seconds,
         found.hurries,
         lambda: _told_outcome(view, nodeclaims, told()),
-        lambda: _told_text(view, told()),
+        lambda: _hurried_text(view, told().hurried),
     )
 
 
-def _told_text(view: View, told: Foretold) -> str:
-    hurried = told.hurried
+def _hurried_text(view: View, hurried: Mapping[str, str]) -> str:
     return _stranded_text(sorted(hurried), lambda pod: _too_early(view.node_by_name[hurried[pod]]))
 
 

@@ -197,6 +197,10 @@ class Simulations:
             return None
         return self._likeness.hurry_of(node, moving, settling=self._refusing(settled))
 
+    def hurried_of(self, node: str, moving: tuple[Object, ...], *, settled: bool) -> Mapping[str, str]:
+        """Where :meth:`hurry_of` says so: which node that is not initialized takes which of the pods (``namespace/name``)."""
+        return self._likeness.hurried_of(node, moving, settling=self._refusing(settled))
+
     def nodeclaims_of(self, told: Foretold | Hurry) -> tuple[PlannedNodeClaim, ...] | None:
         """The new nodes of an equal simulation before, whichever pods are on them; None where there was none or a pod found no place."""
         if not told.overflow:

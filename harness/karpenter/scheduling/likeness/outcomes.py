@@ -230,6 +230,17 @@ class Likeness:
             return None
         return outlook.hurry_of(node, own)
 
+    def hurried_of(self, node: str, moving: tuple[Object, ...], *, settling: Settling) -> Mapping[str, str]:
+        """Where :meth:`hurry_of` says so: which node that is not initialized takes which of the pods (``namespace/name``)."""
+        own = self._known(moving)
+        outlook = self._outlook_for(own, settling)
+        counted = outlook.hurried(own) if outlook is not None else None
+        if counted is not None:
+            return counted
+        told = self.foretold((node,), (moving,), settling=settling)
+        assert told is not None, "what can be counted can be told"
+        return told.hurried
+
     def _outlook_for(self, own: Asking, settling: Settling) -> Outlook | None:
         fit = own.only
         if fit is None:

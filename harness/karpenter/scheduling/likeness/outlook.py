@@ -3,9 +3,9 @@
 Most candidates of a busy hour stay for this reason, and each turn asks all of them again. What they share is found out once a moment.
 """
 
-from bisect import bisect_left
+from bisect import bisect, bisect_left
 from collections.abc import Collection, Hashable, Sequence
-from itertools import product
+from itertools import accumulate, product
 
 from harness.karpenter.scheduling.likeness.asking import Asking, Place
 from harness.karpenter.scheduling.nodes.room import Room
@@ -32,9 +32,10 @@ class Hurry:
 class Outlook:
     """Of equal pods, of one ``fit``: ``others`` need a place anyway, in the order in which pods are tried, more come with nodes that leave.
 
-    Pods fill one node after the other, the initialized ones first; ``young`` are the places on those that are not. A pod finds the places
-    on initialized nodes taken when there are ``taken`` pods before it, of the others only or (``counts_all``) of all. It then finds a
-    young place where fewer than ``taken``, or in the case of no such pods ``idle``, and ``young`` stand before it.
+    Pods fill one node after the other, the initialized ones first; ``young`` are the names of those that are not, with their places. A
+    pod finds the places on initialized nodes taken when there are ``taken`` pods before it, of the others only or (``counts_all``) of
+    all. It then finds a young place where fewer than ``taken``, or in the case of no such pods ``idle``, and all young ones stand
+    before it.
 
     ``idle`` places are for the others alone. ``roomy`` are the names of the nodes that have places. ``strict``: whether it matters that a
     pod which joins the others is exempt.
@@ -47,14 +48,17 @@ class Outlook:
         *,
         taken: int,
         idle: int,
-        young: int,
+        young: Sequence[tuple[str, int]],
         counts_all: bool,
         roomy: Collection[str],
         strict: bool,
     ) -> None:
         self.fit, self.roomy, self.strict = fit, frozenset(roomy), strict
-        self._others, self._taken, self._idle, self._young, self._counts_all = others, taken, idle, young, counts_all
-        self._end = taken + idle + young
+        self._others, self._taken, self._idle, self._counts_all = others, taken, idle, counts_all
+        self._names = [name for name, _ in young]
+        self._ends = list(accumulate(places for _, places in young))
+        self._young = self._ends[-1] if young else 0
+        self._end = taken + idle + self._young
         self._known: dict[int, Hurry] = {}
 
     @classmethod
@@ -64,11 +68,14 @@ class Outlook:
         ``settling`` are the nodes that take exempt pods only, as positions; ``exempt``: whether the others are.
         """
         places = dict.fromkeys(product((True, False), repeat=2), 0)
-        roomy = []
+        roomy, young = [], []
         for position, most in room.capacities(shape):
-            places[position < room.initialized, bool(settling >> position & 1)] += most
+            ready, settles = position < room.initialized, bool(settling >> position & 1)
+            places[ready, settles] += most
             roomy.append(room.existing[position].name)
-        shared, young = places[True, False], places[False, False]
+            if not ready and not settles:
+                young.append((roomy[-1], most))
+        shared = places[True, False]
         strict = bool(places[True, True] or places[False, True])
         if not (exempt and others and strict):
             return cls(
@@ -106,6 +113,23 @@ class Outlook:
             return self._hurry(own.count, 0, own.first)
         found = self._first_of(own)
         return self._hurry(own.count, *found) if found is not None else None
+
+    def hurried(self, own: Asking) -> dict[str, str] | None:
+        """Which young node takes which of a node's pods (``namespace/name``), where :meth:`hurry_of` says that one does.
+
+        None where counting does not tell it: who has the last ready places.
+        """
+        if self._taken and not self._counts_all:
+            return None
+        found: dict[str, str] = {}
+        for number, place in enumerate(own.places):
+            others = bisect(self._others, place)
+            before = others - self._taken + number if self._counts_all else max(0, others - self._idle) + number
+            if before >= self._young:
+                break
+            if before >= 0:
+                found[place[2]] = self._names[bisect(self._ends, before)]
+        return found
 
     def _hurry(self, count: int, before: int, place: Place) -> Hurry | None:
         """Of so many joining pods, of which some stand before the one that is asked about."""
