@@ -176,30 +176,36 @@ def ephemeral_claims(pod: Object) -> tuple[dict[str, Any], ...]:
 
 
 def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -> Plan:
-    """One pod for each node that the template's affinity and tolerations take, pinned to it by node affinity."""
+    """One pod for each node that the template's affinity and tolerations take, pinned to it by node affinity.
+
+    A pod that is there stays when its node gets a taint with effect NoSchedule, such as that of a disruption, or is being deleted.
+    Source: kubernetes pkg/controller/daemon/daemon_controller.go (podsShouldBeOnNode, NodeShouldRunDaemonPod).
+    """
     template = spec_of(owner).get("template") or {}
+    tolerations = [*(spec_of(template).get("tolerations") or ()), *_DAEMON_TOLERATIONS]
     by_node: dict[str, Object] = {_pinned_to(pod): pod for pod in _living(pods)}
     create: list[Object] = []
-    wanted: set[str] = set()
+    stays: set[str] = set()
     for node in nodes:
-        if not _daemon_runs_on(template, node):
+        if not required_matches(template, node):
             continue
-        wanted.add(name_of(node))
-        if name_of(node) not in by_node:
+        effects = _untolerated(tolerations, node)
+        if NO_EXECUTE not in effects:
+            stays.add(name_of(node))
+        if not effects and name_of(node) not in by_node:
             create.append(_daemon_pod(owner, template, name_of(node)))
-    return Plan(tuple(create), tuple(pod for name, pod in by_node.items() if name not in wanted))
+    return Plan(tuple(create), tuple(pod for name, pod in by_node.items() if name not in stays))
 
 
-def _daemon_runs_on(template: Object, node: Object) -> bool:
-    if is_terminating(node) or not required_matches(template, node):
-        return False
-    tolerations = [*(spec_of(template).get("tolerations") or ()), *_DAEMON_TOLERATIONS]
-    return all(
-        taint.get("effect") not in (NO_SCHEDULE, NO_EXECUTE)
-        or taint.get("key") == NOT_READY
-        or any(tolerates(each, taint) for each in tolerations)
+def _untolerated(tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[str]:
+    """The effects of a node's taints that keep pods away and are not tolerated; not-ready does not count: the pod waits for the node."""
+    return {
+        taint["effect"]
         for taint in spec_of(node).get("taints") or ()
-    )
+        if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE)
+        and taint.get("key") != NOT_READY
+        and not any(tolerates(each, taint) for each in tolerations)
+    }
 
 
 def _daemon_pod(owner: Object, template: Object, node: str) -> dict[str, Any]:
