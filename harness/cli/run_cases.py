@@ -85,10 +85,17 @@ def _outcome(runner: RunsCases, case: Case) -> Outcome:
 def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
     from harness.scenario.running.processes import CannotFork, Processes, by_release
 
+    left = dict(enumerate(cases))
     try:
-        yield from Processes(by_release(cases, processes), lambda number: _outcome(runner, cases[number])).answers()
+        for number, found in Processes(
+            by_release(cases, processes), lambda one: _outcome(runner, cases[one])
+        ).answers():
+            del left[number]
+            yield number, found
     except CannotFork:
         raise InputError("-n: this system cannot fork processes") from None
+    for number, case in left.items():  # a process was killed
+        yield number, _outcome(runner, case)
 
 
 class Progress(Protocol):

@@ -87,7 +87,8 @@ def _function(case: Case) -> Callable[..., None]:
         clusters = runners_of(pytestconfig)
         if clusters.only_memory:
             ahead = pytestconfig.stash.get(AHEAD, None)
-            found = ahead(request.node) if ahead is not None else None
+            alike = scenario_runner is runner_of(pytestconfig)  # unless a conftest has a fixture of its own
+            found = ahead(request.node) if ahead is not None and alike else None
             verdicts = scenario_runner.verdicts(case) if found is None else found
         else:
             verdicts = clusters.examine(case)

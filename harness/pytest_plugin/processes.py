@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from time import perf_counter
 from typing import TYPE_CHECKING
+from warnings import catch_warnings, simplefilter
 
 import pytest
 
@@ -54,16 +55,18 @@ class Ahead:
         def judge(number: int) -> Judged | None:
             start = perf_counter()
             try:
-                return runner.verdicts(cases[number]), perf_counter() - start
+                with catch_warnings(record=True) as warned:
+                    simplefilter("always")
+                    verdicts = runner.verdicts(cases[number])
             except Exception:
                 return None  # its test asks again, and shows what is wrong
+            return None if warned else (verdicts, perf_counter() - start)  # pytest's filters decide about a warning
 
-        processes = Processes(in_order(len(cases), min(self._count, len(cases))), judge)
+        self._processes = Processes(in_order(len(cases), min(self._count, len(cases))), judge)
         try:
-            processes.start()
+            self._processes.start()
         except CannotFork:
             raise pytest.UsageError("--processes: this system cannot fork processes") from None
-        self._processes = processes
         config.stash[AHEAD] = self.verdicts
 
     def verdicts(self, item: ScenarioItem) -> tuple[Verdict, ...] | None:

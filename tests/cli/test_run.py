@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import signal
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -115,6 +117,21 @@ def test_a_process_takes_cases_of_one_release(sizes: tuple[int, ...], processes:
             queue for queue in queues if any(cases[part[0]].given.karpenter == f"1.{release}.0" for part in queue)
         ]
         assert len(holders) <= -(-size // fair)  # not more than it takes
+
+
+def test_a_process_that_is_killed_costs_no_verdict(
+    many: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, home = Runner.run, os.getpid()
+    alone = in_json(capsys, many)
+
+    def mortal(self: Runner, case: Any) -> Any:
+        if os.getpid() != home and case.name.rstrip("]").endswith("b"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return run(self, case)
+
+    monkeypatch.setattr(Runner, "run", mortal)
+    assert outcomes(in_json(capsys, many, "-n", "2")) == outcomes(alone)
 
 
 def test_who_has_no_portion_left_takes_one_of_the_others() -> None:

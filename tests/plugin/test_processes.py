@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
-from time import sleep
+from threading import Timer
+from time import perf_counter, sleep
 from typing import Any
+from warnings import warn
 
 import pytest
 
@@ -103,6 +107,83 @@ def test_a_process_that_dies_costs_no_verdict(project: pytest.Pytester, monkeypa
 
     monkeypatch.setattr(Runner, "verdicts", mortal)
     run(project, "web.yaml", "--processes", "2").assert_outcomes(passed=4, failed=2, skipped=1, xfailed=1)
+
+
+def test_a_warning_is_what_the_filters_say(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Runner.verdicts
+
+    def warning(self: Runner, case: Case) -> Any:
+        warn("old", DeprecationWarning, stacklevel=1)
+        return judge(self, case)
+
+    monkeypatch.setattr(Runner, "verdicts", warning)
+    for words, counted in (("-Werror", {"failed": 4}), ("-Wignore", {"passed": 4}), ("-Wdefault", {"passed": 4})):
+        result = run(project, "web.yaml", "-k", "right", "--processes", "2", words)
+        result.assert_outcomes(**counted, deselected=4, warnings=4 if words == "-Wdefault" else 0)
+
+
+def test_a_runner_of_a_conftest_is_asked(project: pytest.Pytester) -> None:
+    project.makeconftest(
+        """
+        import pytest
+        from harness.scenario.running.runner import Runner
+
+        pytest_plugins = ("harness.pytest_plugin",)
+
+        class Broken(Runner):
+            def verdicts(self, case):
+                raise RuntimeError("asked")
+
+        @pytest.fixture(scope="session")
+        def scenario_runner():
+            return Broken()
+        """
+    )
+    run(project, "web.yaml", "-k", "right", "--processes", "2").assert_outcomes(failed=4, deselected=4)
+
+
+def test_a_process_that_is_killed_in_the_middle_of_an_answer() -> None:
+    def judge(number: int) -> bytes:
+        Timer(0.1, os.kill, (os.getpid(), signal.SIGKILL)).start()
+        return bytes(10_000_000)
+
+    processes = Processes([[(0,)]], judge)
+    processes.start()
+    sleep(0.5)
+    assert processes.ready() == []
+    processes.stop()
+
+
+def test_processes_end_whatever_is_done_about_sigterm() -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        processes = Processes([[(0,)], [(1,)]], lambda number: sleep(60))
+        processes.start()
+        sleep(0.2)
+        start = perf_counter()
+        processes.stop()
+        assert perf_counter() - start < 30
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+ORPHANS = """
+import os, signal, time
+from harness.scenario.running.processes import Processes
+
+processes = Processes([[(0,), (1,)], [(2,), (3,)]], lambda number: bytes(1_000_000))
+processes.start()
+time.sleep(0.3)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_nobody_is_left_behind_when_the_one_that_reads_is_killed() -> None:
+    run = subprocess.run([sys.executable, "-c", ORPHANS], capture_output=True, timeout=30, check=False)
+    assert (run.returncode, run.stderr) == (
+        -signal.SIGKILL,
+        b"",
+    )  # at the end of the output: all that could write to it are gone
 
 
 def test_the_first_failure_ends_it(project: pytest.Pytester) -> None:

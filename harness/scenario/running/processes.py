@@ -108,12 +108,11 @@ class Processes:
         portions = Portions(self._queues, context)
         for number in range(len(self._queues)):
             ours, theirs = context.Pipe(duplex=False)
-            self._workers.append(
-                context.Process(target=_work, args=(self._judge, portions, number, theirs), daemon=True)
-            )
+            self._open.append(ours)
+            arguments = self._judge, portions, number, theirs, tuple(self._open)
+            self._workers.append(context.Process(target=_work, args=arguments, daemon=True))
             self._workers[-1].start()
             theirs.close()
-            self._open.append(ours)
 
     def ready(self, timeout: float | None = None) -> list[tuple[int, Any]]:
         """Numbers and answers that have come, after a wait of `timeout` seconds (None: until there is one). Empty once all have ended."""
@@ -127,7 +126,7 @@ class Processes:
             for one in connections:
                 try:
                     found.append(one.recv())
-                except EOFError:
+                except (EOFError, OSError):  # it has ended, or was killed in the middle of an answer
                     self._open.remove(one)
         return found
 
@@ -143,18 +142,29 @@ class Processes:
     def stop(self) -> None:
         """Ends the processes, whatever they are doing."""
         for worker in self._workers:
-            worker.terminate()
-            worker.join()
+            if worker.pid is not None:
+                worker.terminate()
+                worker.join()
         self._workers.clear()
         self._open.clear()
 
 
-def _work(judge: Callable[[int], Any], portions: Portions, process: int, answers: Connection) -> None:
+def _work(
+    judge: Callable[[int], Any], portions: Portions, process: int, answers: Connection, read: Sequence[Connection]
+) -> None:
+    """``read`` are the ends of pipes that came along with the fork: only where nobody else has them the reader's end is noticed."""
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so, whatever that one does about the signal itself
+    for one in read:
+        one.close()
     garbage.keep()
     while part := portions.next(process):
         for number in part:
-            answers.send((number, judge(number)))
+            answer = judge(number)
+            try:
+                answers.send((number, answer))
+            except BrokenPipeError:  # nobody waits for it: the other process was killed
+                return
             garbage.after_case()
