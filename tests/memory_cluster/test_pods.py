@@ -64,7 +64,7 @@ FAILURES = [
     (
         {},
         {"taints": [{"key": "k", "value": "v", "effect": "NoSchedule"}]},
-        "1 node(s) had untolerated taint {k: v}",
+        "1 node(s) had untolerated taint(s)",
         True,
     ),
     ({}, {"unschedulable": True}, "1 node(s) were unschedulable", True),

@@ -1,7 +1,7 @@
 """kube-scheduler's filters: whether a node can take a pod, and the plugin's sentence when it cannot.
 
 The filters are those of the default profile, in its order; the first that fails a node gives its reason. Not simulated: dynamic
-resources, limits on attached volumes.
+resources, limits on attached volumes, claims with the access mode ReadWriteOncePod that another pod uses.
 Sources: kubernetes pkg/scheduler/framework/plugins/*.
 """
 
@@ -20,10 +20,13 @@ from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
 from lazyrecords import dataclass
 
-__all__ = ["Failure", "Filters"]
+__all__ = ["UNTOLERATED_TAINT", "Failure", "Filters"]
 
 _UNSCHEDULABLE_TAINT = {"key": UNSCHEDULABLE, "effect": NO_SCHEDULE}
 _ZERO = Quantity.parse("0")
+
+UNTOLERATED_TAINT = "node(s) had untolerated taint"
+"""The beginning of the reason about a taint; :class:`~harness.kube.scheduling.scheduler.Unschedulable` words it by version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ class Filters:
             return Failure(info.name, ("node(s) were unschedulable",), True)
         for taint in info.taints:
             if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE) and not self._tolerates(taint):
-                text = f"node(s) had untolerated taint {{{taint['key']}: {taint.get('value') or ''}}}"
+                text = f"{UNTOLERATED_TAINT} {{{taint['key']}: {taint.get('value') or ''}}}"
                 return Failure(info.name, (text,), True)
         if not required_matches(self.pod, info.node):
             return Failure(info.name, ("node(s) didn't match Pod's node affinity/selector",), True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from harness.kube.api.objects import Object, status_of, uid_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.versions import KNOWN, Version
-from harness.kube.scheduling.filters import Failure, Filters
+from harness.kube.scheduling.filters import UNTOLERATED_TAINT, Failure, Filters
 from harness.kube.scheduling.node_affinity import preferred_weight
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.preemption import NOT_HELPFUL, Futile, Preemption, preempt
@@ -22,6 +22,10 @@ from lazyrecords import dataclass
 __all__ = ["NO_NODES", "Choose", "Unschedulable", "schedule", "score"]
 
 NO_NODES = "no nodes available to schedule pods"
+
+UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
+_TAINTS_HIDDEN = Version(1, 34, 2)
+"""From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Unschedulable:
         count = len(self.failures)
         if not count:
             return NO_NODES
-        reasons = Counter(reason for failure in self.failures for reason in failure.reasons)
+        reasons = Counter(self._worded(reason) for failure in self.failures for reason in failure.reasons)
         first = f"0/{count} nodes are available: {self.problem or _histogram(reasons)}."
         if isinstance(self.preemption, Preemption):
             return first
@@ -52,6 +56,9 @@ class Unschedulable:
         helped = self.preemption.reasons or ((NOT_HELPFUL,),) * count
         why = Counter(reason for each in helped for reason in each)
         return f"{first} {claims}preemption: 0/{count} nodes are available: {_histogram(why)}."
+
+    def _worded(self, reason: str) -> str:
+        return UNTOLERATED if self.version >= _TAINTS_HIDDEN and reason.startswith(UNTOLERATED_TAINT) else reason
 
 
 def _histogram(reasons: Mapping[str, int]) -> str:

@@ -1,4 +1,4 @@
-"""Which pods kube-scheduler counts for terms of pod (anti-)affinity and for topology spread constraints.
+"""Which pods kube-scheduler counts for terms of pod (anti-)affinity and topology spread constraints; what it says of taints.
 
 Sources: kubernetes staging/src/k8s.io/kube-scheduler/framework/types.go (AffinityTerm.Matches, getNamespacesFromPodAffinityTerm),
 pkg/scheduler/framework/plugins/interpodaffinity/filtering.go (updateWithAffinityTerms, satisfyPodAffinity),
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.kube.api.versions import Version
 from harness.kube.scheduling.filters import Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
@@ -108,3 +109,20 @@ def test_a_spread_constraint_without_conditions_counts_nobody(selector: dict[str
     ]
     filters = Filters.of(asking, nodes)
     assert {info.name for info in nodes if filters.failure(info) is None} == fits
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("1.33.6", "1 node(s) had untolerated taint {a: }, 1 node(s) had untolerated taint {b: x}"),
+        ("1.34.0", "1 node(s) had untolerated taint {a: }, 1 node(s) had untolerated taint {b: x}"),
+        ("1.34.2", "2 node(s) had untolerated taint(s)"),
+        ("1.36.3", "2 node(s) had untolerated taint(s)"),
+    ],
+)
+def test_since_1_34_2_the_sentence_names_no_taints(version: str, said: str) -> None:
+    taints = ({"key": "a", "effect": "NoSchedule"}, {"key": "b", "value": "x", "effect": "NoSchedule"})
+    nodes = [NodeInfo({"metadata": {"name": taint["key"]}, "spec": {"taints": [taint]}}) for taint in taints]
+    verdict = schedule(pod("own", {}), nodes, version=Version.of(version))
+    assert isinstance(verdict, Unschedulable)
+    assert verdict.message.startswith(f"0/2 nodes are available: {said}. ")
