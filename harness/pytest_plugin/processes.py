@@ -14,7 +14,7 @@ from warnings import catch_warnings, simplefilter
 import pytest
 
 from harness.pytest_plugin.keys import AHEAD, runner_of
-from harness.scenario.running.processes import CannotFork, Processes, in_order
+from harness.scenario.running.processes import CannotFork, Processes, by_release
 
 if TYPE_CHECKING:
     from harness.pytest_plugin.items import ScenarioItem
@@ -62,7 +62,7 @@ class Ahead:
                 return None  # its test asks again, and shows what is wrong
             return None if warned else (verdicts, perf_counter() - start)  # pytest's filters decide about a warning
 
-        self._processes = Processes(in_order(len(cases), min(self._count, len(cases))), judge)
+        self._processes = Processes(by_release(cases, min(self._count, len(cases))), judge)
         try:
             self._processes.start()
         except CannotFork:

@@ -109,13 +109,13 @@ def test_a_process_takes_cases_of_one_release(sizes: tuple[int, ...], processes:
     parts = [part for queue in queues for part in queue]
     assert sorted(number for part in parts for number in part) == [*range(len(cases))]
     assert len(queues) == processes
-    assert all(len({cases[number].given.karpenter for number in part}) == 1 for part in parts)
+    in_turn = [[number for part in queue for number in part] for queue in queues]
+    assert in_turn == [sorted(numbers) for numbers in in_turn]  # side by side through the list
+    assert max(map(len, parts)) <= max(1, len(cases) // (4 * processes))
     fair = -(-len(cases) // processes)
-    assert max(sum(map(len, queue)) for queue in queues) <= 2 * fair
+    assert max(map(len, in_turn)) <= 2 * fair
     for release, size in enumerate(sizes):
-        holders = [
-            queue for queue in queues if any(cases[part[0]].given.karpenter == f"1.{release}.0" for part in queue)
-        ]
+        holders = [each for each in in_turn if any(cases[one].given.karpenter == f"1.{release}.0" for one in each)]
         assert len(holders) <= -(-size // fair)  # not more than it takes
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import harness.world  # noqa: F401  imported once here: the tests below run pytest in this process
 from harness.scenario.language.cases import Case
-from harness.scenario.running.processes import CannotFork, Processes, in_order
+from harness.scenario.running.processes import CannotFork, Processes
 from harness.scenario.running.runner import Runner
 
 FILE = """
@@ -239,11 +239,3 @@ def test_a_system_without_fork(project: pytest.Pytester, monkeypatch: pytest.Mon
     run(project, "web.yaml", "--processes", "2").stderr.fnmatch_lines(
         ["*--processes: this system cannot fork processes"]
     )
-
-
-@pytest.mark.parametrize(("count", "processes"), [(2, 2), (9, 2), (1000, 3)])
-def test_processes_go_through_the_cases_side_by_side(count: int, processes: int) -> None:
-    queues = in_order(count, processes)
-    assert sorted(number for queue in queues for part in queue for number in part) == [*range(count)]
-    steps = [number for parts in zip(*queues, strict=False) for part in parts for number in part]
-    assert steps == [*range(len(steps))]

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
     from harness.scenario.language.cases import Case
 
-__all__ = ["CannotFork", "Portions", "Processes", "by_release", "in_order", "processes_of"]
+__all__ = ["CannotFork", "Portions", "Processes", "by_release", "processes_of"]
 
 Portion = tuple[int, ...]
 """Numbers of cases that a process takes at once."""
 
-_PORTIONS = 32
-"""Of how many portions each process takes about so many: the last one to end keeps the others waiting for a part of one only."""
+_PORTION = 16
+"""Cases of a portion at most, so that the last process to end keeps the others waiting for a part of a second only."""
 
 
 class CannotFork(Exception):
@@ -37,33 +37,28 @@ processes_of.__name__ = "int"  # by which argparse calls what is no number
 
 
 def by_release(cases: Sequence[Case], processes: int) -> list[list[Portion]]:
-    """Returns what each process takes one after the other.
+    """Returns what each process takes one after the other: its cases in their order, so that all go side by side through the list.
 
     Cases of one release share what is computed for it, which takes as long as some of them. So a process gets all of a release if it can;
-    the largest releases are dealt out first, and those of many cases to several processes.
+    the largest releases are dealt out first, and those of more cases than a process should have to several.
     """
     from harness.karpenter.releases import DEFAULT_RELEASE
 
-    most = max(1, len(cases) // (processes * _PORTIONS))
+    most = max(1, min(_PORTION, len(cases) // (4 * processes)))
     fair = -(-len(cases) // processes)
     releases: dict[str, list[int]] = {}
     for number, case in enumerate(cases):
         releases.setdefault((case.given.karpenter or DEFAULT_RELEASE).removeprefix("v"), []).append(number)
-    groups = [numbers[start : start + fair] for numbers in releases.values() for start in range(0, len(numbers), fair)]
-    queues: list[list[Portion]] = [[] for _ in range(processes)]
-    loads = [0] * processes
+    groups: list[list[int]] = []
+    for numbers in releases.values():
+        parts = -(-len(numbers) // fair)
+        groups += [numbers[part::parts] for part in range(parts)]
+    dealt: list[list[int]] = [[] for _ in range(processes)]
     for numbers in sorted(groups, key=len, reverse=True):
-        least = loads.index(min(loads))
-        loads[least] += len(numbers)
-        queues[least] += [tuple(numbers[start : start + most]) for start in range(0, len(numbers), most)]
-    return queues
-
-
-def in_order(count: int, processes: int) -> list[list[Portion]]:
-    """Returns what each process takes where somebody waits for the cases in their order: all of them side by side through the list."""
-    most = max(1, min(4, count // (processes * _PORTIONS)))
-    portions = [tuple(range(start, min(start + most, count))) for start in range(0, count, most)]
-    return [portions[number::processes] for number in range(processes)]
+        min(dealt, key=len).extend(numbers)
+    return [
+        [tuple(queue[start : start + most]) for start in range(0, len(queue), most)] for queue in map(sorted, dealt)
+    ]
 
 
 class Portions:
