@@ -85,6 +85,38 @@ def test_an_aks_machine_is_told_of_its_node_profiles(launch: Launcher, release: 
     assert properties["kubernetes"].get("artifactStreamingProfile") == ({"enabled": True} if told else None)
 
 
+@pytest.mark.parametrize(("disk_gb", "kind"), [(53, "Ephemeral"), (54, "Managed")])
+def test_the_disk_of_an_aks_machine_is_ephemeral_when_it_fits(launch: Launcher, disk_gb: int, kind: str) -> None:
+    claim = nodeclaim(size=["Standard_D2s_v3"], capacity_type=["on-demand"])
+    made = launch(claim, provision_mode="aksmachineapi", spec={"osDiskSizeGB": disk_gb})
+    system = made.body["properties"]["operatingSystem"]
+    assert (system["osDiskSizeGB"], system["osDiskType"]) == (disk_gb, kind)
+
+
+def test_an_aks_machine_is_told_of_overrides_of_its_dns(launch: Launcher) -> None:
+    override = {
+        "zone": ".",
+        "cacheDuration": "1h",
+        "serveStaleDuration": "1500ms",
+        "queryLogging": "Log",
+        "maxConcurrent": 5,
+    }
+    forever = {"zone": "cluster.local", "cacheDuration": "Never"}
+    spec = {"localDNS": {"mode": "Required", "vnetDNSOverrides": [override], "kubeDNSOverrides": [forever]}}
+    claim = nodeclaim(size=["Standard_D4s_v3"], capacity_type=["on-demand"])
+    made = launch(claim, provision_mode="aksmachineapi", spec=spec, status={"localDNSState": "Enabled"})
+    profile = made.body["properties"]["localDNSProfile"]
+    assert profile["vnetDNSOverrides"] == {
+        ".": {
+            "queryLogging": "Log",
+            "maxConcurrent": 5,
+            "cacheDurationInSeconds": 3600,
+            "serveStaleDurationInSeconds": 1,
+        }
+    }
+    assert profile["kubeDNSOverrides"] == {"cluster.local": {}}
+
+
 def test_bootstrapping_client(launch: Launcher) -> None:
     made = launch(recorded_claim("default-6vl6h"), provision_mode="bootstrappingclient", prefer_zone="southcentralus-3")
     want = recorded_bodies()["bootstrapping_vm"]

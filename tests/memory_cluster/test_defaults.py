@@ -111,3 +111,18 @@ def test_a_second_write_changes_nothing() -> None:
     stored = created(pod(hostNetwork=True, containers=[container(ports=[{"containerPort": 80}])]), cluster)
     again = cluster.writer(ADMIN).update({**stored, "metadata": {**stored["metadata"], "labels": {"a": "b"}}})
     assert again["spec"] == stored["spec"]
+
+
+@pytest.mark.parametrize(
+    ("second", "quality"),
+    [
+        ({"limits": {"cpu": "2", "memory": "2Gi"}}, "Guaranteed"),
+        ({"limits": {"cpu": "2"}}, "Burstable"),
+        ({"limits": {"cpu": "2", "memory": "2Gi"}, "requests": {"cpu": "1"}}, "Burstable"),
+        ({}, "Burstable"),
+    ],
+)
+def test_a_pod_is_guaranteed_when_each_of_its_containers_is(second: dict[str, Any], quality: str) -> None:
+    first = container(resources={"limits": {"cpu": "1", "memory": "1Gi"}})
+    stored = created(pod(containers=[first, {**container(resources=second), "name": "second"}]))
+    assert stored["status"]["qosClass"] == quality
