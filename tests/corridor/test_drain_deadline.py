@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.engine.clock import SECOND
+from harness.engine.clock import SECOND, parse, render
 from harness.engine.ports import ADMIN
+from harness.karpenter.lifecycle.nodes.drain import is_drainable
 from harness.kube.api.objects import Object
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
@@ -87,3 +88,10 @@ def test_a_pod_that_takes_its_time_is_cut_short(release: str, at_once: bool) -> 
         assert "was granted 98 seconds of grace-period of its 30 terminationGracePeriodSeconds" in cut[0].message
     world.settle()
     assert world.list("Node") == []
+
+
+def test_a_pod_that_is_stuck_for_more_than_a_minute_holds_no_drain_up() -> None:
+    """Core pkg/utils/pod/scheduling.go IsStuckTerminating: more than a minute after the end of its grace period."""
+    end = parse("2026-01-07T10:30:00Z")
+    going = {**pod("p"), "metadata": {"name": "p", "deletionTimestamp": render(end)}}
+    assert [is_drainable(going, end + each) for each in (0, 60 * SECOND, 60 * SECOND + 1)] == [True, True, False]

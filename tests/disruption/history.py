@@ -9,75 +9,73 @@ from harness.clusters.memory.journal import Entry
 from harness.engine.clock import nanoseconds
 from harness.engine.disruptions import Disruption
 from harness.engine.ports import KARPENTER
-from harness.kube.api.objects import Key, Object, condition_is, is_terminating, labels_of
+from harness.karpenter.labels.core import CAPACITY_TYPE
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.objects import Key, Object, condition_is, is_terminating, labels_of, name_of
 from harness.kube.api.selectors import Selector
 from harness.world import World
 
-__all__ = ["Costs", "check_budgets_of_nodes", "check_budgets_of_pods", "check_savings"]
+__all__ = ["Costs", "check_budgets_of_nodes", "check_budgets_of_pods"]
 
 
 class Costs:
-    """While nobody changes anything and nothing but consolidation disrupts nodes, machines never cost more than before.
+    """Consolidation never makes machines dearer: not by a command, and not in what comes of it.
 
-    Compared are moments at which nothing is under way: `look` after each step, `changed` when somebody did something.
+    By what Azure asks for the machines that came and went, not by what the decisions say. What comes of commands is compared between
+    moments at which nothing is under way, while nobody changes anything and nothing but consolidation disrupts nodes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._labels: dict[str, Mapping[str, str]] = {}
+        self._written = self._decided = 0
         self._before: tuple[float, float] | None = None
-        self.fell = 0
-        """How often the cost was lower than at the moment before."""
+        self.replaced = self.compared = 0
+        """How many replacements were judged, and how many pairs of moments."""
 
     def changed(self) -> None:
-        """What follows may cost more."""
+        """Somebody has changed something: what follows may cost more."""
         self._before = None
 
-    def look(self, world: World) -> None:
-        """Compares this moment with the last one at which nothing was under way."""
-        since = self._before[0] if self._before is not None else 0.0
-        if any(one.at > since and one.reason not in ("Empty", "Underutilized") for one in world.disruptions):
+    def look(self) -> None:
+        """Judges what has happened since the last look."""
+        for entry in self._world.journal.entries[self._written :]:
+            if entry.key.kind == "NodeClaim" and entry.after and INSTANCE_TYPE in labels_of(entry.after):
+                self._labels[entry.key.name] = labels_of(entry.after)
+        self._written = len(self._world.journal)
+        decided = self._world.disruptions
+        while self._decided < len(decided) and decided[self._decided].ended is not None:
+            self._judge(decided[self._decided])
+            self._decided += 1
+        if self._decided == len(decided) and self._is_quiet():
+            self._compare(sum(self._price(name_of(claim)) for claim in self._world.list("NodeClaim")))
+
+    def _judge(self, one: Disruption) -> None:
+        if one.reason not in ("Empty", "Underutilized"):
             self._before = None
-        claims = world.list("NodeClaim")
-        if any(is_terminating(claim) or not condition_is(claim, "Initialized") for claim in claims):
-            return
-        if any(one.ended is None for one in world.disruptions) or not all(
-            pod["spec"].get("nodeName") for pod in world.list("Pod")
-        ):
-            return
-        cost = sum(price_of(world, labels_of(claim)) for claim in claims)
+        elif one.replacements and not one.problem:
+            before = sum(self._price(each.nodeclaim) for each in one.nodes)
+            after = sum(self._price(name) for name in one.replacements)
+            assert after < before, (one, before, after)
+            self.replaced += 1
+
+    def _is_quiet(self) -> bool:
+        ready = (
+            not is_terminating(claim) and condition_is(claim, "Initialized") for claim in self._world.list("NodeClaim")
+        )
+        return all(ready) and all(pod["spec"].get("nodeName") for pod in self._world.list("Pod"))
+
+    def _compare(self, cost: float) -> None:
         if self._before is not None:
-            assert cost <= self._before[1] + 1e-9, (self._before, world.clock.seconds, cost)
-            self.fell += cost < self._before[1] - 1e-9
-        self._before = world.clock.seconds, cost
+            assert cost <= self._before[1] + 1e-9, (self._before, self._world.clock.seconds, cost)
+            self.compared += 1
+        self._before = self._world.clock.seconds, cost
 
-
-def price_of(world: World, labels: Mapping[str, str]) -> float:
-    """USD per hour of a machine by the labels of its NodeClaim."""
-    price = world.price(labels["node.kubernetes.io/instance-type"], labels["karpenter.sh/capacity-type"]).usd
-    assert price is not None
-    return price
-
-
-def check_savings(world: World) -> int:
-    """What was launched for a consolidation costs less than what went for it; how many such replacements there were.
-
-    By what Azure asks for the machines that came and went, not by what the decision said.
-    """
-    labels: dict[str, Mapping[str, str]] = {}
-    for entry in world.journal:
-        if (
-            entry.key.kind == "NodeClaim"
-            and entry.after
-            and "node.kubernetes.io/instance-type" in labels_of(entry.after)
-        ):
-            labels[entry.key.name] = labels_of(entry.after)
-    replaced = 0
-    for one in world.disruptions:
-        if one.reason == "Underutilized" and not one.problem and one.replacements:
-            before = sum(price_of(world, labels[each.nodeclaim]) for each in one.nodes)
-            after = sum(price_of(world, labels[name]) for name in one.replacements if name in labels)
-            assert after < before, one
-            replaced += 1
-    return replaced
+    def _price(self, nodeclaim: str) -> float:
+        labels = self._labels[nodeclaim]
+        price = self._world.price(labels[INSTANCE_TYPE], labels[CAPACITY_TYPE]).usd
+        assert price is not None
+        return price
 
 
 def check_budgets_of_nodes(world: World) -> int:
