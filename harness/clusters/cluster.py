@@ -33,7 +33,7 @@ class RealMachines(Protocol):
         """A node whose kubelet starts as the plan says. Raises FlagsRefused and what else can fail."""
 
     def halt(self, node: str) -> None:
-        """Takes such a machine away."""
+        """Stops such a machine."""
 
 
 class Cluster(Protocol):
@@ -54,7 +54,7 @@ class Cluster(Protocol):
 
     @property
     def halt(self) -> Callable[[str], None] | None:
-        """Takes such a machine away, by the name of its Node."""
+        """Stops a machine with a real kubelet, by the name of its Node; None where kubelets are simulated."""
         ...
 
     @property
@@ -80,6 +80,6 @@ class Cluster(Protocol):
 
 
 class ClusterFactory(Protocol):
-    """Makes the cluster of one world. Whoever makes it ends it, too."""
+    """Makes the cluster of one world; its caller also ends it."""
 
     def __call__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> Cluster: ...

@@ -12,7 +12,7 @@ NOBODY = "1"
 
 
 def this_process() -> str:
-    """This process, for `lives`: its number, and when it was started where the system tells."""
+    """This process as text for `lives`: its id, and its start time where the system reports one."""
     return _named(os.getpid())
 
 

@@ -22,7 +22,7 @@ from lazyrecords import dataclass
 
 
 class WriteKind(StrEnum):
-    """What became of one sender's value for one key.
+    """The outcome of one sender's value for one key.
 
     SAME: the key already had this value; the first writer keeps it. WITHHELD: never sent, because the sender's channel may
     not set the key. REFUSED: sent, and not accepted.
@@ -71,7 +71,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Assertion:
-    """What a sender said it wants on a Node (key → (value, from)), before it wrote; `refused` if it never got to write."""
+    """The labels that a sender announced for a Node (key → (value, from)) before its write; `refused` if it never wrote."""
 
     revision: int
     node: str

@@ -43,7 +43,7 @@ class Deadline:
 
 
 def crowding() -> float:
-    """How many tasks share a processor of this machine now, by its load average; at least 1, also where nobody counts them."""
+    """How many tasks share a processor of this machine now, by its load average; at least 1, also where there is no load average."""
     try:
         load = os.getloadavg()[0]
     except OSError:
@@ -100,5 +100,5 @@ def stopwatch() -> Callable[[], float]:
 
 
 def unique() -> str:
-    """A word that nobody else on this machine makes: of this process and this moment."""
+    """A word that is unique on this machine, made from process and time."""
     return f"{os.getpid():x}-{time.time_ns() & 0xFFFFFFFFFF:x}"

@@ -33,9 +33,10 @@ _KNOWN = frozenset({"ReplicaSet", "ReplicationController", "StatefulSet", "Deplo
 
 
 def budget_status(budget: Object, pods: Sequence[Object], get: Getter) -> Mapping[str, int] | None:
-    """The status that the controller writes for the pods that the budget selects, ended ones too; None where it cannot count.
+    """The status that the disruption controller of kube-controller-manager writes; None where it reports an error instead.
 
-    A controller that the cluster does not have, as in a part of a cluster's objects, counts as large as it has pods.
+    `pods` are all that the budget selects, ended ones too. A workload that does not exist, as in a dump of a part of a cluster, counts with
+    the number of its pods as its scale.
     """
     spec = spec_of(budget)
     expected = desired = 0
@@ -62,7 +63,7 @@ def budget_status(budget: Object, pods: Sequence[Object], get: Getter) -> Mappin
 
 
 def _scale(pods: Sequence[Object], get: Getter) -> int | None:
-    """What all controllers of the pods want together; None where one of them cannot be scaled."""
+    """The sum of `spec.replicas` over all controllers of the pods; None where one has no scale subresource."""
     found: dict[str, int] = {}
     seen: set[str] = set()
     for pod in pods:
@@ -81,7 +82,7 @@ def _scale(pods: Sequence[Object], get: Getter) -> int | None:
 
 
 def _controller(reference: Mapping[str, Any], namespace: str, get: Getter) -> Object | None:
-    """The workload that somebody scales: of a ReplicaSet its Deployment, where it has one."""
+    """The workload that is scaled: for a ReplicaSet its Deployment, where it has one."""
     if reference["kind"] not in _KNOWN:
         return None
     owner = get(reference["kind"], reference["name"], namespace)

@@ -1,4 +1,4 @@
-"""What the workload controllers want: which pods to create and which to delete, as pure functions of objects.
+"""The decisions of the workload controllers: which pods to create and which to delete, as pure functions of objects.
 
 Small on purpose: rolling updates replace at once, Jobs never finish by themselves.
 Sources: kubernetes pkg/controller/{deployment,replicaset,daemon,statefulset,job,volume/ephemeral}.
@@ -71,7 +71,7 @@ def _living(pods: Sequence[Object]) -> list[Object]:
 
 
 def replica_set(owner: Object, pods: Sequence[Object]) -> Plan:
-    """Keeps `spec.replicas` living pods; surplus ones go, unbound and young first."""
+    """Keeps `spec.replicas` pods that are neither terminating nor ended; of too many, unbound and young ones are deleted first."""
     living = _living(pods)
     missing = int(spec_of(owner).get("replicas", 1)) - len(living)
     if missing >= 0:
@@ -82,7 +82,7 @@ def replica_set(owner: Object, pods: Sequence[Object]) -> Plan:
 
 
 def missing_pods(owner: Object, living: int) -> Plan:
-    """What a ReplicaSet makes that has no more living pods than it wants."""
+    """The pods that a ReplicaSet creates when `living` are not more than `spec.replicas`."""
     missing = int(spec_of(owner).get("replicas", 1)) - living
     template = spec_of(owner).get("template") or {}
     return Plan(create=tuple(pod_from_template(owner, template) for _ in range(missing)))
@@ -158,7 +158,7 @@ def _stateful_pod(owner: Object, name: str, claims: Mapping[str, Object]) -> dic
 
 
 def ephemeral_claims(pod: Object) -> tuple[dict[str, Any], ...]:
-    """The claims of a pod's ephemeral volumes, which go with it."""
+    """The claims of a pod's ephemeral volumes, which the pod owns."""
     found: list[dict[str, Any]] = []
     for volume in spec_of(pod).get("volumes") or ():
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")

@@ -24,7 +24,7 @@ _CHECK_EVERY = 0.2
 
 
 def main() -> int:
-    """Obeys until standard input ends."""
+    """Carries out commands from standard input until it ends."""
     folder = sys.argv[1]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):

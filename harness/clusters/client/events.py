@@ -61,7 +61,7 @@ class EventFeed:
                 found.append(_told(heard.object))
 
     def take_of(self, sources: Sequence[str]) -> Sequence[ObservedEvent]:
-        """The same of these senders; those of others are dropped."""
+        """The Events of these senders since the last call; those of others are dropped."""
         return [each for each in self.take() if each.source in sources]
 
 

@@ -153,7 +153,7 @@ class Mirror:
         self._subscribers.clear()
 
     def restart_log(self) -> None:
-        """Forgets the changes so far: who asks for changes sees those from now on."""
+        """Drops the changes so far from the log of `changes`."""
         self._log.clear()
 
     def last(self, count: int) -> Sequence[Change]:
@@ -180,7 +180,7 @@ class Mirror:
         return self.seen - before
 
     def changed(self, kind: Kind, obj: Object) -> None:
-        """Our own write, known before the watch tells."""
+        """Applies a write of this process before its watch event arrives."""
         if kind.kind not in self._watches:
             return
         meta = metadata_of(obj)
@@ -191,7 +191,7 @@ class Mirror:
             self._put(kind, obj)
 
     def gone(self, kind: Kind, namespace: str, name: str) -> None:
-        """Our own deletion, known before the watch tells."""
+        """Applies a deletion by this process before its watch event arrives."""
         last = self._objects.get(kind.kind, {}).get((namespace, name))
         if last is not None:
             self._remove(kind, last)

@@ -29,7 +29,7 @@ class Witness(Protocol):
         ...
 
     def gone(self, kind: Kind, namespace: str, name: str) -> None:
-        """There is no object of this name any more."""
+        """The object of this name was removed."""
         ...
 
 

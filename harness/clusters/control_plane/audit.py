@@ -68,7 +68,7 @@ class AuditLog:
         return max(times, default="")
 
     def forget(self, until: str) -> None:
-        """Leaves out what the server received up to this moment, whenever it comes to be written."""
+        """Leaves out all requests that the server received up to this moment, even those that are logged later."""
         self._since = until
 
     def of_node(self, name: str) -> list[AuditEntry]:

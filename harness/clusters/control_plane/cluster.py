@@ -86,7 +86,7 @@ class RealCluster:
         return self._crds
 
     def connection(self, identity: Identity) -> Connection:
-        """A connection in the name of somebody."""
+        """A connection that authenticates as this identity."""
         if identity not in self._connections:
             endpoint = Endpoint(self.host, self.port, self.authority.context(identity), diagnose=self._diagnose)
             self._connections[identity] = Connection(endpoint, timeout=_ANSWER_SECONDS)
@@ -162,7 +162,7 @@ class RealCluster:
         return found.removeprefix("v").partition("-")[0].partition("+")[0]
 
     def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
-        """A kubeconfig in the name of somebody."""
+        """A kubeconfig that authenticates as this identity."""
         client = self.authority.client(identity)
         cluster = {"server": f"https://{self.host}:{self.port}", "certificate-authority": str(self.authority.ca)}
         user = {"client-certificate": str(client), "client-key": str(self.authority.key)}

@@ -61,7 +61,10 @@ class Authority:
         return self._sign(file, f"{groups}/CN={identity.user}", "extendedKeyUsage=clientAuth\n")
 
     def context(self, identity: Identity) -> ssl.SSLContext:
-        """TLS in the name of somebody, trusting only this authority. Host names are not checked: addresses change with tunnels."""
+        """A TLS context with a client certificate that trusts only this authority.
+
+        Host names are not checked: addresses change with tunnels.
+        """
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.sslsocket_class = _ClosingSocket
         context.check_hostname = False

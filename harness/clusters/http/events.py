@@ -34,7 +34,7 @@ _TO_CORE = {new: old for old, new in _TO_EVENTS.items()}
 
 
 class ClientEvents:
-    """The Events of one cluster, kept as the core API has them. Each that comes, or is counted up, is told to the sink."""
+    """The Events of one cluster, kept as the core API has them. Each new one, and each whose count grows, goes to the sink."""
 
     def __init__(self, clock: Clock, ids: Ids, sink: Sink, revision: Callable[[], int]) -> None:
         """`revision` tells the store's: Events have no resourceVersions of their own."""

@@ -100,7 +100,7 @@ class ApiServer:
         return f"{self._scheme}://127.0.0.1:{self.port}"
 
     def endpoint(self, identity: Identity = ADMIN) -> Endpoint:
-        """How our own client speaks to it in the name of somebody."""
+        """The endpoint for `clusters.client`, as an identity."""
         groups = ",".join(identity.groups)
         return Endpoint(
             "127.0.0.1", self.port, headers={"Impersonate-User": identity.user, "X-Impersonate-Groups": groups}
@@ -184,7 +184,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is no error of ours."""
+        """Ignores errors of clients that disconnect in the middle of a request."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -40,7 +40,7 @@ Slot = tuple[str, str, str]
 
 
 class Index:
-    """All indexes of a store. Entries keep the order in which they came to have the value."""
+    """All indexes of a store. Entries are in the order in which they got the value."""
 
     __slots__ = ("_slots",)
 

@@ -14,7 +14,7 @@ _Counted = tuple[tuple[str, ...], bool]
 
 
 class PodCounts:
-    """By the uid of an owner. Every change of a pod has to be heard; who owns nothing has counts of zero."""
+    """The counts of pods by the uid of their owner, zero for an unknown one. It has to `hear` every change of a pod."""
 
     __slots__ = ("_counted", "_living", "_ready")
 
@@ -25,7 +25,7 @@ class PodCounts:
         self._ready: dict[str, int] = {}
 
     def hear(self, change: Change) -> None:
-        """Counts a pod as it is now, and no more as it was before."""
+        """Updates the counts for a change of a pod."""
         pod = change.object
         before = self._counted.pop(uid_of(pod), None)
         now = None if change.type is ChangeType.DELETED else _counted(pod)
@@ -36,7 +36,7 @@ class PodCounts:
             self._add(now, 1)
 
     def of(self, owner: str) -> tuple[int, int]:
-        """How many pods with this owner neither have ended nor are asked to, and how many of them are ready."""
+        """The number of active pods with this owner (neither ended nor being deleted), and how many of them are ready."""
         return self._living.get(owner, 0), self._ready.get(owner, 0)
 
     def _add(self, counted: _Counted | None, number: int) -> None:

@@ -15,7 +15,7 @@ __all__ = ["Admission", "Authorizer", "Request"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A write on its way through admission. `object` may be replaced by the judge's answer; `old` is what is stored."""
+    """A write on its way through admission. Admission may replace `object`; `old` is what is stored."""
 
     verb: str
     identity: Identity
@@ -26,7 +26,7 @@ class Request:
     old: Object | None
 
     def of(self, new: dict[str, Any]) -> Request:
-        """The same write with the object that a judge made of it."""
+        """The same write with the object as admission changed it."""
         return Request(self.verb, self.identity, self.kind, self.key, self.subresource, new, self.old)
 
 

@@ -37,8 +37,11 @@ _MOST_TEXTS = 256
 
 
 class _Table:
-    """What is laid out for one cycle. ``refused`` is by what is equal of pods, until something changes for them; ``entangled``: a
-    node's answer may depend on other nodes, or on who waits for it."""
+    """The inputs of one scheduling cycle.
+
+    ``refused`` keeps verdicts by the fingerprint of pods until a pod is bound. ``entangled``: whether a node takes a pod may depend on the
+    pods of other nodes (anti-affinity), or on nominated pods.
+    """
 
     def __init__(self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]]) -> None:
         self.infos, self.nominated = infos, nominated
@@ -47,7 +50,7 @@ class _Table:
         self.entangle()
 
     def entangle(self) -> None:
-        """Finds out whether it is."""
+        """Sets ``entangled`` anew."""
         self.entangled = bool(self.nominated) or any(info.repelling for info in self.infos.values())
 
 
@@ -67,7 +70,7 @@ class KubeScheduler:
         self._infos: dict[str, NodeInfo] = {}
         """By name, in the order of the Nodes; brought up to date by `_table`."""
         self._stale: dict[str, None] = {}
-        """The Nodes that are others since, or have other pods."""
+        """The Nodes that have changed since, or whose pods have."""
         self._standings = Standings()
         self._looks: dict[str, tuple[Object, Mapping[str, str], Hashable]] = {}
         self._worded: dict[int, tuple[Unschedulable, str]] = {}
@@ -193,7 +196,7 @@ class KubeScheduler:
             table.entangle()
 
     def _nominated(self) -> dict[str, list[Object]]:
-        """The pending pods for whose sake others leave, by the node that they leave."""
+        """The pending pods with a nominated node, by that node."""
         found: dict[str, list[Object]] = {}
         for pod in self._view.indexed("pods-by-node", ""):
             node = status_of(pod).get("nominatedNodeName")
@@ -202,12 +205,12 @@ class KubeScheduler:
         return found
 
     def _forget(self, node: str) -> None:
-        """The node is another one than before, or gone."""
+        """Notes that a node has changed or is gone."""
         self._stale[node] = None
         self._standings.changed(node)
 
     def _look(self, pod: Object) -> Hashable:
-        """What decides about a pod, equal for the pods of a workload; None for one that is promised a node or has volumes of its own."""
+        """A fingerprint of what decides about a pod, equal for the pods of a workload; None for a nominated pod and one with volumes."""
         uid, spec, labels = uid_of(pod), spec_of(pod), labels_of(pod)
         if spec.get("volumes") or status_of(pod).get("nominatedNodeName"):
             return None
@@ -217,7 +220,10 @@ class KubeScheduler:
         return known[2]
 
     def _select(self, claim: Object, node: str) -> None:
-        """Writes on a claim where its volume is to be made. The real one then waits for it before it binds the pod."""
+        """Writes on a claim on which node its volume is needed.
+
+        The real kube-scheduler then waits for the volume before it binds the pod.
+        """
         chosen = {"metadata": {"annotations": {SELECTED_NODE: node}}}
         self._writer.patch("PersistentVolumeClaim", name_of(claim), chosen, namespace=namespace_of(claim))
 
@@ -271,7 +277,7 @@ class KubeScheduler:
         return known[1]
 
     def _preempt(self, pod: Object, preemption: Preemption, nominated: Mapping[str, list[Object]]) -> None:
-        """Lets the victims go, and takes the node from pods of lower priority that were promised it."""
+        """Deletes the victims, and clears the nomination of pods of lower priority for the same node."""
         for each in nominated.get(preemption.node, ()):
             if priority_of(each) < priority_of(pod):
                 self._patch(each, {"nominatedNodeName": None})

@@ -19,7 +19,7 @@ __all__ = ["TaintEviction"]
 
 
 class TaintEviction:
-    """Deletes such pods; a key is (namespace, name) of a pod."""
+    """Deletes pods that do not tolerate a NoExecute taint of their node; a key is (namespace, name) of a pod."""
 
     name = "taint-eviction-controller"
     backoff = (0.01, 1000.0)

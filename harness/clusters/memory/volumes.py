@@ -101,7 +101,7 @@ class VolumeBinder:
             self._phase(claim, "Pending")
 
     def _defaulted(self, claim: Object) -> bool:
-        """A default class that came later than the claim is its class, too."""
+        """A claim without a class gets the default class, also one that was created later."""
         found = default_class(self._view.list("StorageClass"))
         if found is not None:
             spec = {"spec": {"storageClassName": found}}

@@ -160,7 +160,7 @@ class Workloads:
 
 
 class GarbageCollector:
-    """Deletes what only a deleted owner held, and the pods of nodes that are gone."""
+    """Deletes objects whose owners are all gone, and the pods of nodes that are gone."""
 
     name = "garbage-collector"
     backoff = (0.005, 1000.0)

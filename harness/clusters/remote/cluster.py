@@ -85,7 +85,7 @@ class Attachable(Protocol):
 
     @property
     def real_machines(self) -> RealMachines | None:
-        """Who makes them; None where kubelets are simulated."""
+        """What starts machines with real kubelets; None where kubelets are simulated."""
 
     @property
     def machines(self) -> Collection[str]:
@@ -195,7 +195,7 @@ class RemoteCluster:
         return self.remote.name
 
     def upgrade(self, kubernetes: str) -> None:
-        """Raises LookupError: a control plane of its own keeps its version."""
+        """Raises LookupError: the version of a running control plane cannot be changed here."""
         raise LookupError("the control plane of this cluster cannot be upgraded")
 
     @property

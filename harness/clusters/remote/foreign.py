@@ -107,7 +107,7 @@ class ForeignCluster:
         self._crds = crds
 
     def update_crds(self, crds: Crds) -> None:
-        """Raises LookupError: the definitions are somebody else's."""
+        """Raises LookupError: the cluster's definitions are not changed."""
         raise LookupError("the CRDs of this cluster are not ours to replace")
 
     def left_by_others(self) -> list[str]:
@@ -165,7 +165,7 @@ class ForeignRemote(LiveRemoteCluster):
     somebody = KARPENTER
 
     def clear(self) -> None:
-        """Takes nothing away."""
+        """Does nothing: the cluster's objects belong to others."""
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The writes to a Node in order: ours, and those that were seen."""

@@ -15,7 +15,7 @@ _VERBS = {ChangeType.ADDED: "create", ChangeType.MODIFIED: "update", ChangeType.
 
 
 class LiveRemoteCluster(RemoteCluster):
-    """The cluster of a world in real time, in which somebody else is Karpenter: what comes is taken as it comes, and nobody waits."""
+    """The cluster of a world in real time, whose Karpenter is another process: changes are taken as they arrive, without waiting."""
 
     in_virtual_time = False
     tellers = (SCHEDULER_NAME, "karpenter")

@@ -16,7 +16,7 @@ _OF_NAMESPACES = frozenset({"configmaps", "persistentvolumeclaims", "pods", "sec
 
 
 def _plain(resources: Part) -> bool:
-    """Whether it only requests, from 0, what every node has: the usual case, told quickly."""
+    """Whether a container has only requests, of native resources and not negative: the usual case, decided quickly."""
     requests: Part = resources.get("requests") or {}
     return not resources.get("limits") and all(
         name in ("cpu", "memory", "ephemeral-storage") and Quantity.parse(amount).nano >= 0

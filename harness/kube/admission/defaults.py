@@ -74,7 +74,7 @@ _MISSING = "no PriorityClass with name "
 
 
 def missing_priority_class(said: str) -> str:
-    """The name of the PriorityClass that a refusal says is not there; "" where it says something else."""
+    """The name of the missing PriorityClass in the message of a refusal; "" for other messages."""
     return said.partition(_MISSING)[2].partition(" ")[0]
 
 

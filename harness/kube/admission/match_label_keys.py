@@ -30,7 +30,8 @@ def merges_spread(kubernetes: Version) -> bool:
 
 
 def merge_label_keys(pod: dict[str, Any], kubernetes: Version) -> dict[str, Any]:
-    """A new pod with the expressions that an API server of this version adds; the pod itself where it adds none."""
+    """A new pod with the selector expressions that an API server of this version adds for matchLabelKeys; the pod itself where it adds
+    none."""
     labels: Part = pod["metadata"].get("labels") or {}
     knows = kubernetes >= _AFFINITY_KNOWS
 

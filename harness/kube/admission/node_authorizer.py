@@ -34,7 +34,8 @@ _READ_ONLY: Mapping[str, str] = {
 
 
 def denial(node: str, verb: str, kind: Kind, subresource: str, namespace: str, name: str) -> str | None:
-    """Why the kubelet of `node` may not do this (the end of the sentence, with the user in it); None where it may."""
+    """Why the Node authorizer forbids this to the kubelet of `node` (the end of the message, with the user in it); None where it allows
+    it."""
     reason = _reason(node, verb, kind, subresource, namespace, name)
     if reason is None:
         return None

@@ -40,7 +40,7 @@ class RuntimeClassRefused(LookupError):
 
 
 def missing_runtime_class(said: str) -> str:
-    """The name of the RuntimeClass that a refusal says is not there; "" where it says something else."""
+    """The name of the missing RuntimeClass in the message of a refusal; "" for other messages."""
     name, told, _ = said.partition(_MISSING)[2].partition(_NOT_FOUND)
     return name if told else ""
 

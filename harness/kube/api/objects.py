@@ -43,7 +43,7 @@ class Key:
 
     @property
     def reference(self) -> str:
-        """As people write it: `Kind/name`, or `Kind/namespace/name` outside of namespace default."""
+        """The key as text: `Kind/name`, or `Kind/namespace/name` outside of namespace default."""
         return f"{self.kind}/{self.name}" if self.namespace == "default" else str(self)
 
 
@@ -89,7 +89,7 @@ def finalizers_of(obj: Object) -> Sequence[str]:
 
 
 def is_held(obj: Object) -> bool:
-    """Whether finalizers hold the object once it is deleted: those of its metadata, or of a namespace's spec."""
+    """Whether finalizers delay the object's deletion: those of its metadata, or of a Namespace's spec."""
     return bool(finalizers_of(obj)) or (obj.get("kind") == "Namespace" and bool(spec_of(obj).get("finalizers")))
 
 
@@ -159,7 +159,7 @@ def condition_is(obj: Object, kind: str, status: str = "True") -> bool:
 
 
 class Frozen(dict[str, Any]):
-    """An object that nobody changes any more, in none of its parts: who keeps it need not copy it.
+    """An object that is never changed, in any of its parts, so that it need not be copied.
 
     So one copy of a large dump serves its reader, a world and its store.
     """
@@ -168,7 +168,7 @@ class Frozen(dict[str, Any]):
 
 
 def frozen(obj: Object) -> Frozen:
-    """The object for keeping: itself when nobody changes it any more, or else a deep copy."""
+    """The object itself when it is Frozen, else a deep copy that is."""
     return obj if isinstance(obj, Frozen) else Frozen(copy_json(obj))
 
 

@@ -10,7 +10,7 @@ __all__ = ["Workload", "workload_of"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Workload:
-    """What made a pod; the pod itself when nothing did."""
+    """The workload that made a pod; the pod itself when none did."""
 
     kind: str
     namespace: str
@@ -22,7 +22,7 @@ class Workload:
 
 
 def workload_of(pod: Object) -> Workload:
-    """What made a pod. A ReplicaSet is its Deployment's, as the pods' `pod-template-hash` tells also where neither is given."""
+    """The workload that made a pod. A ReplicaSet's pod belongs to its Deployment, whose name the `pod-template-hash` shows if need be."""
     namespace = namespace_of(pod) or "default"
     owner = controller_of(pod)
     if owner is None:

@@ -13,7 +13,7 @@ from harness.kube.api.kinds import Kind
 
 
 class ApiError(Exception):
-    """A refused request. `status` is the whole Status body, `code` the HTTP code, `reason` its machine word."""
+    """A refused request. `status` is the whole Status body, `code` the HTTP code, `reason` its machine-readable reason."""
 
     def __init__(
         self, code: int, reason: str, message: str, *, details: Mapping[str, Any] | None = None, cause: object = None
@@ -45,7 +45,7 @@ class ApiError(Exception):
 
 @contextmanager
 def ignoring(*codes: int) -> Iterator[None]:
-    """What is refused inside with one of these HTTP codes does not matter: 404, it is gone; 409, it is another by now.
+    """A context that swallows refusals with one of these HTTP codes, such as 404 (gone) and 409 (conflict).
 
     What stands behind the refused request in the block is left out. Raises ApiError for every other code.
     """

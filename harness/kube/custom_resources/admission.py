@@ -219,7 +219,7 @@ def _outcome(
 
 
 def _misshapen(correlation: Correlation | None) -> bool:
-    """Whether values of wrong types are tolerated; rules cannot read them."""
+    """Whether an update keeps values of wrong types, which are then tolerated, and which rules cannot read."""
     return correlation is not None and any(error.type is ErrorType.TYPE_INVALID for error in correlation.tolerated)
 
 

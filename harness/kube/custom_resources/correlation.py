@@ -28,7 +28,7 @@ class Correlation:
         self._equal: bool | None = None
 
     def unchanged(self) -> bool:
-        """Whether old and new are equal. Keys that the schema does not know, as those of metadata, never are."""
+        """Whether old and new values are equal; never for keys that the schema does not define, such as those of metadata."""
         if self._equal is None:
             self._equal = self._compare()
         return self._equal

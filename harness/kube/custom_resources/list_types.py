@@ -63,6 +63,6 @@ def _elements(schema: Schema, value: list[Any], path: str, at: Pointer, errors: 
 
 
 def _all_differ(keys: list[Any]) -> bool:
-    """Whether texts, or mappings of one key to texts, are different for sure: what most lists hold."""
+    """Whether all items certainly differ; answered only for texts and mappings of one key to a text, which most lists hold."""
     texts = [next(iter(key.values())) if key.__class__ is dict and len(key) == 1 else key for key in keys]
     return all(text.__class__ is str for text in texts) and len(set(texts)) == len(texts)

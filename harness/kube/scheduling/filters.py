@@ -31,7 +31,7 @@ UNTOLERATED_TAINT = "node(s) had untolerated taint"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one node does not take the pod. `helpless`: evicting others would not change that."""
+    """Why one node does not take the pod. `helpless`: evicting other pods would not help (UnschedulableAndUnresolvable)."""
 
     node: str
     reasons: tuple[str, ...]
@@ -40,7 +40,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What one pod asks of a node, with what is on all nodes counted."""
+    """What one pod asks of a node, with the pods of all nodes counted for spreading and affinity."""
 
     pod: Object
     requests: Mapping[str, Quantity]
@@ -63,7 +63,7 @@ class Filters:
 
     @staticmethod
     def alone(pod: Object) -> Filters:
-        """The filters of a pod that looks at each node alone. Raises QuantityError."""
+        """The filters of a pod for which the pods of other nodes do not matter. Raises QuantityError."""
         return Filters._made(pod, None, None, None)
 
     @staticmethod

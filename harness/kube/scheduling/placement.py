@@ -45,7 +45,7 @@ class NodeInfo:
         self.requested: dict[str, Quantity] = {}
         self.ports: list[HostPort] = []
         self.repelling: list[Object] = []
-        """The pods that require others to stay away."""
+        """The pods with required anti-affinity."""
         self.lowest: int | None = None
         """The lowest priority of a pod here."""
         for pod in pods:
@@ -77,11 +77,11 @@ class NodeInfo:
         return NodeInfo(self.node, (*self.pods, *pods))
 
     def insufficient(self, requests: Mapping[str, Quantity]) -> list[str]:
-        """The resources that the requests would overdraw, with `pods` for the number of pods."""
+        """The resources of which too little is left for the requests, with `pods` for the number of pods."""
         return list(self._short(requests))
 
     def has_room(self, requests: Mapping[str, Quantity]) -> bool:
-        """Whether the requests would overdraw nothing."""
+        """Whether enough is left for the requests."""
         return next(self._short(requests), None) is None
 
     def _short(self, requests: Mapping[str, Quantity]) -> Iterator[str]:

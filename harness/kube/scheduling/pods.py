@@ -183,12 +183,12 @@ def is_terminal(pod: Object) -> bool:
 
 
 def is_active(pod: Object) -> bool:
-    """Whether the pod has neither ended nor been asked to."""
+    """Whether the pod has neither ended nor is being deleted."""
     return not is_terminal(pod) and not is_terminating(pod)
 
 
 def failed_to_schedule(pod: Object) -> bool:
-    """Whether kube-scheduler has said that the pod fits nowhere."""
+    """Whether kube-scheduler has marked the pod as Unschedulable."""
     return bool(
         [c for c in conditions_of(pod) if c.get("reason") == "Unschedulable" and c.get("type") == "PodScheduled"]
     )
@@ -214,7 +214,8 @@ def is_static(pod: Object) -> bool:
 
 
 def is_provisionable(pod: Object) -> bool:
-    """Whether Karpenter should make room: unschedulable, unbound, not preempting, of no DaemonSet and no node."""
+    """Whether Karpenter should provision for the pod: unschedulable, unbound, not preempting, of no DaemonSet and no Node
+    (IsProvisionable)."""
     return (
         not is_scheduled(pod)
         and failed_to_schedule(pod)
@@ -225,7 +226,7 @@ def is_provisionable(pod: Object) -> bool:
 
 
 def is_reschedulable(pod: Object) -> bool:
-    """Whether the pod has to find another place when its node goes: active, or a StatefulSet's that is terminating."""
+    """Whether the pod has to be rescheduled when its node is removed: active, or a StatefulSet's that is terminating (IsReschedulable)."""
     if not is_active(pod) and not (is_terminating(pod) and is_owned_by(pod, "apps/v1", "StatefulSet")):
         return False
     return not [owner for owner in owners_of(pod) if (owner.get("kind"), owner.get("apiVersion")) in _STAYING]

@@ -46,7 +46,7 @@ class Preemption:
 
 @dataclass(frozen=True, slots=True)
 class Futile:
-    """Why no pod leaves for this one: one sentence for the pod itself, or the reasons of each node."""
+    """Why no pod is preempted: one sentence about the pod itself, or the reasons of each node."""
 
     sentence: str = ""
     reasons: tuple[tuple[str, ...], ...] = ()
@@ -65,7 +65,7 @@ class _Candidate:
 
     @property
     def cost(self) -> tuple[int, int, int, int, str]:
-        """What decides between nodes; the least is best, but of the last part, the start of the victims, the greatest."""
+        """The sort key between nodes: the smallest is best, except for the last part, the start of the victims, where the latest is."""
         highest = priority_of(self.victims[0])
         total = sum(priority_of(each) + 2**31 for each in self.victims)
         start = min(_start(each) for each in self.victims if priority_of(each) == highest)
@@ -119,7 +119,7 @@ def _on_node(
     volumes: PodVolumes | None,
     namespaces: Sequence[Object],
 ) -> _Candidate | tuple[str, ...]:
-    """The fewest pods that have to leave this node, or why their leaving would not help."""
+    """The candidate with the fewest victims on this node, or the reasons why victims would not help."""
     info, priority = nodes[index], priority_of(pod)
     if info.lowest is None or info.lowest >= priority:
         return (_NO_VICTIMS,)

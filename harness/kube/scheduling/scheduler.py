@@ -30,7 +30,10 @@ _TAINTS_HIDDEN = Version(1, 34, 2)
 
 @dataclass(frozen=True, slots=True)
 class Unschedulable:
-    """No node takes the pod. `problem` is of the pod itself, before any node was looked at; `preemption` what others may do about it."""
+    """No node takes the pod.
+
+    `problem` is about the pod itself, found before any node was tried; `preemption` is the result of preemption.
+    """
 
     failures: tuple[Failure, ...]
     version: Version = KNOWN[1]
@@ -70,7 +73,7 @@ Choose = Callable[[Sequence[str]], str]
 
 
 Nominated = Mapping[str, Sequence[Object]]
-"""By node the pods for whose sake others left it."""
+"""By node, the pods that are nominated for it (`status.nominatedNodeName`)."""
 
 
 def schedule(
@@ -118,7 +121,7 @@ def schedule(
 
 
 def _futile(pod: Object) -> Futile:
-    """The answer of preemption where no node was looked at."""
+    """The result of preemption where no node was tried."""
     found = preempt(pod, (), (), (), None)
     return found if isinstance(found, Futile) else Futile()
 
@@ -142,7 +145,7 @@ def _beside(
 
 
 def score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:
-    """What makes a node better, the weightier first: the pod's own wishes, then room.
+    """The score of a node, the heavier parts first: the pod's preferences, then free room.
 
     The real scheduler adds normalised scores; the order of wishes here follows their weights (3, 2, 2, 2, 1).
     """

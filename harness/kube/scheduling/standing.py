@@ -1,4 +1,4 @@
-"""What the nodes say to pods that are equal: asked once, and again only of nodes that have changed.
+"""The verdicts of the nodes about equal pods: computed once, and again only for nodes that have changed.
 
 Holds for pods that look at nodes alone, not at the pods on other nodes: without spread constraints, terms of pod (anti-)affinity and
 volumes, as long as no pod that runs keeps others away and nobody waits for room that is being made.
@@ -22,7 +22,7 @@ _MOST = 64
 
 
 def looks_at_nodes_alone(pod: Object) -> bool:
-    """Whether a node's answer to the pod has nothing to do with other nodes."""
+    """Whether the pods on other nodes do not matter for the pod."""
     spec = spec_of(pod)
     affinity = spec.get("affinity") or {}
     elsewhere = affinity.get("podAffinity") or affinity.get("podAntiAffinity") or spec.get("topologySpreadConstraints")
@@ -30,7 +30,7 @@ def looks_at_nodes_alone(pod: Object) -> bool:
 
 
 class Standing:
-    """The answers to equal pods. ``changed`` are the nodes to ask again, by name."""
+    """The verdicts about equal pods. ``changed`` names the nodes that have to be tried again."""
 
     def __init__(self, pod: Object, version: Version) -> None:
         self._pod, self._version, self._priority = pod, version, priority_of(pod)
@@ -60,7 +60,7 @@ class Standing:
         return refusal
 
     def leave(self, name: str) -> None:
-        """The node is no more."""
+        """Removes a node."""
         self._ask(name, None)
         self.changed.add(name)
 
@@ -85,23 +85,23 @@ class Standing:
 
 
 class Standings:
-    """Those of all kinds of pods that were asked about lately."""
+    """The Standing of each kind of pods that was scheduled lately."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, Standing] = {}
 
     def changed(self, node: str) -> None:
-        """A node has come, or is another one than before."""
+        """Notes that a node was added or has changed."""
         for each in self._known.values():
             each.changed.add(node)
 
     def gone(self, node: str) -> None:
-        """A node is no more; one that comes later with its name stands elsewhere among the others."""
+        """Notes that a node is gone; a later one with its name has another place in the order of nodes."""
         for each in self._known.values():
             each.leave(node)
 
     def of(self, look: Hashable, pod: Object, infos: Mapping[str, NodeInfo], version: Version) -> Standing:
-        """The one of all pods with this look, whose refusals are those of a version of Kubernetes."""
+        """The Standing of all pods with the fingerprint ``look``, with the messages of a Kubernetes version."""
         look = look, version
         found = self._known.pop(look, None)
         if found is None:

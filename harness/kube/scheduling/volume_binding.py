@@ -72,7 +72,7 @@ class PodVolumes:
 
     @staticmethod
     def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
-        """What the pod's claims come to; None for a pod without claims."""
+        """The state of the pod's claims; None for a pod without claims."""
         names = [name for each in spec_of(pod).get("volumes") or () if (name := _claim_name(pod, each))]
         if not names:
             return None
