@@ -10,7 +10,7 @@ RESERVED = 5
 
 
 class Addresses:
-    """What is free in one subnet."""
+    """The free addresses of one subnet."""
 
     def __init__(self, prefix: str) -> None:
         """Manage `prefix`, in CIDR form. ValueError if it is none."""

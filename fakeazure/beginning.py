@@ -93,7 +93,7 @@ class Beginning:
     cluster: ClusterInputs
 
     def state(self) -> State:
-        """A world in which nothing has happened yet. Raises ValueError for a mistake in `azure`."""
+        """The state of a new world. Raises ValueError for a mistake in `azure`."""
         timers = Timers(self.clock)
         market = build_market(self.catalogue, self.azure, now=timers.now(), seed=self.seed_value)
         guids = self.ids or Guids(self.seed_value)
@@ -109,7 +109,7 @@ class Beginning:
 
 
 def beginning_of(inputs: Inputs) -> Beginning:
-    """What the inputs come to. Raises ValueError for an unknown region, TypeError for an argument of another name."""
+    """The inputs with their defaults. Raises ValueError for an unknown region, TypeError for an argument of another name."""
     unknown = sorted(inputs.keys() - Inputs.__annotations__.keys())
     if unknown:
         raise TypeError(f"FakeAzure has no argument {', '.join(unknown)}")

@@ -140,15 +140,15 @@ class FakeAzure:
         return self.state.now()
 
     def next_due(self) -> float | None:
-        """When the next thing ends; None if nothing is outstanding."""
+        """When the next queued action is due, in seconds since the epoch; None if nothing is queued."""
         return self.state.timers.next_due()
 
     def due(self) -> int:
-        """How many things are due now."""
+        """How many queued actions are due now."""
         return self.state.timers.due()
 
     def run_until(self, moment: float | None = None) -> int:
-        """Make everything happen that is due by `moment` (by now, if None). Returns how much that was."""
+        """Run every action that is due by `moment` (by now, if None). Returns how many ran."""
         return self.state.timers.run_until(moment)
 
     def on_schedule(self, hook: Callable[[float], None]) -> None:
@@ -156,7 +156,7 @@ class FakeAzure:
         self.state.timers.on_schedule(hook)
 
     def advance(self, seconds: float) -> None:
-        """Move the cloud's own `ManualClock`, making everything happen on the way. TypeError for a clock that was given."""
+        """Move the cloud's own `ManualClock`, running what falls due on the way. TypeError for a clock that was given."""
         if not isinstance(self.clock, ManualClock):
             raise TypeError("the clock belongs to somebody else: move it there, then call run_until")
         end = self.clock.now() + seconds
@@ -166,9 +166,9 @@ class FakeAzure:
         self.clock.move_to(end)
 
     def reset(self) -> None:
-        """Everything as it was at the start, but for the clock: nothing is there that was made, nothing is due. The journal is empty.
+        """Return to the state at the start, but for the clock: no resources, no queued actions, an empty journal.
 
-        Subscribers stay. What is gone is not told to them.
+        Subscribers stay; they get no events for what is removed.
         """
         self._replace(self._made())
         self.journal.clear()
@@ -178,7 +178,7 @@ class FakeAzure:
         self.state, self.market = state, state.market
 
     def snapshot(self) -> bytes:
-        """All that is there, to be given to `restore`, of this world or of one that is made the same way.
+        """The whole state as bytes for `restore`, of this world or of one that is made with the same inputs.
 
         Raises ValueError while long operations are running: let them end first.
         """
@@ -187,7 +187,7 @@ class FakeAzure:
         return snapshots.taken(self.state)
 
     def restore(self, taken: bytes) -> None:
-        """Everything as it was when the snapshot was taken, but for the clock and the journal. ValueError for what is none."""
+        """Return to the state of a snapshot, but for the clock and the journal. ValueError for bytes that are no snapshot."""
         state = self._made()
         from fakeazure import snapshots
 
@@ -195,7 +195,7 @@ class FakeAzure:
         self._replace(state)
 
     def save(self, folder: Path) -> None:
-        """Put all that is there into a folder, once what is under way has ended. ValueError while an operation is stuck, OSError."""
+        """Write the state to a folder, after running all queued actions. ValueError while an operation is stuck, OSError."""
         while (due := self.next_due()) is not None:
             self.run_until(due)
         from fakeazure import snapshots
@@ -203,7 +203,10 @@ class FakeAzure:
         snapshots.write(folder, self.snapshot())
 
     def load(self, folder: Path) -> bool:
-        """Take out what was saved in a folder. Returns whether there was something. ValueError for no snapshot, or one of another world."""
+        """Restore what was saved in a folder.
+
+        Returns whether there was anything. ValueError for a file that is no snapshot of such a world.
+        """
         from fakeazure import snapshots
 
         found = snapshots.read(folder)
@@ -214,12 +217,12 @@ class FakeAzure:
     # --- what happens to it -----------------------------------------------------------------------------------------
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Be told of events; the answer takes the subscriber off again."""
+        """Call `subscriber` for every event. Returns a function that ends this."""
         return self.state.events.subscribe(subscriber)
 
     @property
     def calls(self) -> Calls:
-        """The calls so far, to be asked what a test expects of them."""
+        """The calls so far, with assertions for tests."""
         return Calls(self.journal.calls, lambda path: self.state.store.get(path) is not None)
 
     def unfired(self) -> list[Fault]:
@@ -242,11 +245,11 @@ class FakeAzure:
         return [vm_lifecycle.snapshot(self.state, entry.id) for entry in self.state.store.list(vm_lifecycle.FULL_TYPE)]
 
     def evict(self, name: str) -> None:
-        """Take a spot VM, with the notice that `timing` says. LookupError, ValueError if it is not spot."""
+        """Evict a spot VM, after the notice of `timing.eviction_notice`. LookupError for no such VM, ValueError if it is not spot."""
         vm_lifecycle.evict(self.state, self.vm_id(name))
 
     def vanish(self, name: str) -> None:
-        """Take a VM away at once, without a word: a host lost, a portal used."""
+        """Remove a VM at once and without notice, as when a host is lost or somebody deletes it in the portal."""
         vm_lifecycle.remove(self.state, self.vm_id(name))
 
     def upgrade_cluster(self, kubernetes: str) -> None:

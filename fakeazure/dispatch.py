@@ -46,7 +46,7 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
 
 
 def on_the_wire(state: State, asked: Request, match: Match[State], now: float) -> Mapping[str, str]:
-    """The header that tells a transport what becomes of the answer; empty where nothing does."""
+    """The header that tells a transport which declared fault to apply to the answer; empty for none."""
     if not state.market.faults.all:
         return EMPTY
     fault = state.market.faults.take(_subject(state, asked, match), now, at_end=False, on_the_wire=True)

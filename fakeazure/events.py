@@ -110,7 +110,7 @@ class Events:
         self._subscribers: list[Subscriber] = []
 
     def subscribe(self, subscriber: Subscriber) -> Callable[[], None]:
-        """Add a subscriber; the answer takes it off again."""
+        """Add a subscriber. Returns a function that removes it."""
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 

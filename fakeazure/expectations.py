@@ -36,7 +36,7 @@ _READ: dict[str, Callable[[Call], object]] = {
 
 
 class Calls:
-    """Calls of a journal, oldest first: those with certain facts, and what is expected of them."""
+    """Calls of a journal, oldest first, selected by their facts, with assertions about them."""
 
     def __init__(self, calls: Sequence[Call], there: Callable[[str], bool], said: str = "calls") -> None:
         """`there` tells whether the resource at a path is there now; `said` is how they were chosen, for a report."""
@@ -55,16 +55,16 @@ class Calls:
         return Calls(chosen, self._there, f"{self._said} with {_text(facts)}")
 
     def never(self) -> None:
-        """There is no such call."""
+        """Assert that there is no such call."""
         self.times(0)
 
     def times(self, count: int) -> None:
-        """There are so many such calls."""
+        """Assert that there are exactly so many such calls."""
         if len(self._calls) != count:
             raise AssertionError(f"{count} {self._said} expected, {len(self._calls)} found{_lines(self._calls)}")
 
     def each(self, **facts: Fact) -> None:
-        """Each of them has these facts, too; there must be one at least."""
+        """Assert that each of them has these facts, too, and that there is one at least."""
         if not self._calls:
             raise AssertionError(f"there are no {self._said}")
         others = [call for call in self._calls if not _has(call, facts)]
@@ -74,7 +74,7 @@ class Calls:
             )
 
     def all_gone(self) -> None:
-        """Nothing that they made or changed is there any more; there must be one at least."""
+        """Assert that no resource which they created or changed exists any more, and that there is one call at least."""
         if not self._calls:
             raise AssertionError(f"there are no {self._said}")
         left = [call for call in self._calls if call.status < 400 and self._there(call.path)]

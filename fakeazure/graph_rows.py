@@ -24,7 +24,8 @@ class GraphRows:
         self._known: dict[Hashable, dict[str, tuple[Entry, Row | None]]] = {}
 
     def passing(self, query: Hashable, entries: Iterable[Entry], judge: Judge) -> list[Row]:
-        """The rows of the entries that pass `judge`, in order, who always says the same of one entry when he is asked for `query`."""
+        """The rows of the entries for which `judge` is true, in order; for one `query` it has to give the same result for the same
+        entry."""
         before = self._known.pop(query, {})
         if len(self._known) >= _MOST_QUERIES:
             self._known.clear()

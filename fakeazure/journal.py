@@ -65,7 +65,7 @@ class Journal:
         self._bytes = 0
 
     def add(self, call: Call) -> None:
-        """Keep a call; a body that alone is as large as a tenth of the bound is not kept with it."""
+        """Keep a call; a body larger than a tenth of the bound is dropped from it."""
         if self._most_bytes is not None:
             size = _size(call.body)
             if size > self._most_bytes // 10:

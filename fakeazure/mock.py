@@ -51,10 +51,10 @@ class _Credential:
 
 
 class MockAzure:
-    """A world of Azure in the place of Azure: a context, a decorator, and what a test wants of it."""
+    """A fake Azure in the place of Azure, as a context manager or a decorator, with helpers for tests."""
 
     def __init__(self, cloud: FakeAzure, *, passthrough: bool = False) -> None:
-        """Let `cloud` be Azure. With `passthrough` other hosts are reached as they are."""
+        """Use `cloud` as Azure. With `passthrough` requests to other hosts go out as usual."""
         self.cloud = cloud
         self._passthrough = passthrough
         self._transport: InProcess | None = None
@@ -75,7 +75,7 @@ class MockAzure:
 
     @property
     def calls(self) -> Calls:
-        """The calls so far, to be asked what a test expects of them."""
+        """The calls so far, with assertions for tests."""
         return self.cloud.calls
 
     def reset(self) -> None:

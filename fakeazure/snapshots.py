@@ -65,7 +65,7 @@ def taken(state: State) -> bytes:
 
 
 def put_back(state: State, snapshot: bytes) -> None:
-    """Let a new state be as the snapshot. ValueError for what is none."""
+    """Fill a new state from a snapshot. ValueError for bytes that are no snapshot."""
     if not snapshot.startswith(_MARK):
         raise ValueError("this is no snapshot of fakeazure, or one of another version")
     try:

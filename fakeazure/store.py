@@ -78,7 +78,7 @@ class Store:
         self._history = [(now(), key, entry) for key, entry in self._entries.items()]
 
     def as_of(self, moment: float) -> Iterator[Entry]:
-        """Everything as it was at `moment`, if `remember` was called before; otherwise as it is."""
+        """The store as it was at `moment` (seconds since the epoch), if `remember` was called before; otherwise as it is."""
         if self._clock is None:
             yield from self.all()
             return

@@ -97,7 +97,7 @@ class Timers:
         return self._queue[0][0] if self._queue else None
 
     def due(self) -> int:
-        """How many actions are due now."""
+        """The number of actions that are due now."""
         limit = self.now() + _TOLERANCE
         return sum(1 for moment, _, _ in self._queue if moment <= limit)
 

@@ -11,7 +11,7 @@ class Timing:
 
     The defaults are magnitudes of the real service, with a NIC that is ready at once. `nic_reserved` is how long a NIC stays
     reserved after the creation of its VM was refused (180 in Azure; 0 lets a client clean up at once). `graph_lag` is how
-    late Resource Graph learns of a change. `eviction_notice` is what a spot VM gets.
+    late Resource Graph learns of a change. `eviction_notice` is the time between a spot VM's notice and its eviction.
     """
 
     nic: float = 0.0

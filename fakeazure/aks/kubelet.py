@@ -1,4 +1,4 @@
-"""The text that AKS hands to a node: kubelet flags and labels, in the script that becomes the VM's custom data.
+"""The bootstrap script that AKS gives a node: kubelet flags and labels, in what becomes the VM's custom data.
 
 Only the assignments that decide how the Node registers are there (`KUBELET_NODE_LABELS`, `KUBELET_FLAGS`, version, API server),
 in the form that AgentBaker writes them; `{{.TokenID}}.{{.TokenSecret}}` stands where the bootstrap token belongs.
@@ -47,7 +47,7 @@ FIXED_FLAGS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class KubeletText:
-    """What a node is told. `labels` in the order in which they are written; `taints` as `key=value:Effect`."""
+    """The inputs of a node's kubelet: `labels` in the order in which they are written, `taints` as `key=value:Effect`."""
 
     labels: Mapping[str, str]
     taints: tuple[str, ...]
@@ -73,7 +73,7 @@ class KubeletText:
 
     @property
     def _newer(self) -> bool:
-        """Kubernetes 1.29 and later, where AKS reserves by number of pods; so does a version that nobody named."""
+        """Kubernetes 1.29 and later, where AKS reserves by number of pods; the same for an unknown version."""
         return minor_version(self.kubernetes) >= (1, 29) or minor_version(self.kubernetes) == (0, 0)
 
     def _reserved_memory(self) -> int:

@@ -35,7 +35,7 @@ def vm_of(state: State, machine: ResourceId, group: str) -> ResourceId:
 def launch(
     state: State, machine: ResourceId, document: Mapping[str, Any], cluster: Mapping[str, Any], size: Size, done: Done
 ) -> Failure | bool:
-    """Create the VM of a machine. A failure is one that AKS finds out later; False means that it never ends."""
+    """Create the VM of a machine. Returns the failure that AKS reports later, False for an operation that never ends, else True."""
     properties = document["properties"]
     vm = ResourceId.parse(properties["resourceId"])
     location = cluster["location"]
@@ -124,7 +124,7 @@ def _image_id(machine: ResourceId, image: images.Image) -> str:
 def node_text(
     state: State, document: Mapping[str, Any], cluster: Mapping[str, Any], size: Size, subnet: str
 ) -> tuple[KubeletText, Mapping[str, str]]:
-    """What the node is told, and which of its labels are AKS's own; those of the machine body win over AKS's."""
+    """The kubelet inputs of the node, and which of its labels are AKS's own; those of the machine body win over AKS's."""
     properties = document["properties"]
     kubernetes = section(properties, "kubernetes")
     own = aks_labels(_facts(state, document, cluster, size, subnet))

@@ -84,7 +84,7 @@ def _subject(id_: ResourceId, body: Mapping[str, Any]) -> Subject:
 
 
 def _update(state: State, id_: ResourceId, body: Mapping[str, Any]) -> Operation:
-    """Only tags may change; a PUT of what is there already changes nothing else."""
+    """A PUT on an existing machine: only its tags may change."""
     document = state.found(id_).document
     properties, wanted = document["properties"], section(body, "properties")
     for name, before, after in (

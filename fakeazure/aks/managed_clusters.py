@@ -135,7 +135,7 @@ def _identity(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
 
 
 def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
-    """Fill in what AKS would: names, versions, network, identities. What is given stays."""
+    """Fill in the defaults of AKS: names, versions, network, identities. What is given stays."""
     properties = document["properties"]
     version = versions.resolved(text(properties, "kubernetesVersion"))
     if not version:

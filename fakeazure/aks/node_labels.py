@@ -25,7 +25,7 @@ PREFIX = "kubernetes.azure.com/"
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What the labels are computed from."""
+    """The facts from which the labels of a Node are computed."""
 
     pool: str
     cluster_group: str

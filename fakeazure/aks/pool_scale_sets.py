@@ -40,7 +40,7 @@ def _cluster(pool: ResourceId) -> ResourceId:
 
 
 def fit(state: State, pool: ResourceId, before: Document | None) -> None:
-    """Let a pool have as many machines as it counts. Raises ArmError when they cannot be had; then the pool is as `before` again."""
+    """Scale a pool to its count. Raises ArmError when there is no capacity; the pool is then as `before` again."""
     try:
         _fit(state, pool, state.found(pool).document["properties"])
     except ArmError:
@@ -100,7 +100,7 @@ def _client(cluster: Mapping[str, Any]) -> str:
 
 
 def remove(state: State, pool: ResourceId) -> None:
-    """The pool's machines go."""
+    """Delete the pool's machines."""
     entry = state.store.get(scale_set_id(state, pool))
     if entry is not None:
         scale_sets.clear(state, entry)

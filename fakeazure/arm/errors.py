@@ -12,7 +12,7 @@ from lazyrecords import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One Azure error, before anybody decided how it travels.
+    """One Azure error, in whichever form it is sent.
 
     The same failure is an HTTP error if the service refuses at once, `error` in the status of a long-running operation
     if it fails at the end, and `provisioningError` of an AKS machine.

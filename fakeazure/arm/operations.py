@@ -1,6 +1,6 @@
 """Long-running operations: accepted with 201 or 202, polled by URL, over after (virtual) time, perhaps with an error.
 
-Header and body shapes: azure-api.md §2.2. A status of `Failed` travels with HTTP 200; a `Location` poll is 202 while it runs.
+A status of `Failed` travels with HTTP 200; a `Location` poll is 202 while it runs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Can
 
 @dataclass(slots=True)
 class Operation:
-    """One operation. `status` is what its URL answers."""
+    """One operation. `status` is what a poll of its URL returns; times are seconds since the epoch."""
 
     id: str
     kind: str
@@ -35,7 +35,7 @@ class Operation:
     ended: float | None = None
     failure: Failure | None = None
     result: Document | None = None
-    """What the operation answers at its end, besides that it is over."""
+    """The output of the operation at its end, if it has any."""
 
     def document(self) -> dict[str, Any]:
         """The body of `GET .../operations/{id}`."""
@@ -100,7 +100,7 @@ class Operations:
         return operation
 
     def end(self, operation: Operation, failure: Failure | None) -> None:
-        """Let a running operation be over, with what it failed in, or None."""
+        """End a running operation, with its failure or None for success."""
         operation.failure = failure
         operation.status = SUCCEEDED if failure is None else FAILED
         operation.ended = self._timers.now()
@@ -120,7 +120,7 @@ class Operations:
             operation.ended = self._timers.now()
 
     def running(self) -> list[Operation]:
-        """What has not ended yet."""
+        """The operations that have not ended yet."""
         return [operation for operation in self._by_id.values() if operation.status == RUNNING]
 
     def get(self, id_: str) -> Operation | None:
@@ -130,7 +130,7 @@ class Operations:
     def accepted(self, status: int, operation: Operation, version: str, body: Document | None = None) -> Response:
         """The first answer.
 
-        A PUT that is over at once shows its final state and carries no header, so that nobody polls. A DELETE (202) is always
+        A PUT that is over at once shows its final state and carries no header, so that clients do not poll. A DELETE (202) is always
         polled, as Azure's clients expect; its first poll can find it done.
         """
         if operation.status == SUCCEEDED and status != 202:

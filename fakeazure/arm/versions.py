@@ -1,7 +1,7 @@
 """api-versions: every ARM request names one that its namespace has, or had.
 
-Several clients of different age talk to the same resource (azure-api.md lists four for a VM), so the answer does not depend on
-the version. A version newer than all that are known is served for two years: it is the client that is newer than the list.
+Several clients of different age talk to the same resource, so the answer does not depend on the version. A version newer than all that
+are known is served for two years: it is the client that is newer than the list.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ class Faults:
         return hit
 
     def forget(self) -> None:
-        """A new request begins: none has fired yet."""
+        """Begin a new request: none has fired in it yet."""
         self._last = None
 
     def last_fired(self) -> str | None:

@@ -23,7 +23,7 @@ from lazyrecords import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A launch that was let in: what it counts for, what it holds, and how its operation will end.
+    """A launch that was accepted: its charge against quota, its stock, and how its operation will end.
 
     `failure` is the error at the end, None for success; `stuck` means that it never ends.
     """
@@ -35,11 +35,11 @@ class Allocation:
     stuck: bool = False
     reserved: Reservation | None = None
     vm: str = ""
-    """Id of the VM in `reserved`, which counts for its vCPUs and holds its stock."""
+    """Id of the VM as `reserved` lists it; the reservation then has its vCPUs in quota and its stock."""
 
 
 class Market:
-    """What can be had now, in all regions of one catalogue."""
+    """Quota, restrictions, stock, faults and prices in all regions of one catalogue."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Market:
         return self.quota.shortage(charge)
 
     def refusal(self, size: Size, subject: Subject, *, subscription: str, id_: str) -> Failure | None:
-        """Why this placement is closed to the subscription, whatever is in stock; None if it is open."""
+        """Why the subscription may not use this placement, whatever is in stock; None if it may."""
         facts: dict[str, object] = {
             "size": size.name,
             "location": size.location,
@@ -149,7 +149,7 @@ class Market:
     def allocate(
         self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
     ) -> Allocation | Failure:
-        """Let a launch in, or say why not. Order: restrictions, declared faults, quota, stock.
+        """Accept a launch, or return the failure. Order: restrictions, declared faults, quota, stock.
 
         A free unit of a capacity reservation needs neither quota nor stock.
 
@@ -194,7 +194,7 @@ class Market:
     def exchange(
         self, old: Allocation, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
     ) -> Allocation | Failure:
-        """Let a VM that is there have another size, or say why not; then it keeps what it had."""
+        """Give an existing VM another size, or return the failure; then it keeps what it had."""
         charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
         more = {name: count - old.charge.amounts.get(name, 0) for name, count in charge.amounts.items()}
         if not subject.reservation_group:
@@ -226,7 +226,10 @@ class Market:
             self.reservations.leave(allocation.reserved, allocation.vm)
 
     def reserve(self, id_: str, subscription: str, size: Size, zone: str, quantity: int) -> Failure | None:
-        """Make a capacity reservation or change its quantity, as a whole; what Azure answers where quota or stock has not enough."""
+        """Make a capacity reservation or change its quantity, all or nothing.
+
+        Returns Azure's failure where quota or stock is short, else None.
+        """
         lacking = self.reservations.reserve(id_, subscription, size, zone, quantity)
         if lacking is None:
             return None
@@ -236,7 +239,7 @@ class Market:
 
 
 def out_of_stock(subject: Subject, code: str | None = None) -> Failure:
-    """What Azure answers when there is nothing left: by placement and priority, or the code that the shelf names."""
+    """Azure's failure when there is no capacity: by placement and priority, or with the code that the shelf names."""
     if code is None:
         zonal = "Zonal" if subject.zone else ""
         spot = subject.priority == "Spot"

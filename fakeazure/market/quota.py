@@ -14,7 +14,7 @@ from lazyrecords import dataclass
 
 CORES, SPOT_CORES, MACHINES = "cores", "lowPriorityCores", "virtualMachines"
 DEFAULT_LIMIT = 1_000_000
-"""The limit of everything that nobody set: out of the way."""
+"""The limit of every quota that was not set; practically unlimited."""
 
 _LOCALIZED: Mapping[str, str] = MappingProxyType(
     {
@@ -140,7 +140,7 @@ class Quota:
         self._add(charge, 1)
 
     def give_back(self, charge: Charge) -> None:
-        """Count `charge` no more."""
+        """Give back `charge`."""
         self._add(charge, -1)
 
     def _add(self, charge: Charge, sign: int) -> None:

@@ -19,7 +19,7 @@ from lazyrecords import dataclass
 
 @dataclass(slots=True)
 class Reservation:
-    """`quantity` VMs of one size in one place. `free` of them never came from the stock: they were there before it was counted."""
+    """`quantity` VMs of one size in one zone or region; `free` of them are not part of the stock, since they were reserved before it."""
 
     key: str
     """Its ARM id in small letters."""
@@ -46,7 +46,7 @@ class Reservation:
 
     @property
     def subject(self) -> Subject:
-        """What rules of the market see of one unit."""
+        """The facts of one unit by which rules of the market select it."""
         size = self.size
         return Subject(
             "PUT",
@@ -117,18 +117,18 @@ class Reservations:
             self._settle(one)
 
     def join(self, one: Reservation, vm: str) -> None:
-        """A VM is allocated against a reservation; whether it may be is asked before."""
+        """Allocate a VM against a reservation; the caller has checked that this is allowed."""
         one.vms.append(vm)
         self._settle(one)
 
     def leave(self, one: Reservation, vm: str) -> None:
-        """A VM is gone: its unit is free, or what was beyond the quantity is less."""
+        """Remove a VM from a reservation: its unit is free again, or the overallocation is smaller."""
         if vm in one.vms:
             one.vms.remove(vm)
             self._settle(one)
 
     def _settle(self, one: Reservation) -> None:
-        """Let quota and stock be what the reservation takes now: its quantity, or its VMs where they are more."""
+        """Update quota and stock to what the reservation takes now: its quantity, or its VMs where they are more."""
         units = max(one.quantity, len(one.vms))
         self._quota.give_back(one.charge(one.units))
         self._quota.take(one.charge(units))

@@ -82,7 +82,7 @@ class Restrictions:
         self.version += 1
 
     def lift(self) -> None:
-        """Open again what was closed."""
+        """Remove all restrictions."""
         self._all.clear()
         self.version += 1
 

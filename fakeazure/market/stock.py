@@ -47,12 +47,12 @@ class Stock:
         self.shelves = list(shelves)
 
     def put(self, shelf: Shelf) -> Shelf:
-        """Add a shelf; the answer can be refilled by setting `left`."""
+        """Add a shelf, and return it; it can be refilled by setting `left`."""
         self.shelves.append(shelf)
         return shelf
 
     def empty_for(self, subject: Subject, vcpus: int, count: int = 1) -> Shelf | None:
-        """The first shelf that has not enough left for this launch, or for `count` like it."""
+        """The first shelf with too little left for `count` such launches; None when all have enough."""
         for shelf in self.shelves:
             if shelf.where.matches(subject) and shelf.left < count * shelf.need(vcpus):
                 return shelf

@@ -74,7 +74,7 @@ class Judge:
         self._known: dict[str, Mapping[str, Any]] = {}
 
     def problem(self, authorization: str | None, *, audiences: tuple[str, ...], now: float) -> Failure | None:
-        """Why a request with this header is refused, None if it is let in. `now` in seconds since the epoch."""
+        """Why a request with this header is refused, None if it is accepted. `now` in seconds since the epoch."""
         if not authorization:
             return failure("AuthenticationFailed")
         claims = self._known.get(authorization)

@@ -16,12 +16,12 @@ _IDLE = 3600.0
 
 
 def wall_time() -> float:
-    """Seconds since the epoch on the wall, which is what clients compare the times of their tokens with."""
+    """Seconds since the epoch in real time, with which clients compare the times of their tokens."""
     return time.time()
 
 
 class WallClock:
-    """The clock on the wall, `speed` times as fast from its start on."""
+    """The real-time clock, `speed` times as fast from its start on."""
 
     def __init__(self, speed: float = 1.0) -> None:
         """Start now. ValueError for a speed that is not positive."""

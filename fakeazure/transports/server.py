@@ -140,7 +140,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away, or does not trust the certificate, is no news; anything else is."""
+        """Ignores clients that disconnect or do not trust the certificate; anything else is reported."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError | ValueError):
             print(f"fakeazure: a connection ended in {type(error).__name__}: {error}", file=sys.stderr)

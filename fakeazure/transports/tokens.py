@@ -1,6 +1,6 @@
 """Tokens that every client can get: managed identity (App Service, Cloud Shell, IMDS), Entra and ADFS authorities, AKS's gallery.
 
-Any client id and secret is taken; what is asked for is checked: the tenant, the resource. Shapes: azure-api.md §1.3.
+Any client id and secret is taken; what is asked for is checked: the tenant, the resource.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ SNAPSHOTS = Kind("Microsoft.Compute", "snapshots", ("sku",), created=202, long=T
 
 
 def detach(state: State, id_: ResourceId) -> None:
-    """Let a disk belong to no VM; nothing happens if it is not there."""
+    """Detach a disk from its VM; nothing happens if it does not exist."""
     entry = state.store.get(id_)
     if entry is not None:
         kept = {key: value for key, value in entry.document.items() if key != "managedBy"}

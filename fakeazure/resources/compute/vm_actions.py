@@ -64,7 +64,7 @@ def _restart(state: State, request: Request) -> Response:
 
 
 def _run_command(state: State, request: Request) -> Response:
-    """Nothing runs: the command succeeds and says nothing, in the form in which Azure tells it."""
+    """Nothing runs: the command succeeds with empty output, in Azure's form."""
     id_ = vm_id(state, request)
     state.found(id_)
     if not text(request.body if isinstance(request.body, Mapping) else {}, "commandId"):
@@ -97,7 +97,7 @@ def _console(state: State, request: Request) -> Response:
 
 
 def serial_log(state: State, id_: str) -> str | None:
-    """What a VM has written on its console: that it was powered, when; None if there is no such VM."""
+    """The serial console log of a VM: when it was powered on; None if there is no such VM."""
     entry, facts = state.store.get(id_), state.vms.get(id_.lower())
     if entry is None or facts is None:
         return None

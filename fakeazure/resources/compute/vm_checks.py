@@ -1,4 +1,4 @@
-"""What a VM of a size can be asked for at all: image, OS disk, encryption, ultra disks. Pure; each check returns a failure."""
+"""Whether a size supports what a VM asks for: image, OS disk, encryption, ultra disks. Pure; each check returns a failure or None."""
 
 from __future__ import annotations
 

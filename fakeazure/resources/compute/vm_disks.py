@@ -17,7 +17,7 @@ def _id(vm: ResourceId, name: str) -> ResourceId:
 
 
 def check(storage: Mapping[str, Any]) -> None:
-    """Refuse disks that nobody could make, before anything is taken for their VM."""
+    """Refuse malformed disks, before quota or stock is taken for their VM."""
     for disk in (section(storage, "osDisk"), *items(storage, "dataDisks")):
         text(disk, "name")
         text(disk, "osType")
@@ -45,7 +45,7 @@ def create_os_disk(state: State, vm: ResourceId) -> None:
 
 
 def attach_data_disks(state: State, vm: ResourceId) -> None:
-    """Make the data disks that a VM asks for and attach those that are there; those that it names no more are free."""
+    """Make the data disks that a VM asks for and attach those that are there; those that it no longer names are detached."""
     document = state.found(vm).document
     disks = items(section(document["properties"], "storageProfile"), "dataDisks")
     named = set()
@@ -92,7 +92,7 @@ def _create(
 
 
 def let_go(state: State, vm: ResourceId, properties: Mapping[str, Any]) -> None:
-    """The VM is gone: its disks go with it where it says so, the others are free."""
+    """Delete or detach the disks of a deleted VM, as its delete options say."""
     for disk in _all(properties):
         there = state.store.get(text(section(disk, "managedDisk"), "id")) or state.store.get(
             _id(vm, text(disk, "name"))

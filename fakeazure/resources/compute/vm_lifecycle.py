@@ -1,4 +1,4 @@
-"""The life of a VM on the platform: let in, created, powered, evicted, removed; who asked for it does not matter here."""
+"""The lifecycle of a VM on the platform: accepted, created, powered, evicted, removed; whether a client or AKS asked does not matter."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _local(disk: Mapping[str, Any]) -> bool:
 def create(
     state: State, order: Order, allocation: Allocation, done: Callable[[Failure | None], None] | None = None
 ) -> Operation:
-    """Create a VM that the market let in. `done` is told how the operation ended."""
+    """Create a VM that the market accepted. `done` is called with the failure of the operation, None for success."""
     seconds = state.timing.vm_create
     facts = MachineFacts(
         custom_data=order.custom_data,
@@ -162,7 +162,7 @@ def snapshot(state: State, id_: ResourceId) -> VirtualMachine:
 
 
 def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
-    """The VM is gone now: NIC and disk go with it where they say so, quota and stock come back, everybody is told."""
+    """Remove a VM now: NIC and disks as their delete options say, quota and stock are given back, and the event Deleted is emitted."""
     entry = state.store.get(id_)
     facts = state.vms.get(id_.key)
     if entry is None or facts is None:
@@ -188,7 +188,7 @@ def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
 
 
 def delete(state: State, id_: ResourceId, done: Callable[[], None] | None = None) -> Operation:
-    """Begin to delete a VM; one that is being deleted goes on. A running creation is preempted."""
+    """Begin to delete a VM; for one that is being deleted returns that operation. A running creation is canceled."""
     facts = state.vms[id_.key]
     document = state.found(id_).document
     if document["properties"]["provisioningState"] == "Deleting" and facts.operation is not None:
@@ -222,7 +222,7 @@ def delete(state: State, id_: ResourceId, done: Callable[[], None] | None = None
 
 
 def evict(state: State, id_: ResourceId) -> None:
-    """Take a spot VM: scheduled event now, gone after the notice. ValueError for a VM that is not spot."""
+    """Evict a spot VM: a scheduled event now, the eviction after the notice. ValueError for a VM that is not spot."""
     vm = snapshot(state, id_)
     if vm.priority != "Spot":
         raise ValueError(f"only a spot VM can be evicted: {vm.name} is {vm.priority}")
@@ -252,7 +252,7 @@ def evict(state: State, id_: ResourceId) -> None:
 
 
 def take(state: State, id_: ResourceId) -> None:
-    """What a scheduled eviction ends in, at its time or when the VM says that it is ready; nothing happens without one."""
+    """Carry out a scheduled eviction, at its time or when the VM has approved it: delete or deallocate. Does nothing without one."""
     facts = state.vms[id_.key]
     if not facts.scheduled_events:
         return
@@ -265,7 +265,7 @@ def take(state: State, id_: ResourceId) -> None:
 
 
 def power(state: State, id_: ResourceId, to: str) -> None:
-    """Set the power state (`running`, `stopped`, `deallocated`) and tell everybody, if it changes."""
+    """Set the power state (`running`, `stopped`, `deallocated`), and emit the event if it changes."""
     facts = state.vms.get(id_.key)
     if facts is None or facts.power == to:
         return
@@ -275,7 +275,10 @@ def power(state: State, id_: ResourceId, to: str) -> None:
 
 
 def resize(state: State, id_: ResourceId, size: Size) -> None:
-    """Give a VM another size: quota and stock are those of the new one, a running VM starts again. Refused, it stays as it is."""
+    """Give a VM another size: quota and stock are those of the new one, a running VM starts again.
+
+    Raises ArmError where that is refused; the VM then stays as it is.
+    """
     facts, document = state.vms[id_.key], state.found(id_).document
     properties = {**document["properties"], "hardwareProfile": {"vmSize": size.name}}
     subject = subject_of(state, {**document, "properties": properties}, map(ResourceId.parse, facts.nics), size.family)

@@ -94,7 +94,7 @@ def constrains(state: State, id_: ResourceId) -> bool:
 
 
 def attach(state: State, id_: ResourceId, vm: ResourceId | None) -> None:
-    """Let a NIC belong to `vm`, or to none."""
+    """Attach a NIC to `vm`, or detach it with None."""
     entry = state.store.get(id_)
     if entry is None:
         return

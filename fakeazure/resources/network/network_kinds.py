@@ -183,7 +183,7 @@ def _part(id_: ResourceId, kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unused(state: State, id_: ResourceId) -> None:
-    """A public address that something uses stays."""
+    """Refuse to delete a public address that is in use."""
     user = text(section(state.found(id_).document["properties"], "ipConfiguration"), "id")
     if user:
         raise refuse("PublicIPAddressCannotBeDeleted", id=id_, user=user)
