@@ -1,4 +1,5 @@
-// Writes go_quantities.jsonl, what apimachinery makes of quantities: text, how it prints, whole units rounded up; or the error.
+// Writes go_quantities.jsonl, what apimachinery makes of quantities: text, how it prints, whole units rounded up, and how it prints without
+// a suffix (AsDec); or the error.
 // Run it in a module that has k8s.io/apimachinery:
 //
 //	go run go_quantities.go > go_quantities.jsonl
@@ -44,7 +45,7 @@ func main() {
 		if found, err := resource.ParseQuantity(text); err != nil {
 			encoder.Encode([]any{text, nil, err.Error()})
 		} else {
-			encoder.Encode([]any{text, found.String(), found.Value()})
+			encoder.Encode([]any{text, found.String(), found.Value(), found.AsDec().String()})
 		}
 	}
 }

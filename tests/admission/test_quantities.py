@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.kube.api.quantity import NANO, Quantity, QuantityError
+from harness.kube.api.quantity import NANO, Quantity, QuantityError, places_of
 from harness.kube.api.resources import fits, merge, parse_list, render, subtract
 
 # apimachinery v0.35.1, resource.ParseQuantity(text).String()
@@ -44,6 +44,9 @@ NO_QUANTITY = {
     "1ee": "unable to parse quantity's suffix",
 }
 
+GREATEST = ((1 << 63) - 1) * NANO
+"""Go cuts off what is more, in billionths."""
+
 
 @pytest.mark.parametrize(("text", "printed"), CANONICAL.items())
 def test_prints_as_go_does(text: str, printed: str) -> None:
@@ -57,10 +60,10 @@ def test_refuses_as_go_does(text: str, reason: str) -> None:
 
 
 def test_quantities_as_go_reads_them() -> None:
-    """What apimachinery says of each text (go_quantities.go): how it prints and its whole units, or null and the error."""
+    """What apimachinery says of each text (go_quantities.go): how it prints, its units, and as a decimal; or null and the error."""
     lines = Path(__file__).with_name("go_quantities.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 618
-    for text, printed, units in map(json.loads, lines):
+    for text, printed, units, *decimal in map(json.loads, lines):
         if printed is None:
             with pytest.raises(QuantityError) as raised:
                 Quantity.parse(text)
@@ -68,6 +71,10 @@ def test_quantities_as_go_reads_them() -> None:
         else:
             found = Quantity.parse(text)
             assert str(found) == printed, text
+            if (
+                found.format != "BinarySI" or 0 < abs(found.nano) < GREATEST
+            ):  # nothing, and what is cut off, keep other decimals
+                assert [found.decimal(places_of(text))] == decimal, text
             if 0 <= found.nano < NANO << 63:  # beyond that, and below zero, Go's units overflow
                 assert found.value() == units, text
 

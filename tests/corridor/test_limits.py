@@ -15,7 +15,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.nodepools.usage import exceeded_limit
 from harness.karpenter.releases import provider
 from harness.kube.api.objects import Key, with_status
-from harness.kube.api.quantity import Quantity
+from harness.kube.api.quantity import Quantity, places_of
 
 
 def world_with(*capacities: dict[str, str]) -> Store:
@@ -38,7 +38,7 @@ TWO = ({"cpu": "2", "memory": "8Gi"}, {"cpu": "4", "memory": "16Gi"})
         ("1.14.0", {"cpu": 5}, "resource usage exceeds limit (limit=5, resource-name=cpu, usage=6)"),
         ("1.14.0", {"memory": "16Gi"}, "resource usage exceeds limit (limit=17179869184, resource-name=memory, usage=25769803776)"),
         ("1.14.0", {"nodes": 1}, "resource usage exceeds limit (limit=1, resource-name=nodes, usage=2)"),
-        ("1.14.0", {"memory": "16Gi", "cpu": "500m"}, "resource usage exceeds limit (limit=0.5, resource-name=cpu, usage=6)"),
+        ("1.14.0", {"memory": "16Gi", "cpu": "500m"}, "resource usage exceeds limit (limit=0.500, resource-name=cpu, usage=6)"),
         ("1.4.0", {"memory": "16Gi"}, "memory resource usage of 25769803776 exceeds limit of 17179869184"),
         ("1.5.0", {"cpu": "5k", "memory": "1k"}, "resource usage exceeds limit (limit=1000, resource-name=memory, usage=25769803776)"),
     ],
@@ -55,7 +55,7 @@ def test_without_limits_nothing_is_exceeded() -> None:
 
 @pytest.mark.parametrize(
     ("text", "printed"),
-    [("16Gi", "17179869184"), ("5k", "5000"), ("500m", "0.5"), ("-1500m", "-1.5"), ("-2", "-2"), ("0", "0"), ("100", "100"), ("10", "10")],
+    [("16Gi", "17179869184"), ("5k", "5000"), ("500m", "0.500"), ("0.5", "0.5"), ("-1500m", "-1.500"), ("0", "0"), ("100", "100")],
 )  # fmt: skip
 def test_amounts_without_suffix(text: str, printed: str) -> None:
-    assert Quantity.parse(text).decimal() == printed
+    assert Quantity.parse(text).decimal(places_of(text)) == printed

@@ -107,11 +107,14 @@ class Quantity:
         """Whole units, rounded away from zero (Go's Value)."""
         return _divide_away(self.nano, NANO)
 
-    def decimal(self) -> str:
-        """The amount without a suffix (Go's AsDec), as some messages print it: ``17179869184`` for 16Gi, ``0.5`` for 500m."""
+    def decimal(self, places: int = 0) -> str:
+        """The amount without a suffix (Go's AsDec), as some messages print it: ``17179869184`` for 16Gi.
+
+        Go keeps the decimals of the text: ``0.5`` is printed as 0.5, 500m as 0.500. ``places``: at least so many, see :func:`places_of`.
+        """
         whole, rest = divmod(abs(self.nano), NANO)
-        sign = "-" if self.nano < 0 else ""
-        return f"{sign}{whole}.{rest:09d}".rstrip("0") if rest else f"{sign}{whole}"
+        decimals = f"{rest:09d}"[:places] + f"{rest:09d}"[places:].rstrip("0")
+        return f"{'-' if self.nano < 0 else ''}{whole}{'.' if decimals else ''}{decimals}"
 
 
 ZERO = Quantity(0)
@@ -136,22 +139,16 @@ def _parse(text: str) -> Quantity:
     number = digits or "0"
     scale = exponent - len(decimals) if form != "BinarySI" else -len(decimals)
     shifted = number + decimals
-    if form == "BinarySI":
-        # Go's estimate of the decimal digits of the factor decides between its two parsers
-        room = 15 - len(number) - exponent * 3 // 10 - 1 if not decimals else -1
-    else:
-        room = _INT64_DIGITS - len(shifted)
-    if room >= 0 and scale >= -9:
+    if _is_short(number, decimals, exponent, form):
         value = int(shifted)
         amount = value << exponent if form == "BinarySI" else value
-        if amount < 1 << 63:
-            if form == "BinarySI":
-                canonical = bool(value & 7)
-            else:
-                canonical = scale % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0"
-            nano = amount * 10 ** (scale + 9)
-            nano = -nano if sign == "-" else nano
-            return Quantity(nano, form, text if canonical and text != _canonical(nano, form) else "")
+        if form == "BinarySI":
+            canonical = bool(value & 7)
+        else:
+            canonical = scale % 3 == 0 and not shifted.endswith("000") and shifted[0] != "0"
+        nano = amount * 10 ** (scale + 9)
+        nano = -nano if sign == "-" else nano
+        return Quantity(nano, form, text if canonical and text != _canonical(nano, form) else "")
     if not (zeros or digits or decimals):
         raise QuantityError(_WRONG_NUMBER)
     if scale > 10_000 or len(shifted) > 4_000:  # beyond any use; Go computes for minutes
@@ -168,6 +165,26 @@ def _parse(text: str) -> Quantity:
         if 0 < nano < NANO:
             form = "DecimalSI"
     return Quantity(-nano if sign == "-" else nano, form)
+
+
+def places_of(value: str | float | None) -> int:
+    """The decimals of a quantity that is written so, when it is printed without a suffix: 3 for 1500m. Raises QuantityError."""
+    match = _SHAPE.match("0" if value is None else str(value))
+    if match is None:
+        raise QuantityError(_WRONG_FORMAT)
+    _, _, digits, _, decimals, suffix = match.groups()
+    exponent, form = _suffix(suffix)
+    if not _is_short(digits or "0", decimals or "", exponent, form):
+        return 9
+    return 0 if form == "BinarySI" else max(0, len(decimals or "") - exponent)
+
+
+def _is_short(number: str, decimals: str, exponent: int, form: Format) -> bool:
+    """Whether Go takes the parser for short numbers; the other one computes with nine decimals."""
+    if form == "BinarySI":
+        # by Go's estimate of the decimal digits of the factor
+        return not decimals and 15 - len(number) - exponent * 3 // 10 - 1 >= 0
+    return len(number + decimals) <= _INT64_DIGITS and exponent - len(decimals) >= -9
 
 
 @lru_cache(maxsize=4096)

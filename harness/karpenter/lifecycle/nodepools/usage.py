@@ -12,7 +12,7 @@ from harness.engine.ports import Change, View
 from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.releases import CoreRelease
 from harness.kube.api.objects import Object, is_terminating, name_of, spec_of, status_of
-from harness.kube.api.quantity import Format, Quantity
+from harness.kube.api.quantity import Format, Quantity, places_of
 from harness.kube.api.resources import ResourceList, merge, parse_list
 from lazyrecords import dataclass
 
@@ -45,10 +45,11 @@ def exceeded_by(pool: Object, used: ResourceList, core: CoreRelease) -> str | No
 
     Source: core pkg/apis/v1/nodepool.go (Limits.ExceededBy), which takes resources in any order.
     """
-    limits = parse_list(spec_of(pool).get("limits"))
+    written = spec_of(pool).get("limits") or {}
+    limits = parse_list(written)
     for name in sorted(limits):
         if name in used and used[name] > limits[name]:
-            limit, usage = limits[name].decimal(), used[name].decimal()
+            limit, usage = limits[name].decimal(places_of(written[name])), used[name].decimal()
             if core.structured_errors:
                 return f"resource usage exceeds limit (limit={limit}, resource-name={name}, usage={usage})"
             return f"{name} resource usage of {usage} exceeds limit of {limit}"
