@@ -143,21 +143,22 @@ class StateNodes:
         touched.update(self._machine_of_node[name] for name in names if name in self._machine_of_node)
         if self._fleet is not None and not touched and not names:
             return self._fleet
-        moved = [self._renew(each, snapshot, make) for each in touched]
+        changes = [self._renew(each, snapshot, make) for each in touched]
         machines = self._machines
         if self._fleet is None:
             self._standing = sorted(
                 (machine.place, each) for each, machine in machines.items() if machine.place is not None
             )
             self._names = sorted((name, each) for each, machine in machines.items() for name in machine.names)
-        if self._fleet is None or any(moved):
+        renewed = {each: state for each in touched if each in machines and (state := machines[each].state) is not None}
+        if self._fleet is None or any(moved for moved, _ in changes):
             by_provider = {each: state for _, each in self._standing if (state := machines[each].state) is not None}
+        else:
+            by_provider = {**self._fleet.by_provider, **renewed}
+        if self._fleet is None or any(renamed for _, renamed in changes):
             by_node = {name: by_provider[each] for name, each in self._names}
         else:
-            renewed = {
-                each: state for each in touched if each in machines and (state := machines[each].state) is not None
-            }
-            by_provider, by_node = {**self._fleet.by_provider, **renewed}, dict(self._fleet.by_node)
+            by_node = dict(self._fleet.by_node)
             by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
         for each in touched:
             self._upkeep.change(each, by_provider.get(each))
@@ -228,8 +229,8 @@ class StateNodes:
                 self._placed.pop(name, None)
         return set(new)
 
-    def _renew(self, provider_id: str, snapshot: ClusterSnapshot, make: Make) -> bool:
-        """Makes the state node of a machine anew where its objects are others; returns whether machines stand otherwise than before."""
+    def _renew(self, provider_id: str, snapshot: ClusterSnapshot, make: Make) -> tuple[bool, bool]:
+        """Makes the state node of a machine anew where its objects are others; returns what :meth:`_stands` does."""
         machine = self._machines[provider_id]
         before, was, named = machine.state, machine.place, machine.names
         counted = machine.names = machine.counted()
@@ -253,24 +254,26 @@ class StateNodes:
             return self._placed.get(names[0], ()) if names else ()
         return [pod for pod in snapshot.pods if _node_of(pod) in names]
 
-    def _stands(self, machine: str, places: tuple[_Stand | None, _Stand | None], names: tuple[_Names, _Names]) -> bool:
-        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns whether that changed.
+    def _stands(
+        self, machine: str, places: tuple[_Stand | None, _Stand | None], names: tuple[_Names, _Names]
+    ) -> tuple[bool, bool]:
+        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns which of them changed.
 
         At the first look all are put in order when they are made.
         """
-        if places[0] == places[1] and names[0] == names[1]:
-            return False
+        changed = places[0] != places[1], names[0] != names[1]
         if self._fleet is None:
-            return True
-        if places[0] is not None:
+            return changed
+        if changed[0] and places[0] is not None:
             del self._standing[bisect_left(self._standing, (places[0], machine))]
-        if places[1] is not None:
+        if changed[0] and places[1] is not None:
             insort(self._standing, (places[1], machine))
-        for name in names[0]:
-            del self._names[bisect_left(self._names, (name, machine))]
-        for name in names[1]:
-            insort(self._names, (name, machine))
-        return True
+        if changed[1]:
+            for name in names[0]:
+                del self._names[bisect_left(self._names, (name, machine))]
+            for name in names[1]:
+                insort(self._names, (name, machine))
+        return changed
 
 
 def _set(members: dict[str, Object], machine_of: dict[str, str], obj: Object, machine: str, takes: bool) -> None:
