@@ -52,7 +52,7 @@ class Adoption:
         self.missing: list[str] = []
 
     def _moment(self) -> int:
-        """When the dump was made."""
+        """The time at which the dump was made, in nanoseconds of its own clock (since `EPOCH`)."""
         from harness.explain.pods.departures import latest_moment
         from harness.karpenter.scheduling import ClusterSnapshot
 
@@ -158,7 +158,7 @@ class Adoption:
             self._patch("NodeClaim", name_of(claim), {"status": {"lastPodEventTime": self._then(event)}}, "status")
 
     def _then(self, text: str) -> str:
-        """A moment of the dump, on this world's clock."""
+        """A timestamp of the dump, moved to this world's clock."""
         return render((self._world.clock.now - max(0, self._now - parse(text))) // SECOND * SECOND)
 
     def _look_alike(self, node: Object, given: Object) -> None:

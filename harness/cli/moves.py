@@ -44,7 +44,7 @@ class Moves:
     unpriced: tuple[str, ...] = ()
 
     def value(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """The moves as JSON."""
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
         meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
         found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
@@ -166,7 +166,7 @@ class _Meter:
             self.most = max(self.most, self.now)
 
     def stop(self) -> None:
-        """Looks once more, and no more."""
+        """Takes the last reading and stops."""
         self._world.clock.leaving = None
         self._look()
 

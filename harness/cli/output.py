@@ -122,7 +122,7 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
 
 
 def misplaced(path: Path) -> str:
-    """Why no file of this name can be written, in a few words, before there is anything to write; empty where one can."""
+    """Why a file of this name cannot be written, checked before there is anything to write; empty where it can."""
     if path.is_dir():
         return "is a folder"
     place = path.absolute().parent

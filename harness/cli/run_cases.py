@@ -38,7 +38,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str | None) -> Shard:
-        """`2/5`; the whole where nothing is said. Raises InputError."""
+        """Parses `2/5`; None is the whole. Raises InputError."""
         if text is None:
             return cls()
         found = re.fullmatch(r"(\d+)/(\d+)", text)
@@ -47,7 +47,7 @@ class Shard:
         return cls(int(found[1]), int(found[2]))
 
     def of(self, cases: Sequence[Case]) -> list[Case]:
-        """Every so many cases, so that files of many cases are divided, too."""
+        """The cases of this part: every `count`-th, so that files with many cases are divided, too."""
         return list(cases[self.number - 1 :: self.count])
 
 
@@ -102,13 +102,13 @@ class Progress(Protocol):
     """How far a run has come, on standard error."""
 
     def advance(self, *, bad: bool) -> None:
-        """One case more has ended."""
+        """Notes that one more case has ended."""
 
     def show(self, text: str) -> None:
         """Prints text on standard output, without disturbing what is told here."""
 
     def end(self) -> None:
-        """Nothing more is told."""
+        """Ends the display."""
 
 
 def progress(count: int, noun: str = "cases") -> Progress:

@@ -87,7 +87,7 @@ class Power:
         return [each for told in self._prices.values() for each in told]
 
     def reprice(self, t: float) -> None:
-        """Azure may have other prices from now on."""
+        """Notes that Azure's prices may have changed."""
         for size, capacity_type in tuple(self._prices):
             found = self._world.price(size, capacity_type)
             if found.usd != self._prices[size, capacity_type][-1].price:

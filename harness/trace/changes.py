@@ -29,7 +29,7 @@ _SENDERS: Mapping[str, str] = {
 
 
 def sender(identity: Identity) -> str:
-    """The identity in one word."""
+    """The short name of an identity."""
     return _SENDERS.get(identity.user, identity.by)
 
 
@@ -51,7 +51,7 @@ class Seen:
 
 
 def from_journal(journal: Iterable[Entry]) -> Iterator[Seen]:
-    """Everything that a memory cluster was asked for and that came to something."""
+    """Every request in a memory cluster's journal, refused ones too."""
     for each in journal:
         yield _of_entry(each, each.after)
 
@@ -95,7 +95,7 @@ class Witness:
         return ()
 
     def reconcile(self, key: Any) -> Any:
-        """Is never asked for."""
+        """Never called."""
         raise AssertionError(f"a witness has nothing to do: {key}")
 
 

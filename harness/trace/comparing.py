@@ -55,12 +55,12 @@ class Comparison:
 
     @property
     def real(self) -> Sequence[Difference]:
-        """Those that are not kept."""
+        """The differences that are not allowed."""
         return [each for each in self.differences if not each.kept]
 
 
 def compare_traces(left: Trace, right: Trace) -> Comparison:
-    """Compares what came of two worlds."""
+    """Compares the outcomes of two worlds."""
     sources = "real" not in (left.header.karpenter, right.header.karpenter)
     one, other = (_in_region(outcome_of(each, sources=sources), each.header, left, right) for each in (left, right))
     found: list[Difference] = []

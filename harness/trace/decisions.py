@@ -27,7 +27,7 @@ _MANY = 50  # Nodes whose reasons are told of one pod
 
 
 class Decisions(Listener):
-    """Keeps every simulation; its facts are worked out when they are asked for."""
+    """Keeps every simulation; its facts are computed when they are first read."""
 
     wants_ledger = True
 
@@ -54,7 +54,7 @@ class Decisions(Listener):
         self._names[id(planned)] = (planned, nodeclaim)
 
     def facts(self) -> Iterator[Fact]:
-        """All decisions in order. What is decided again as it was is told once."""
+        """All decisions in order, without those that repeat the last one about the same pods."""
         sizes = _SizeLists(self._world)
         last: dict[str, Hashable] = {}
         for number, (t, results, ledger, market, there) in enumerate(self._passes, 1):
@@ -117,7 +117,7 @@ class Decisions(Listener):
 
 
 def decisions_of_events(trace_events: Iterable[EventTold]) -> Iterator[Decision]:
-    """What a Karpenter decided that is somebody else: by its Events about pods."""
+    """The decisions of a Karpenter in another process, from its Events about pods."""
     groups: dict[tuple[float, str, str, str], list[str]] = {}
     for event in trace_events:
         kind, _, rest = event.object.partition("/")
@@ -147,7 +147,7 @@ class _SizeLists:
         self._new: list[Fact] = []
 
     def new(self) -> Iterator[Fact]:
-        """The facts that nobody has told yet."""
+        """The facts about lists that have not been written yet."""
         new, self._new = self._new, []
         yield from new
 

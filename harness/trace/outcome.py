@@ -186,7 +186,7 @@ def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
 
 
 def _calls(trace: Trace) -> dict[str, list[str]]:
-    """What was asked of Azure to be changed, by NodeClaim."""
+    """The writes to Azure, by NodeClaim."""
     found: dict[str, list[str]] = {}
     for call in trace.of(ArmCall):
         if call.method in ("GET", "HEAD", "POST") or call.operation not in _OF_MACHINES:

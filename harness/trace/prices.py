@@ -8,7 +8,7 @@ __all__ = ["price_text", "saving_text", "unpriced_text"]
 
 
 def price_text(usd: float, *, unpriced: bool = False) -> str:
-    """`0.0960 USD/h`; of an offering without a price what Karpenter reckons with."""
+    """`0.0960 USD/h`; for an offering without a price the figure that Karpenter uses."""
     return f"no known price (Karpenter reckons with {usd:g} USD/h)" if unpriced else f"{usd:.4f} USD/h"
 
 

@@ -74,7 +74,7 @@ def record(world: World) -> Recording:
 
 
 class Recording:
-    """Of one world. Ask for its trace when the world has done what it should; it can go on afterwards."""
+    """The recording of one world. `trace` can be called at any time; the world can go on afterwards."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -99,7 +99,7 @@ class Recording:
         self._places[name] = (file, line)
 
     def step(self, text: str, file: str = "", line: int = 0) -> None:
-        """Somebody is about to do something. Prices may be others than before."""
+        """Notes a step that is about to begin; prices may have changed before it."""
         self._power.reprice(self._now)
         self._steps.append(Step(self._now, text, file, line))
 
@@ -122,7 +122,7 @@ class Recording:
     # The trace.
 
     def trace(self, *, outcome: str = "", scenario: Mapping[str, Any] | None = None, command: str = "") -> Trace:
-        """Everything so far."""
+        """The trace of everything so far."""
         self._power.reprice(self._now)
         changes = list(self._changes())
         by_kind: dict[str, list[Fact]] = {kind: [] for kind in _ORDER}

@@ -20,7 +20,7 @@ class Recorded:
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The record as JSON."""
         shape = shape_of(type(self))
         found = dict(shape.constant)
         for name, attribute, default in shape.written:

@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Asserts the scenario: 0 when it holds, 1 when not, 2 for bad input, 3 where cluster, port or controller is not to be had."""
+    """Asserts the scenario: 0 when it holds, 1 when not, 2 for bad input, 3 where cluster, port or controller is missing."""
     from fakeazure.transports.pki import PkiError
     from harness.cli.worlds import InputError, check_release
     from harness.clusters.errors import ClusterFailed

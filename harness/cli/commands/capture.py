@@ -99,7 +99,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell_left_out(unknown: Sequence[Problem]) -> None:
-    """A line for each field that no release here knows: it stays out of the case."""
+    """Prints a line for each field that no known release has: it is left out of the case."""
     for problem in unknown:
         print(f"left out: {problem}", file=sys.stderr)
 

@@ -188,7 +188,7 @@ def _named(world: World, explained: Sequence[PodExplanation], name: str) -> list
 def _guesses(
     world: World, explained: Sequence[PodExplanation], pools: Sequence[NodePoolSizes], asked: str | None
 ) -> dict[str, dict[str, str]]:
-    """What nobody measured of the sizes that are talked about."""
+    """The facts about the mentioned sizes that are guesses."""
     from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes, of_size
 
     named = [size for pool in pools for size, _ in pool.sizes[:1]]

@@ -34,7 +34,7 @@ _GOES = ("NodeClaim", "Node")
 
 
 def unfit(case: Case) -> str:
-    """Why a case cannot be asserted on such a cluster; empty when it can."""
+    """Why a case cannot run on an attached cluster; empty when it can."""
     if case.header.skip is not None:
         return case.header.skip
     if case.needs_virtual_time:
@@ -100,7 +100,7 @@ class AttachedRun:
         return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, seconds=watch(), tags=tags)
 
     def _await_controller(self, world: RealWorld) -> None:
-        """Waits until somebody asks Azure something."""
+        """Waits until a controller makes its first call of Azure."""
         patience = Patience(self._wait)
         while not world.cloud.journal.last:
             if patience.passed:

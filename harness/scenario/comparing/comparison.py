@@ -24,7 +24,7 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact that is not the same; `kept` is the reason for which it may be."""
+    """A fact that differs; `kept` is the reason why it may, empty where it may not."""
 
     fact: str
     simulated: Any
@@ -54,12 +54,12 @@ class Comparison:
 
     @property
     def kept(self) -> Sequence[Difference]:
-        """Differences that are known, with the reason."""
+        """The differences that are allowed, each with its reason."""
         return [each for each in self.differences if each.kept]
 
     @property
     def first(self) -> Difference | None:
-        """The first one that is not known."""
+        """The first difference that is not allowed; None when all are."""
         return next((each for each in self.differences if not each.kept), None)
 
     def to_json(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class Comparison:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Comparison:
-        """What `to_json` wrote."""
+        """The comparison that `to_json` wrote."""
         differences = tuple(Difference(*each) for each in value["differences"])
         return cls(**{**value, "result": Result(value["result"]), "differences": differences})
 

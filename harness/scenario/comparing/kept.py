@@ -31,7 +31,7 @@ class Kept(BaseModel):
     releases: tuple[str, ...] = ()
 
     def fits(self, case: str, release: str, fact: str, simulated: Any, real: Any) -> bool:
-        """Whether this is the difference."""
+        """Whether a difference matches."""
         texts = ((self.case, case), (self.fact, fact), (self.simulated, _text(simulated)), (self.real, _text(real)))
         return (not self.releases or release in self.releases) and all(
             re.fullmatch(pattern, text, re.DOTALL) for pattern, text in texts
@@ -46,7 +46,7 @@ class KeptDifferences:
 
     @classmethod
     def read(cls, path: Path) -> KeptDifferences:
-        """Of a YAML file: a list. Raises ScenarioError with all its mistakes."""
+        """Reads a YAML file, which is a list. Raises ScenarioError with all its mistakes."""
         name = str(path)
         try:
             found = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -74,7 +74,7 @@ class KeptDifferences:
         return cls(tuple(kept))
 
     def reason(self, case: str, release: str, fact: str, simulated: Any, real: Any) -> str:
-        """Why this difference is kept; empty when it is not."""
+        """The reason why a difference is allowed; empty when it is not."""
         return next((each.reason for each in self.all if each.fits(case, release, fact, simulated, real)), "")
 
 

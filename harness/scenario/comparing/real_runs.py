@@ -75,7 +75,10 @@ class RealRuns:
         self._folder.cleanup()
 
     def compare(self, case: Case) -> Comparison:
-        """What two Karpenters make of a case. Raises ScenarioError, ControllerDied, PkiError."""
+        """Runs a case under the simulated loop and the real controller, and compares them.
+
+        Raises ScenarioError, ControllerDied, PkiError.
+        """
         from harness.world.facts import facts_of
 
         watch = stopwatch()
@@ -106,7 +109,7 @@ class RealRuns:
         return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, watch(), rows)
 
     def replay(self, case: Case, recording: Recording) -> list[Difference]:
-        """Where the simulated loop comes to something else than a recorded run did; known differences are left out."""
+        """The differences between the simulated loop and a recorded run, without those that are allowed."""
         from harness.world.facts import Facts, facts_of
 
         simulated = self._simulated(case, Shared(self._caches, self._overrides))
@@ -244,7 +247,7 @@ def _verdicts(run: Run) -> dict[str, str]:
 
 
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
-    """How many cells of label tables about a Node (`written`) come out the same."""
+    """How many cells of label tables about a Node (`written`) agree."""
     return sum(label.endswith(".written") and real.get(label) == said for label, said in verdicts.items())
 
 

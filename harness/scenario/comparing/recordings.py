@@ -27,7 +27,7 @@ class Recording:
 
     @classmethod
     def of(cls, case: str, release: str, expectations: Mapping[str, str], facts: Facts) -> Recording:
-        """What a run came to."""
+        """The recording of a run that has ended."""
         return cls(case, release, dict(expectations), facts.found)
 
     def write(self, folder: Path) -> None:

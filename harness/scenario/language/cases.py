@@ -60,7 +60,7 @@ class Entry:
 
     @property
     def inner(self) -> Entry:
-        """What an entry over virtual time looks at, as an entry of its own; others are what they are."""
+        """For an entry over virtual time, the expectation inside it as an entry of its own; else the entry itself."""
         body = self.expectation.body
         if not isinstance(body, OverTime):
             return self
@@ -93,7 +93,7 @@ class Case:
 
     @property
     def seeds(self) -> Seeds | None:
-        """The seeds that it runs under, where it is more than its own."""
+        """The seeds under which it runs, None where that is only its own."""
         given = self.header.seeds
         return Seeds.model_construct(count=given, hold="all") if isinstance(given, int) else given
 
@@ -124,7 +124,7 @@ class Case:
         return tuple(one.object for one in rejected if one is not None)
 
     def given_mark(self, *path: str | int) -> Mark:
-        """Where an input was set: in `given`, in the case or in the matrix."""
+        """The place where an input was set: in `given`, in the case or in the matrix."""
         document = self.given_document
         listed = document.value.get("cases", ())
         own = [index for index, case in enumerate(listed) if case["case"] == self.axes.get("case")]
@@ -247,7 +247,7 @@ def _substituted(manifest: Manifest, variables: Mapping[str, str]) -> Manifest:
 
 @dataclass(frozen=True, slots=True)
 class _Laid:
-    """A header with one case's parts laid over it, and where each part of it stands."""
+    """A header with one case's parts merged over it, and the place of each part."""
 
     document: Document
     chosen: Mapping[str, str]

@@ -52,7 +52,7 @@ def core_problems(manifest: Manifest) -> Iterator[Problem]:
 
 
 def field_problems(manifest: Manifest) -> Iterator[Problem]:
-    """Fields of Karpenter's resources that no release has: typing errors, which an API server drops without a word.
+    """Fields of Karpenter's resources that no release has: typing errors, which an API server drops silently.
 
     Not for objects that CRDs of the user's own judge.
     """
@@ -78,7 +78,7 @@ def _one_of(places: Sequence[str]) -> str:
 
 
 def duration_problems(manifest: Manifest) -> Iterator[Problem]:
-    """Durations that Karpenter cannot read; its own CRDs refuse them, those of a user may not."""
+    """Durations that Karpenter cannot parse; its own CRDs refuse them, a user's CRDs may not."""
     for path in _DURATIONS.get(manifest.kind, ()):
         for pointer, value in _at(manifest.object, path):
             if not isinstance(value, str) or (value == "Never" and path[-1] != "duration"):
@@ -117,7 +117,7 @@ def _told(obj: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
 
 
 def _moments(value: Any, at: Pointer) -> Iterator[tuple[Pointer, str]]:
-    """Moments that are none (meta/v1 Time: RFC 3339)."""
+    """Timestamps that are not valid (meta/v1 Time: RFC 3339)."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _moments(item, (*at, index))

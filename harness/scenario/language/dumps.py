@@ -42,7 +42,7 @@ class Dump:
     moment: str = ""
 
     def notes(self) -> Iterator[str]:
-        """What was read of a live cluster, and a line for each group that is left out."""
+        """Lines about what was read of a live cluster and about each group that is left out."""
         yield from self.live
         if self.unused:
             yield f"not simulated: {_listed(self.unused)}"
@@ -111,7 +111,7 @@ def registered(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 
 def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """What others refer to first: Namespaces, classes, NodePools, then the rest as it stands."""
+    """The objects with those first to which others refer: Namespaces, classes, NodePools; the rest in its order."""
     return sorted(manifests, key=lambda one: creation_rank(one.kind))
 
 
@@ -170,7 +170,7 @@ def origin_of(manifest: Manifest, dump: Dump) -> Manifest | None:
 
 
 def _finished(obj: Mapping[str, Any]) -> bool:
-    """Whether nothing of it runs: a pod that has ended, a Job that is done or suspended."""
+    """Whether an object runs nothing: a pod that has ended, a Job that is done or suspended."""
     status = obj.get("status") or {}
     if obj["kind"] == "Pod":
         return status.get("phase") in ("Succeeded", "Failed")

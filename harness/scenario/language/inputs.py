@@ -58,7 +58,7 @@ def world_arguments(given: Given) -> dict[str, Any]:
 
 
 def timing_arguments(timing: Timing) -> dict[str, float]:
-    """The times that are said, in seconds, by the names of World.change_timing."""
+    """The times that the case gives, in seconds, by the names of World.change_timing."""
     return {name: getattr(timing, name) for name in type(timing).model_fields if name in timing.model_fields_set}
 
 

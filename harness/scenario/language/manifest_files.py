@@ -66,7 +66,7 @@ class ManifestFiles:
         return known
 
     def beside(self, name: str) -> list[str]:
-        """The files in the folder of a name, spelled as it is: what may be meant by one that is not there."""
+        """The manifest files in the folder of a missing name, with the folder as it is spelled there, for suggestions."""
         folder = os.path.dirname(name)
         try:
             names = os.listdir(self._directory / folder)
@@ -155,6 +155,6 @@ def _fits(manifest: Manifest, reference: str) -> bool:
 
 
 def _identity_of(manifest: Manifest) -> tuple[str, str, str]:
-    """The same of what its document says."""
+    """Kind, namespace and name of a document, by which it replaces another."""
     metadata = manifest.object.get("metadata") or {}
     return str(manifest.object.get("kind")), metadata.get("namespace") or "default", str(metadata.get("name"))

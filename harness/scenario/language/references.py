@@ -85,7 +85,7 @@ def check_references(
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What names may lead to: the objects of a scenario, and the files beside it."""
+    """What names may refer to: the objects of a scenario, and the files beside it."""
 
     manifests: Sequence[Manifest]
     from_files: bool
@@ -98,7 +98,7 @@ class _Known:
         return Problem(self.document.position(place), dotted(place), what, hint)
 
     def unknown(self, place: Path_, reference: str, what: str = "is not an object of this scenario") -> Problem:
-        """A name that leads nowhere, with the nearest one that does."""
+        """The problem of a name that refers to nothing, with the nearest known one."""
         names = [manifest.reference for manifest in self.manifests]
         return self.problem(place, f"'{reference}' {what}", did_you_mean(reference, names))
 

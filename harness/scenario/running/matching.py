@@ -14,7 +14,7 @@ __all__ = ["ABSENT", "Difference", "differences", "said", "show", "text_of"]
 
 
 class _Absent:
-    """What is not there; not the same as null."""
+    """A value that is absent, as opposed to null."""
 
     def __repr__(self) -> str:
         return "absent"
@@ -93,13 +93,13 @@ def differences(expected: Any, actual: Any, path: str = "", *, quantities: bool 
 
 
 def said(model: Model) -> dict[str, Any]:
-    """What a model's map says in the file: its keys as they are spelled there, without those left out."""
+    """A model's map as it is in the file: keys as they are spelled there, without those left out."""
     fields = {field.alias or name: getattr(model, name) for name, field in type(model).model_fields.items()}
     return {key: value for key, value in fields.items() if value is not None}
 
 
 def _literally(wanted: Any, actual: Any) -> bool:
-    """Equal throughout, nothing standing for anything else."""
+    """Whether two values are literally equal, without conditions or wildcards."""
     if isinstance(wanted, Mapping):
         if not isinstance(actual, Mapping) or wanted.keys() != actual.keys():
             return False

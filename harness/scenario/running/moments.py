@@ -83,7 +83,7 @@ def _node_of(pod: Any) -> str:
 
 
 def told(moment: Moment) -> str:
-    """A moment as the file says it."""
+    """A moment as the file writes it."""
     return show({key: _word(key, value) for key, value in said(moment).items()})
 
 

@@ -47,7 +47,7 @@ class Refusal:
 
     @property
     def text(self) -> str:
-        """What was said, and what the file should say where that is plain."""
+        """The message, and what the file should have where that is clear."""
         if self.manifest is None:
             return self.rejection.text
         mistake = kind_mistake(self.manifest)
@@ -81,7 +81,7 @@ class Run:
     """What was seen of each entry over virtual time, by its label."""
 
     def manifest(self, reference: str) -> Manifest | None:
-        """The object of the file that is called so."""
+        """The object of the file with this reference; None when there is none."""
         return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
 
     def find(self, reference: str) -> Object | None:

@@ -69,7 +69,7 @@ class Runner:
         return self._report(case, outcome, judged.verdicts, start, reason=reason, trace=judged.trace)
 
     def judge(self, case: Case) -> Judged:
-        """The verdicts of all expectations of a case, and of what nobody expected; under several seeds one on those, too."""
+        """The verdicts of all expectations of a case, and of what is unexpected; with several seeds one about the share that held, too."""
         if case.seeds is None:
             return self.judge_once(case)
         found = under_seeds(case, lambda one: self.examine(one)[1])
@@ -274,7 +274,7 @@ def _evict(run: Run, reference: str, mark: Mark) -> None:
 
 
 def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
-    """The patch as kubectl would read it: numbers are numbers there."""
+    """The patch as kubectl reads the file: a plain number is a number."""
     node = case.given_document.node_at(case.when_paths[index] + ("patch", "to"))
     value: Mapping[str, Any] = kubernetes_value(node)
     return value

@@ -20,7 +20,7 @@ Verdicts = tuple[Verdict, ...]
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What the seeds of a case came to. `case` is it under the seed that decides: the first that fails, or holds if one is enough."""
+    """The results of a case under its seeds. `case` is it under the seed that decides: the first that fails, or holds if one is enough."""
 
     case: Case
     decides: Verdicts
@@ -53,7 +53,7 @@ def under_seeds(case: Case, examine: Callable[[Case], Verdicts]) -> Seeded:
 
 
 def _apart(failed: Sequence[tuple[Case, Verdicts]]) -> Iterator[str]:
-    """What did not hold, and under which seeds: those that fail alike are told together."""
+    """What did not hold, and under which seeds; equal failures are grouped."""
     alike: dict[str, list[str]] = {}
     for case, verdicts in failed:
         worst = next(verdict for verdict in verdicts if not verdict.holds)

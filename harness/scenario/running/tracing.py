@@ -71,7 +71,7 @@ def _flow(value: Any) -> str:
 
 
 def listen(run: Run, *, explained: bool) -> None:
-    """Begins to record a world in which nothing has happened yet; `explained`: the scheduler's reasons are kept, too."""
+    """Begins to record a new world; `explained`: with the scheduler's reasons."""
     from harness.trace import record
 
     run.recording = record(run.world)

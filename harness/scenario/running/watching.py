@@ -14,7 +14,7 @@ __all__ = ["watched"]
 
 
 def _look(watch: Watch, run: Run, now: float) -> None:
-    """Asks once more."""
+    """Checks one entry, and notes what does not hold at `now`."""
     watch.add(tuple(verdict for verdict in check(watch.entry.inner, run) if not verdict.holds), now)
 
 

@@ -44,7 +44,7 @@ def check(body: Disrupted | NotDisrupted, entry: Entry, run: Run) -> Iterator[Ve
 
 
 def _wrong(body: Disrupted, one: Disruption, run: Run) -> list[Difference]:
-    """In what a decision is not the expected one."""
+    """How a decision differs from the expected one."""
     found: list[Difference] = []
     if body.node is not None and not any(_is(body.node, each) for each in one.nodes):
         found.append(Difference("node", body.node, ", ".join(each.node or each.nodeclaim for each in one.nodes)))
@@ -84,7 +84,7 @@ def _is(reference: str, gone: Any) -> bool:
 
 
 def _launched(name: str, run: Run) -> dict[str, str]:
-    """What a replacement is, also one that is gone by now."""
+    """A replacement NodeClaim, also one that is gone by now."""
     writes = (write.after for write in run.world.journal if write.key.kind == "NodeClaim" and write.key.name == name)
     labels: dict[str, str] = {}
     for after in writes:
@@ -127,7 +127,7 @@ def _plain(wanted: Any) -> Any:
 
 
 def _words(node: Any, run: Run) -> list[str]:
-    """What was said about a Node, its NodeClaim and its NodePool that keeps it, in order."""
+    """The events about a Node, its NodeClaim and its NodePool that say why it is kept, in order."""
     machine = spec_of(node).get("providerID")
     claims = [name_of(each) for each in run.world.list("NodeClaim") if status_of(each).get("providerID") == machine]
     about = {

@@ -17,7 +17,7 @@ __all__ = ["check"]
 
 
 def check(body: OverTime, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict; where it fails, with the moment that decides."""
+    """One verdict; a failure names the moment that decides."""
     start = START if body.from_ is None else first(body.from_, run)
     if start is None:
         assert body.from_ is not None

@@ -94,7 +94,7 @@ def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
 
 
 def sentence(pod: Mapping[str, Any], run: Run) -> str:
-    """Why Karpenter does not place this pod, in its own words; empty when it said nothing."""
+    """Karpenter's sentence why it cannot schedule this pod; empty when there is none."""
     return _last_word(pod, run, "karpenter").removeprefix("Failed to schedule pod, ")
 
 

@@ -44,7 +44,7 @@ MODULES: Mapping[str, str] = {
 
 
 def story_command(case: Case) -> str:
-    """The command that tells the whole story of a case."""
+    """The command that prints all that happened in a case."""
     seed = "" if case.header.seeds is None else f" --seed {case.given.seed or 0}"
     return f"harness watch {quote(case.file)} -k {quote(case.name)}{seed}"
 
@@ -90,7 +90,7 @@ def _is_of(label: str, entry: str) -> bool:
 
 
 def _unexpected(run: Run, why: Why, verdict: Verdict) -> list[str]:
-    """What nobody asked for and yet fails the case; of a refusal, the verdict says all."""
+    """The lines under an unexpected refusal, runaway or silent fault; a refusal's verdict has them all."""
     if verdict.label in ("unexpected runaway", "unexpected motion"):
         return listed(why.claims(), ITEMS, "NodeClaims")
     if ".azure.faults" in verdict.label:
