@@ -157,9 +157,10 @@ class Engine:
         self.revision += 1
         routes = self._routes.get(change.object["kind"])
         if routes:
+            now = self.clock.now
             for index, router in routes:
                 for key in router(change):
-                    self._push(index, key, self.clock.now, Wait.PROGRESS)
+                    self._push(index, key, now, Wait.PROGRESS)
 
     def touch(self) -> None:
         """Counts a change of the world that is not a change of the cluster (the cloud's state)."""

@@ -33,6 +33,7 @@ _BY_KIND: Mapping[str, tuple[tuple[str, _Values], ...]] = {
     "NodeClaim": (("nodeclaims-by-provider-id", _claim_provider_id),),
 }
 _ANY: tuple[tuple[str, _Values], ...] = (("owned-by", _owners),)
+_ROWS: Mapping[str, tuple[tuple[str, _Values], ...]] = {kind: (*rows, *_ANY) for kind, rows in _BY_KIND.items()}
 
 INDEXES = frozenset(name for rows in (*_BY_KIND.values(), _ANY) for name, _ in rows)
 
@@ -49,7 +50,7 @@ class Index:
 
     def put(self, slot: Slot, old: Object | None, new: Object | None) -> None:
         """Moves an object from its old values to its new ones; either side may be absent."""
-        for name, values in (*_BY_KIND.get(slot[0], ()), *_ANY):
+        for name, values in _ROWS.get(slot[0], _ANY):
             after = values(new) if new is not None else ()
             if old is not None:
                 for value in values(old):
@@ -57,7 +58,10 @@ class Index:
                         self._slots[(name, value)].pop(slot, None)
             if new is not None:
                 for value in after:
-                    self._slots.setdefault((name, value), {})[slot] = new
+                    found = self._slots.get((name, value))
+                    if found is None:
+                        found = self._slots[name, value] = {}
+                    found[slot] = new
 
     def get(self, name: str, value: str) -> Sequence[Object]:
         """The objects with this value. Raises KeyError for an index that does not exist."""

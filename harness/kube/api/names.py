@@ -86,11 +86,12 @@ def dns_subdomain_errors(text: str, wording: NameWording = OLD_WORDING) -> list[
 
 def qualified_name_errors(key: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `key` from being a label key."""
-    return [] if _is_qualified_name(key) else _qualified_name_errors(key, wording)
+    return [] if is_qualified_name(key) else _qualified_name_errors(key, wording)
 
 
 @lru_cache(maxsize=4096)
-def _is_qualified_name(key: str) -> bool:
+def is_qualified_name(key: str) -> bool:
+    """Whether `key` may be a label key."""
     return not _qualified_name_errors(key, WORDING)
 
 
@@ -118,11 +119,12 @@ def _qualified_name_errors(key: str, wording: NameWording) -> list[str]:
 
 def label_value_errors(value: str, wording: NameWording = WORDING) -> list[str]:
     """What keeps `value` from being a label value."""
-    return [] if _is_label_value(value) else _label_value_errors(value, wording)
+    return [] if is_label_value(value) else _label_value_errors(value, wording)
 
 
 @lru_cache(maxsize=4096)
-def _is_label_value(value: str) -> bool:
+def is_label_value(value: str) -> bool:
+    """Whether `value` may be a label value."""
     return not _label_value_errors(value, WORDING)
 
 

@@ -14,6 +14,8 @@ from harness.kube.api.names import (
     NameWording,
     dns_label_errors,
     dns_subdomain_errors,
+    is_label_value,
+    is_qualified_name,
     label_value_errors,
     qualified_name_errors,
 )
@@ -36,11 +38,15 @@ def validate_object_meta(
     if isinstance(generation, int) and generation < 0:
         errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
     for key, value in _texts(meta, "labels"):
+        if is_qualified_name(key) and is_label_value(value):
+            continue
         place = ("labels", key)
         errors += [_invalid(place, key, reason, "labels") for reason in qualified_name_errors(key, wording)]
         errors += [_invalid(place, value, reason, "labels") for reason in label_value_errors(value, wording)]
     annotations = _texts(meta, "annotations")
     for key, _ in annotations:
+        if is_qualified_name(key.lower()):
+            continue
         reasons = qualified_name_errors(key.lower(), wording)
         errors += [_invalid(("annotations", key), key, reason, "annotations") for reason in reasons]
     if annotations and sum(len(k.encode()) + len(v.encode()) for k, v in annotations) > ANNOTATIONS_LIMIT:
