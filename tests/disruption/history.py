@@ -18,6 +18,10 @@ from harness.world import World
 __all__ = ["Costs", "check_budgets_of_nodes", "check_budgets_of_pods"]
 
 
+MOST = 300
+"""More decisions than any of these worlds has in a week."""
+
+
 class Costs:
     """Consolidation never makes machines dearer: not by a command, and not in what comes of it.
 
@@ -44,6 +48,7 @@ class Costs:
                 self._labels[entry.key.name] = labels_of(entry.after)
         self._written = len(self._world.journal)
         decided = self._world.disruptions
+        assert len(decided) < MOST, "nodes come and go without end"
         while self._decided < len(decided) and decided[self._decided].ended is not None:
             self._judge(decided[self._decided])
             self._decided += 1
