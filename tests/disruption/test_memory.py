@@ -52,8 +52,8 @@ def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
     monkeypatch.setattr(Likeness, "of", told)
     known = some_days(seed)
     assert any(asked), "some candidates are alike"
-    monkeypatch.setattr(Likeness, "of", lambda self, *given, **more: None)
-    monkeypatch.setattr(Likeness, "foretold", lambda self, *given, **more: None)
+    for method in ("of", "foretold", "hurry", "hurry_of"):
+        monkeypatch.setattr(Likeness, method, lambda self, *given, **more: None)
     monkeypatch.setattr(Standings, "of", lambda self, look, pod, infos, version: asking_all(pod, infos, version))
     monkeypatch.setattr(ClusterMemory, "look", forgetful)
     assert some_days(seed) == known
