@@ -18,6 +18,7 @@ from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
 from harness.kube.go.durations import parse_duration
 from harness.kube.go.text import parse_int
+from harness.kube.workloads import DELETION_COST
 
 __all__ = [
     "BASE_COST",
@@ -31,7 +32,6 @@ __all__ = [
 ]
 
 DISRUPTION_COST = "karpenter.sh/disruption-cost"
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 BASE_COST = 1.0
 """What draining any node costs."""
 
