@@ -11,6 +11,7 @@ import pytest
 
 from fakeazure.catalog import Catalogue
 from fakeazure.cli import COMMANDS, run
+from fakeazure.commands.table import to_json
 
 Output = pytest.CaptureFixture[str]
 
@@ -185,3 +186,7 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
     assert done.stdout == "{\n"
     assert "Traceback" not in done.stderr
     assert "BrokenPipe" not in done.stderr
+
+
+def test_json_keeps_letters_as_they_are() -> None:
+    assert to_json({"region": "café"}) == '{\n  "region": "café"\n}'

@@ -10,6 +10,8 @@ import sys
 import pytest
 
 from fakeazure.catalog import Catalogue, CatalogueError, UnknownRegion, UnknownSize
+from fakeazure.catalog.errors import NotSold
+from fakeazure.catalog.regions import REGIONS
 
 
 def test_everything_is_shared() -> None:
@@ -188,3 +190,21 @@ def test_reading_one_region_imports_little() -> None:
     loaded = set(json.loads(done.stdout))
     assert not loaded & {"gzip", "csv", "argparse", "difflib", "pydantic", "yaml"}
     assert not [name for name in loaded if name.startswith("fakeazure.catalog.") and name.endswith("importer")]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (1, "sold in r0"),
+        (6, "sold in r0, r1, r2, r3, r4, r5"),
+        (8, "sold in r0, r1, r2, r3, r4, r5 and 2 more regions"),
+    ],
+)
+def test_six_regions_are_named_where_a_size_is_sold(count: int, text: str) -> None:
+    elsewhere = [f"r{number}" for number in range(count)]
+    assert str(NotSold("Standard_X", "here", elsewhere)) == f"Standard_X is not sold in here; {text}"
+
+
+@pytest.mark.parametrize(("region", "guessed"), [("eastus", False), ("southcentralus", False), ("westus3", True)])
+def test_ultra_disks_are_guessed_where_no_recording_has_them(region: str, guessed: bool) -> None:
+    assert ("UltraSSDAvailable" in REGIONS[region].guessed) is guessed

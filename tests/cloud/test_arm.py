@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakeazure.arm.filters import FilterError, parse_filter
+from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.throttling import Bucket
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.cloud import FakeAzure
@@ -75,6 +76,14 @@ GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus/providers"
             "supported versions are '2025-",
         ),
         ("GET", f"{GROUP}/Microsoft.Network/networkInterfaces", "2099-01-01", 400, "NoRegisteredProviderFound", "2099"),
+        (
+            "GET",
+            f"{GROUP}/Microsoft.Network/networkInterfaces",
+            "2026-02-01",
+            400,
+            "NoRegisteredProviderFound",
+            "2026-02",
+        ),
     ],
 )
 def test_refusals_have_arms_codes(method: str, path: str, version: str, status: int, code: str, part: str) -> None:
@@ -109,6 +118,11 @@ def test_paths_compare_without_case_and_ids_keep_theirs() -> None:
     answer = driver.call("get", driver.vm_path("aks-a").upper().replace("/SUBSCRIPTIONS", "/subscriptions"))
     assert answer.body is not None
     assert answer.body["id"] == driver.vm_path("Aks-A")
+
+
+def test_each_type_of_an_id_has_a_name() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        ResourceId("s", "g", "Microsoft.Compute", ("virtualMachines", "extensions"), ("vm",))
 
 
 def test_throttling_refills_with_virtual_time() -> None:

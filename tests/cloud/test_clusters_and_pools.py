@@ -37,6 +37,22 @@ def test_a_new_cluster_has_what_nobody_gave() -> None:
     assert properties["networkProfile"]["networkPluginMode"] == "overlay"
 
 
+def test_only_the_first_pool_of_a_new_cluster_is_a_system_pool_unasked() -> None:
+    driver = Driver()
+    pools = [{"name": "system", "count": 3}, {"name": "second", "count": 1}]
+    found = put_cluster(driver, agentPoolProfiles=pools).body["properties"]["agentPoolProfiles"]
+    assert {each["name"]: each["mode"] for each in found} == {"system": "System", "second": "User"}
+
+
+def test_the_group_of_nodes_has_a_name_of_80_letters_at_most() -> None:
+    driver, name = Driver(), "c" * 63
+    group = "g" * 20
+    driver.call("PUT", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/{group}", {"location": "eastus"})
+    body = {"location": "eastus", "properties": {"agentPoolProfiles": [{"name": "system", "count": 3}]}}
+    made = driver.call("PUT", driver.path(CLUSTERS, name, group=group), body).body
+    assert made["properties"]["nodeResourceGroup"] == f"MC_{group}_{name}_eastus"[:80]
+
+
 def test_versions_are_resolved_and_refused() -> None:
     driver = Driver()
     assert put_cluster(driver, kubernetesVersion="1.33").body["properties"]["kubernetesVersion"] == "1.33.7"
@@ -47,8 +63,9 @@ def test_tags_are_patched_and_nothing_else() -> None:
     driver = Driver()
     before = put_cluster(driver).body
     path = driver.path(CLUSTERS, "new", group="rg")
-    after = driver.call("PATCH", path, {"tags": {"a": "b"}}).body
-    assert after is not None
+    patched = driver.call("PATCH", path, {"tags": {"a": "b"}})
+    after = patched.body
+    assert (patched.status, after is not None) == (200, True)
     assert (after["tags"], after["properties"]) == ({"a": "b"}, before["properties"])
 
 
