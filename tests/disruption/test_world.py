@@ -291,3 +291,15 @@ def test_what_a_limit_leaves_depends_on_the_node_that_goes():
     proposed = {event.object.name for event in of.events if event.reason == "ConsolidationCandidate"}
     assert proposed & {node["metadata"]["name"] for node in of.list("Node")} == {bound}
     assert not of.disruptions  # the replacement would be over the limit until the node has gone
+
+
+def test_a_size_that_is_not_sold_any_more_is_drift_from_an_hour_of_age_on() -> None:
+    """Nothing happens to the NodeClaim in between: only the look that is taken every five minutes finds it."""
+    of = world(pool({"budgets": [{"nodes": "0"}]}), deployment("web", 1))
+    of.change_azure({"restrictions": [{"size": size} for size in sizes(of)]})
+    of.advance(10 * MINUTE)
+    of.restart_karpenter()  # which reads the sizes anew
+    of.advance(48 * MINUTE)
+    assert conditions(of, "Drifted") == []
+    of.advance(8 * MINUTE)
+    assert conditions(of, "Drifted") == ["InstanceTypeNotFound"]
