@@ -125,6 +125,10 @@ def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
             {"faults": [{"what": "AllocationFailed", "times": -1}]},
             "faults[0].times: a whole number of 0 or more, not -1",
         ),
+        (
+            {"faults": [{"what": "AllocationFailed", "status": 600}]},
+            "faults[0].status: a status from 400 to 599 is expected, not 600",
+        ),
         ({"faults": {"what": "x"}}, "faults: expected a list, found {'what': 'x'}"),
         ({"faults": ["x"]}, "faults[0]: expected a mapping, found 'x'"),
         ({"capacity": [{"size": "x"}]}, "capacity[0]: needs one of vms and cores"),

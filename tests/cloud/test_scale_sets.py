@@ -57,6 +57,15 @@ def test_instances_count_and_scale(mode: str) -> None:
     assert (driver.usage("cores")[0], driver.usage("virtualMachines")[0], driver.cloud.vms()) == (0, 0, [])
 
 
+def test_making_a_set_takes_as_long_as_a_machine_and_scaling_as_a_change() -> None:
+    driver = Driver()
+    path = driver.path(KIND, "s")
+    made = driver.call("PUT", path, body(driver, 1))
+    assert driver.poll(made).body["status"] == "InProgress"
+    scaled = driver.call("PATCH", path, {"sku": {"capacity": 2}})
+    assert "Azure-AsyncOperation" not in scaled.headers  # it is done
+
+
 def test_instances_have_ids_zones_and_power() -> None:
     driver = Driver(timing=INSTANT)
     path = driver.path(KIND, "s")
