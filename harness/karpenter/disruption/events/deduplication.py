@@ -58,10 +58,11 @@ class EventDeduplication:
                 if (until := self._hidden_until(event)) is not None:
                     self._hidden.append(until)
                 self._said.add(event)
-        for event in told:
+        events = list(told)
+        for event in events:
             self._say(event)
         if told.hides:
-            self._silent[told.about] = min((self._dropped.get(_about(event), 0) for event in told), default=0)
+            self._silent[told.about] = min((self._dropped.get(_about(event), 0) for event in events), default=0)
 
     def _say(self, event: SchedulingEvent) -> None:
         if event in self._said:

@@ -109,8 +109,6 @@ class Outlook:
         """The same of one node's pods."""
         if not self._young or node in self.roomy or own.only != self.fit or not own.fillers:
             return None
-        if not self._taken:
-            return self._hurry(own.count, 0, own.first)
         found = self._first_of(own)
         return self._hurry(own.count, *found) if found is not None else None
 
@@ -157,10 +155,15 @@ class Outlook:
     def _first_of(self, own: Asking) -> tuple[int, Place] | None:
         """The same of one node's pods."""
         taken, others, places = self._taken, self._others, own.places
+        if not taken:
+            return 0, own.first
+        if not self._counts_all:
+            low = bisect_left(places, others[taken - 1]) if taken <= len(others) else len(places)
+            return (low, places[low]) if low < len(places) else None
         low, high = 0, len(places)
         while low < high:
             middle = (low + high) // 2
-            missing = taken - middle if self._counts_all else taken  # so many of the others have to stand before it
+            missing = taken - middle  # so many of the others have to stand before it
             if missing <= 0 or (missing <= len(others) and others[missing - 1] <= places[middle]):
                 high = middle
             else:

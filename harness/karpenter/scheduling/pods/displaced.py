@@ -23,6 +23,8 @@ class Displaced:
     def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
         ordered = sorted(budgets, key=pod_key)  # as the API server lists them
         self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in ordered]
+        self.knows_budgets = bool(ordered)
+        """Whether there is any budget."""
         self._now, self._rules = now, rules
         self.events: list[SchedulingEvent] = []
         """What Karpenter says about the pods that were judged."""
@@ -39,11 +41,6 @@ class Displaced:
         evictable = is_active(pod) and not tolerated and not is_static(pod) and not protection.active
         blocked = evictable and self._blocking(pod, lambda budget: _never_allows(spec_of(budget)))
         return is_reschedulable(pod) and not protection.active and not blocked
-
-    @property
-    def knows_budgets(self) -> bool:
-        """Whether there is any budget."""
-        return bool(self._budgets)
 
     def disruptable(self, pod: Object) -> bool:
         """Whether no annotation keeps the pod where it is."""
