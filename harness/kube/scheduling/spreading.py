@@ -100,7 +100,10 @@ class TopologySpread:
 
 
 def _selected(selector: Selector, pod: Object, info: NodeInfo) -> int:
-    """How many pods of a node count: none where the selector is empty, although it selects the pod itself (countPodsMatchSelector)."""
+    """How many pods of a node count: none where the selector is empty, although it selects the pod itself.
+
+    So from 1.27 to 1.37.0 (countPodsMatchSelector; kubernetes #116607). Before, and in what follows (#141340), an empty one counts all.
+    """
     if not selector.conditions:
         return 0
     others = info.by_namespace.get(namespace_of(pod), ())
