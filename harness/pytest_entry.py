@@ -35,6 +35,7 @@ OPTIONS = frozenset(
         "--kept-differences",
         "--kind-image",
         "--only-release",
+        "--processes",
         "--record",
         "--release",
         "--require-cluster",
