@@ -88,7 +88,7 @@ def _function(case: Case) -> Callable[..., None]:
         if clusters.only_memory:
             ahead = pytestconfig.stash.get(AHEAD, None)
             alike = scenario_runner is runner_of(pytestconfig)  # unless a conftest has a fixture of its own
-            found = ahead(request.node) if ahead is not None and alike else None
+            found = ahead(request.node.nodeid) if ahead is not None and alike else None
             verdicts = scenario_runner.verdicts(case) if found is None else found
         else:
             verdicts = clusters.examine(case)

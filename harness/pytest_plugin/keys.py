@@ -12,7 +12,6 @@ from harness.pytest_plugin.traces import tracing_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from harness.pytest_plugin.items import ScenarioItem
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import Verdict
 
@@ -24,8 +23,8 @@ TAGS: pytest.StashKey[set[str]] = pytest.StashKey()
 AUTOMATIC: pytest.StashKey[bool] = pytest.StashKey()
 """There where nobody asked for the plugin but a file: then only files that say so are scenarios."""
 
-AHEAD: pytest.StashKey[Callable[[ScenarioItem], tuple[Verdict, ...] | None]] = pytest.StashKey()
-"""What other processes have found out about a case; None if they did not."""
+AHEAD: pytest.StashKey[Callable[[str], tuple[Verdict, ...] | None]] = pytest.StashKey()
+"""What other processes have found out about a test of this id; None if they did not."""
 
 _RUNNER: pytest.StashKey[Runner] = pytest.StashKey()
 

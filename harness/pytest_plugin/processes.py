@@ -17,7 +17,6 @@ from harness.pytest_plugin.keys import AHEAD, runner_of
 from harness.scenario.running.processes import CannotFork, Processes, by_release
 
 if TYPE_CHECKING:
-    from harness.pytest_plugin.items import ScenarioItem
     from harness.scenario.running.verdicts import Verdict
 
     Judged = tuple[tuple[Verdict, ...], float]
@@ -69,9 +68,9 @@ class Ahead:
             raise pytest.UsageError("--processes: this system cannot fork processes") from None
         config.stash[AHEAD] = self.verdicts
 
-    def verdicts(self, item: ScenarioItem) -> tuple[Verdict, ...] | None:
-        """What a process found out about a case; None where the test has to find out: once more, or with an error."""
-        number = self._numbers.pop(item.nodeid, None)
+    def verdicts(self, test: str) -> tuple[Verdict, ...] | None:
+        """What a process found out about the case of a test, by its id; None where the test has to: once more, or with an error."""
+        number = self._numbers.pop(test, None)
         if number is None or self._processes is None:
             return None
         while number not in self._found:
@@ -84,7 +83,7 @@ class Ahead:
         judged = self._found.pop(number)
         if judged is None:
             return None
-        verdicts, self._seconds[item.nodeid] = judged
+        verdicts, self._seconds[test] = judged
         return verdicts
 
     @pytest.hookimpl(wrapper=True)

@@ -13,6 +13,7 @@ from harness.kube.api.versions import Version
 from harness.kube.scheduling.filters import Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
+from harness.testing import pod
 
 NAMESPACES = [
     {"metadata": {"name": "own", "labels": {}}},
@@ -28,9 +29,9 @@ SHOP = {"matchLabels": {"team": "shop"}}
 NOBODY = {"matchLabels": {"team": "nobody"}}
 
 
-def pod(namespace: str, labels: dict[str, str], affinity: dict[str, Any] | None = None) -> dict[str, Any]:
-    meta = {"name": f"in-{namespace}", "namespace": namespace, "uid": namespace, "labels": labels}
-    return {"metadata": meta, "spec": {"containers": [{"name": "c"}], "affinity": affinity or {}}}
+def pod_in(namespace: str, labels: dict[str, str], affinity: dict[str, Any] | None = None) -> dict[str, Any]:
+    made = pod(f"in-{namespace}", "", "", namespace=namespace, labels=labels, affinity=affinity or {})
+    return {**made, "metadata": {**made["metadata"], "uid": namespace}}
 
 
 def terms(kind: str, app: str, **where: Any) -> dict[str, Any]:
@@ -54,18 +55,18 @@ WHERE: list[tuple[dict[str, Any], str, bool]] = [
 
 @pytest.mark.parametrize(("where", "namespace", "found"), WHERE)
 def test_affinity(where: dict[str, Any], namespace: str, found: bool) -> None:
-    node = NodeInfo(NODE, [pod(namespace, {"app": "cache"})])
-    asking = pod("own", {}, terms("podAffinity", "cache", **where))
+    node = NodeInfo(NODE, [pod_in(namespace, {"app": "cache"})])
+    asking = pod_in("own", {}, terms("podAffinity", "cache", **where))
     assert isinstance(schedule(asking, [node], namespaces=NAMESPACES), str) is found
 
 
 @pytest.mark.parametrize(("where", "namespace", "found"), WHERE)
 def test_anti_affinity_of_the_pod_and_of_the_one_that_runs(where: dict[str, Any], namespace: str, found: bool) -> None:
     apart = terms("podAntiAffinity", "cache", **where)
-    node = NodeInfo(NODE, [pod(namespace, {"app": "cache"})])
-    asked = schedule(pod("own", {}, apart), [node], namespaces=NAMESPACES)
-    repelled = NodeInfo(NODE, [pod("own", {}, apart)])
-    refused = schedule(pod(namespace, {"app": "cache"}), [repelled], namespaces=NAMESPACES)
+    node = NodeInfo(NODE, [pod_in(namespace, {"app": "cache"})])
+    asked = schedule(pod_in("own", {}, apart), [node], namespaces=NAMESPACES)
+    repelled = NodeInfo(NODE, [pod_in("own", {}, apart)])
+    refused = schedule(pod_in(namespace, {"app": "cache"}), [repelled], namespaces=NAMESPACES)
     assert [isinstance(each, Unschedulable) for each in (asked, refused)] == [found, found]
 
 
@@ -89,8 +90,8 @@ def both(*apps: str) -> dict[str, Any]:
     ],
 )
 def test_a_pod_has_to_match_all_affinity_terms(there: list[dict[str, str]], own: dict[str, str], fits: bool) -> None:
-    node = NodeInfo(NODE, [pod("own", labels) for labels in there])
-    found = schedule(pod("own", own, both("cache", "db")), [node], namespaces=NAMESPACES)
+    node = NodeInfo(NODE, [pod_in("own", labels) for labels in there])
+    found = schedule(pod_in("own", own, both("cache", "db")), [node], namespaces=NAMESPACES)
     assert isinstance(found, str) is fits
 
 
@@ -101,9 +102,9 @@ def test_a_pod_has_to_match_all_affinity_terms(there: list[dict[str, str]], own:
 )
 def test_a_spread_constraint_without_conditions_counts_nobody(selector: dict[str, Any] | None, fits: set[str]) -> None:
     other = {**NODE, "metadata": {"name": "b", "labels": {"zone": "2"}}}
-    nodes = [NodeInfo(NODE, [pod("own", {"app": "cache"}) for _ in range(3)]), NodeInfo(other)]
+    nodes = [NodeInfo(NODE, [pod_in("own", {"app": "cache"}) for _ in range(3)]), NodeInfo(other)]
     constraint = {"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}
-    asking = pod("own", {"app": "cache"})
+    asking = pod_in("own", {"app": "cache"})
     asking["spec"]["topologySpreadConstraints"] = [
         constraint if selector is None else {**constraint, "labelSelector": selector}
     ]
@@ -123,6 +124,6 @@ def test_a_spread_constraint_without_conditions_counts_nobody(selector: dict[str
 def test_since_1_34_2_the_sentence_names_no_taints(version: str, said: str) -> None:
     taints = ({"key": "a", "effect": "NoSchedule"}, {"key": "b", "value": "x", "effect": "NoSchedule"})
     nodes = [NodeInfo({"metadata": {"name": taint["key"]}, "spec": {"taints": [taint]}}) for taint in taints]
-    verdict = schedule(pod("own", {}), nodes, version=Version.of(version))
+    verdict = schedule(pod_in("own", {}), nodes, version=Version.of(version))
     assert isinstance(verdict, Unschedulable)
     assert verdict.message.startswith(f"0/2 nodes are available: {said}. ")

@@ -15,6 +15,7 @@ EXEMPT: dict[str, tuple[set[str], str]] = {
     "harness/cli/commands/run.py": ({"time"}, "how long a run took, for its last line"),
     "harness/cli/run_cases.py": ({"time"}, "when a run that takes long tells how far it is"),
     "harness/cli/commands/sweep.py": ({"time"}, "how long a sweep took, for its first line"),
+    "harness/pytest_plugin/processes.py": ({"time"}, "how long a case took, for reports"),
     "harness/scenario/running/runner.py": ({"time"}, "how long a case took, for reports"),
     "harness/clusters/waiting.py": ({"time"}, "deadlines on real servers, which have clocks of their own"),
     "harness/world/real/wall.py": ({"time"}, "a world that a real controller works in follows the wall clock"),
