@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from sys import float_info
 from typing import Any
 
 from harness.conformance.context import AnswerContext
@@ -215,5 +216,6 @@ def nodeclaim_answer(planned: PlannedNodeClaim) -> dict[str, Any]:
         },
     }
     if planned.instance_types:
-        answer["cheapest_price"] = planned.cheapest_price
+        # core's price of an instance type without an offering is math.MaxFloat64 (pkg/cloudprovider/types.go OrderByPrice)
+        answer["cheapest_price"] = min(planned.cheapest_price, float_info.max)
     return answer
