@@ -29,6 +29,9 @@ from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
+_Made = tuple[tuple[object, ...], ExistingNode, Model]
+"""What a node as pods see it rests on, that node, and the model for which it was last asked."""
+
 
 class Ground:
     """NodePools as templates, nodes with their room, the shapes of pods, and where pods run.
@@ -117,11 +120,10 @@ class Ground:
             daemons, key = tuple(map(id, model.daemons)), (ExistingNode, self._claims_in)
             existing: list[ExistingNode] = []
             for node in active:
-                made: tuple[Hashable, ExistingNode, Model] | None = node.remembered.get(key)
+                made: _Made | None = node.remembered.get(key)
                 if made is None or made[2] is not model:
-                    existing.append(self._existing(node, model, daemons))
-                else:
-                    existing.append(made[1])
+                    made = node.remembered[key] = self._existing(node, made, model, daemons)
+                existing.append(made[1])
             known = rests_on, Room(existing)
             self.state.fleet.remembered[Room] = known
         return known[1]
@@ -136,16 +138,13 @@ class Ground:
         """See :class:`Room`."""
         return self.room.refused
 
-    def _existing(self, node: StateNode, model: Model, daemons: tuple[int, ...]) -> ExistingNode:
-        key = ExistingNode, self._claims_in
-        known = node.remembered.get(key)
+    def _existing(self, node: StateNode, known: _Made | None, model: Model, daemons: tuple[int, ...]) -> _Made:
+        """The node, the one of the model before where neither its DaemonSets' pods nor its attach limits differ."""
         limits = self._attach_limits(node)
-        rests_on = (daemons, self.algebra, limits)
-        if known is None or known[0] != rests_on:
-            known = rests_on, ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
-        made: ExistingNode = known[1]
-        node.remembered[key] = rests_on, made, model
-        return made
+        rests_on = daemons, self.algebra, limits
+        if known is not None and known[0] == rests_on:
+            return rests_on, known[1], model
+        return rests_on, ExistingNode(node, model.daemons, self.algebra, self.rules, limits), model
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
         """The attach limits by CSI driver of the node's instance type."""
