@@ -4,9 +4,10 @@ Core ``pkg/apis/v1/nodepool.go`` (Budget), ``pkg/controllers/disruption/helpers.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events.texts import nodepool_blocked
 from harness.karpenter.disruption.schedules import ScheduleError, is_within
 from harness.karpenter.disruption.situation import Situation
@@ -15,7 +16,7 @@ from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of, spec_of
 from harness.kube.go.durations import DurationError, parse_duration
 
-__all__ = ["UNLIMITED", "BudgetError", "allowed_disruptions", "disruption_budgets", "unreadable"]
+__all__ = ["UNLIMITED", "BudgetError", "allowed_disruptions", "disruption_budgets", "unreadable", "within"]
 
 UNLIMITED = (1 << 31) - 1
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -47,6 +48,16 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
         if total.get(name) and allowed == 0:
             situation.say(nodepool_blocked(name, reason))
     return found
+
+
+def within(budgets: dict[str, int], candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates that the budgets of their NodePools allow, first come, first served; they spend them."""
+    taken = []
+    for each in candidates:
+        if budgets[each.pool] > 0:
+            budgets[each.pool] -= 1
+            taken.append(each)
+    return taken
 
 
 def _counting(node: StateNode) -> tuple[str, bool] | None:

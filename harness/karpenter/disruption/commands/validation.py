@@ -6,7 +6,7 @@ Core ``pkg/controllers/disruption/validation.go``.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from harness.karpenter.disruption.budgets import disruption_budgets
+from harness.karpenter.disruption.budgets import disruption_budgets, within
 from harness.karpenter.disruption.candidates import Candidate, condition_of, find_candidates
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.simulating import SimulationError, simulate
@@ -43,14 +43,10 @@ def validated_empty(
     if not current:
         failed[kind] += len(command.candidates)
         raise Invalid("churn")
-    budgets = disruption_budgets(situation, reason)
-    kept = []
-    for each in current:
-        if not situation.view.is_nominated(each.state) and budgets[each.pool] > 0:
-            budgets[each.pool] -= 1
-            kept.append(each)
-        else:
-            failed[kind] += 1
+    free = [each for each in current if not situation.view.is_nominated(each.state)]
+    kept = within(disruption_budgets(situation, reason), free)
+    if len(kept) < len(current):
+        failed[kind] += len(current) - len(kept)
     if not kept:
         raise Invalid("budget")
     return replace(command, candidates=tuple(kept))
@@ -104,11 +100,9 @@ def _still_candidates(
     current = _present(situation, candidates, should_disrupt)
     if len(current) != len(candidates):
         raise Invalid("churn")
-    budgets = disruption_budgets(situation, reason)
-    for each in current:
-        if situation.view.is_nominated(each.state) or budgets[each.pool] == 0:
-            raise Invalid("budget")
-        budgets[each.pool] -= 1
+    allowed = within(disruption_budgets(situation, reason), current)
+    if len(allowed) < len(current) or any(situation.view.is_nominated(each.state) for each in current):
+        raise Invalid("budget")
     return current
 
 

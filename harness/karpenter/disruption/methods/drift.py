@@ -3,9 +3,8 @@
 Core ``pkg/controllers/disruption/drift.go``.
 """
 
-from collections.abc import Sequence
-
 from harness.engine.clock import parse
+from harness.karpenter.disruption.budgets import within
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.events.texts import blocked, sentence
@@ -39,7 +38,7 @@ class Drift(Method):
         empty = [each for each in proposal.candidates if not each.pods and situation.rules.drift_takes_empty]
         ordered = [*empty, *(each for each in proposal.candidates if each.pods)]
         found = Findings(order=tuple(ordered))
-        if situation.rules.drift_first and (gathered := _within(proposal.budgets, empty)):
+        if situation.rules.drift_first and (gathered := within(proposal.budgets, empty)):
             found.commands.append(Command.of(gathered, Outcome()))
             return found
         for each in ordered:
@@ -66,16 +65,6 @@ class Drift(Method):
             found.commands.append(Command.of((each,), outcome, outcome.nodeclaims))
             return found
         return found
-
-
-def _within(budgets: dict[str, int], candidates: Sequence[Candidate]) -> list[Candidate]:
-    """As many as the budgets allow, which they spend."""
-    taken = []
-    for each in candidates:
-        if budgets[each.pool] > 0:
-            budgets[each.pool] -= 1
-            taken.append(each)
-    return taken
 
 
 def _drifted_at(candidate: Candidate) -> int:

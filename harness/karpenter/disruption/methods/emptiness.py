@@ -3,6 +3,7 @@
 Core ``pkg/controllers/disruption/emptiness.go``.
 """
 
+from harness.karpenter.disruption.budgets import within
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.commands.validation import Invalid, validated_all_empty, validated_empty
@@ -39,19 +40,12 @@ class Emptiness(Method):
 
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
         """One command about as many empty nodes as the budgets allow."""
-        candidates, budgets, rules = proposal.candidates, proposal.budgets, situation.rules
+        candidates, rules = proposal.candidates, situation.rules
         sort_candidates(situation, candidates)
         found = Findings(order=tuple(candidates), consolidated=False)
-        taken = []
-        constrained = False
-        for each in candidates:
-            if budgets[each.pool] == 0:
-                constrained = True
-                continue
-            budgets[each.pool] -= 1
-            taken.append(each)
+        taken = within(proposal.budgets, candidates)
         if not taken:
-            found.consolidated = not constrained
+            found.consolidated = not candidates
             return found
         command = Command.of(taken, Outcome())
         if proposal.validates:
