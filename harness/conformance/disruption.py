@@ -17,11 +17,11 @@ from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
 from harness.karpenter.disruption.controller import Refusal
-from harness.karpenter.disruption.execution.actions import is_tainted
 from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
 from harness.karpenter.overlays.evaluation import Evaluation
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.releases.disruption import disruption_rules_of
@@ -257,7 +257,7 @@ class LoopActions:
 
     def __init__(self, cluster: Cluster, situation: Situation, clock: WaitingClock) -> None:
         self._cluster, self._situation, self._clock = cluster, situation, clock
-        self._tainted = {name_of(node) for node in cluster.snapshot.nodes if is_tainted(node)}
+        self._tainted = {name_of(node) for node in cluster.snapshot.nodes if is_disrupted(node)}
         self._reasons = {
             name_of(claim): str(found.get("reason") or "")
             for claim in cluster.snapshot.nodeclaims

@@ -12,15 +12,14 @@ from harness.karpenter.disruption.events.texts import failed_scheduling, nominat
 from harness.karpenter.disruption.methods.method import Method
 from harness.karpenter.disruption.methods.order import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
-from harness.karpenter.labels.core import DISRUPTED_TAINT
+from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.releases.model import CoreRelease
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode
-from harness.kube.api.objects import condition, is_terminating, spec_of
+from harness.kube.api.objects import condition, is_terminating
 from harness.kube.go.text import quote
-from harness.kube.scheduling.taints import same_taint
 from lazyrecords import dataclass
 
 __all__ = [
@@ -154,7 +153,7 @@ def _is_going(node: StateNode, rules: DisruptionRules) -> bool:
 
 def _blemished(node: StateNode) -> StateNode | None:
     """The node, if it has the taint of a command, or its NodeClaim the condition."""
-    tainted = any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node.node or {}).get("taints") or ())
+    tainted = node.node is not None and is_disrupted(node.node)
     return node if tainted or condition(node.nodeclaim or {}, DISRUPTION_REASON) is not None else None
 
 

@@ -15,10 +15,10 @@ from harness.engine.names import NodeClaimName, ProviderId
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
-from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused, create_nodeclaim
 from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
+from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
 from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
@@ -46,7 +46,6 @@ from harness.karpenter.validation.rejections import Rejection, RejectionLayer
 from harness.kube.api.objects import Object, name_of, namespace_of, spec_of, status_of, uid_of
 from harness.kube.go.durations import print_duration
 from harness.kube.scheduling.pods import is_provisionable
-from harness.kube.scheduling.taints import same_taint
 
 RETRIGGER_SECONDS = 10.0
 _LUCKY_RETRIES = 64
@@ -108,7 +107,7 @@ class Provisioner:
             if kind == "Pod":
                 self._marks.no_longer_expect((pod_key(obj),))
             return ()
-        if (kind == "Pod" and is_provisionable(obj)) or (kind == "Node" and _disrupted(obj)):
+        if (kind == "Pod" and is_provisionable(obj)) or (kind == "Node" and is_disrupted(obj)):
             return ((kind, namespace_of(obj), name_of(obj)),)
         return ()
 
@@ -127,7 +126,7 @@ class Provisioner:
         assert isinstance(key, tuple)
         kind, namespace, name = key
         obj = self._view.get(kind, name, namespace)
-        if obj is None or not (is_provisionable(obj) if kind == "Pod" else _disrupted(obj)):
+        if obj is None or not (is_provisionable(obj) if kind == "Pod" else is_disrupted(obj)):
             return DONE
         if kind == "Pod":
             self.times.seen(obj, self._engine.clock.now)
@@ -293,10 +292,6 @@ class Provisioner:
         runaway = self._runaways.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)
         if runaway is not None:
             self._engine.report_runaway(runaway)
-
-
-def _disrupted(node: Object) -> bool:
-    return any(same_taint(taint, DISRUPTED_TAINT) for taint in spec_of(node).get("taints") or ())
 
 
 def _crash(planned: PlannedNodeClaim, panic: str) -> Rejection:

@@ -12,18 +12,18 @@ from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, Writer
 from harness.engine.ports import View as ClusterView
 from harness.karpenter.disruption.controller import DISRUPTION_REASON, Refusal, Unmarked
-from harness.karpenter.labels.core import DISRUPTED_TAINT
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused
+from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted, with_disrupted, without_disrupted
 from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
-from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, uid_of
+from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, uid_of
 from harness.kube.api.status import ApiError, ignoring
-from harness.kube.scheduling.taints import same_taint
+from harness.kube.scheduling.taints import Taint
 
-__all__ = ["ClusterActions", "is_tainted"]
+__all__ = ["ClusterActions"]
 
 
 Create = Callable[[PlannedNodeClaim], Object]
@@ -60,10 +60,8 @@ class ClusterActions:
         """Taints the Node, and sets the condition DisruptionReason on its NodeClaim. Raises Unmarked."""
         found = self._view.get("Node", name_of(node.node or {}))
         try:
-            if found is not None and not is_tainted(found):
-                key = DISRUPTED_TAINT["key"]
-                kept = [each for each in spec_of(found).get("taints") or () if each.get("key") != key]
-                self._set_taints(found, [*kept, dict(DISRUPTED_TAINT)])
+            if found is not None and not is_disrupted(found):
+                self._set_taints(found, with_disrupted(found))
             self._set_reason(name_of(node.nodeclaim or {}), reason)
         except ApiError as error:
             raise Unmarked("" if error.code == 409 else f"tainting nodes, {error.message}") from error
@@ -110,12 +108,11 @@ class ClusterActions:
 
     def _untaint(self, name: str) -> None:
         node = self._view.get("Node", name)
-        if node is None or not is_tainted(node) or is_terminating(node):
+        if node is None or not is_disrupted(node) or is_terminating(node):
             return
-        taints = [each for each in spec_of(node).get("taints") or () if not same_taint(DISRUPTED_TAINT, each)]
-        self._set_taints(node, taints or None)
+        self._set_taints(node, without_disrupted(node) or None)
 
-    def _set_taints(self, node: Object, taints: Sequence[object] | None) -> None:
+    def _set_taints(self, node: Object, taints: Sequence[Taint] | None) -> None:
         version = metadata_of(node)["resourceVersion"]
         patch = {"spec": {"taints": taints}, "metadata": {"resourceVersion": version}}
         with ignoring(404):
@@ -135,8 +132,3 @@ class ClusterActions:
             return
         with ignoring(404):
             self._writer.patch("NodeClaim", name, {"status": {"conditions": conditions.items}}, subresource="status")
-
-
-def is_tainted(node: Object) -> bool:
-    """Whether the Node has the taint ``karpenter.sh/disrupted``, which commands and drains set."""
-    return any(same_taint(DISRUPTED_TAINT, each) for each in spec_of(node).get("taints") or ())

@@ -11,7 +11,7 @@ from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.names import ProviderId
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
-from harness.karpenter.labels.core import DISRUPTED_TAINT, TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
+from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.instance_provider import (
     CloudProviderError,
@@ -19,6 +19,7 @@ from harness.karpenter.lifecycle.instance_provider import (
     InstanceProvider,
 )
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
+from harness.karpenter.lifecycle.nodes.disrupted import with_disrupted
 from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.kube.api.labels import EXCLUDE_BALANCERS
@@ -37,7 +38,6 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.patch import merge_diff
 from harness.kube.api.status import ApiError
-from harness.kube.scheduling.taints import same_taint
 
 MIN_DRAIN_SECONDS = 5.0
 
@@ -175,12 +175,9 @@ class NodeTermination:
         return parse(text)
 
     def _taint(self, node: Object) -> Object:
-        taints = list(spec_of(node).get("taints") or ())
-        if not any(same_taint(each, DISRUPTED_TAINT) for each in taints):
-            taints = [*(each for each in taints if each.get("key") != DISRUPTED_TAINT["key"]), dict(DISRUPTED_TAINT)]
         tainted = {
             **node,
-            "spec": {**spec_of(node), "taints": taints},
+            "spec": {**spec_of(node), "taints": with_disrupted(node)},
             "metadata": {
                 **metadata_of(node),
                 "labels": {**labels_of(node), EXCLUDE_BALANCERS: "karpenter"},
