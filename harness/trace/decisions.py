@@ -11,7 +11,7 @@ from harness.karpenter.instancetypes.offerings import Closed
 from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults, pod_key
-from harness.karpenter.scheduling.catalog import bits
+from harness.karpenter.scheduling.masks import bits
 from harness.karpenter.scheduling.reasons.funnel import Funnel as Filters
 from harness.karpenter.scheduling.reasons.ledger import Ledger, NodeTried, PoolFiltered, PoolTried
 from harness.trace.facts import Decision, EventTold, Funnel, Sizes

@@ -4,7 +4,7 @@ Built once per list and shared between simulations; every answer is kept. A ques
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from hashlib import blake2b
 
@@ -13,6 +13,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SP
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Requirements
+from harness.karpenter.scheduling.masks import bits
 from harness.latest import LatestOf
 
 NO_PRICE = float("inf")
@@ -335,10 +336,3 @@ class CatalogIndexes:
 
         found = self._found.of(types, make, launchable)
         return found if found.vocabulary == vocabulary else make()
-
-
-def bits(mask: int) -> Iterator[int]:
-    """Positions of the set bits, ascending."""
-    for index, digit in enumerate(bin(mask)[:1:-1]):
-        if digit == "1":
-            yield index

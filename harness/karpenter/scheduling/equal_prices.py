@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.karpenter.scheduling.catalog import CatalogIndex, bits
+from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.masks import bits
 from harness.kube.go.sort import sort_slice
 
 __all__ = ["EqualPrices"]

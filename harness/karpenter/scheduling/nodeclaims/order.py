@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from harness.karpenter.scheduling.masks import few_bits
 from harness.kube.go.sort import INCREASING, choose_pivot, sort_keyed
 
 if TYPE_CHECKING:
@@ -112,13 +113,7 @@ class InflightOrder:
         """Those of a mask that have as many pods as all between two positions."""
         count = mask.bit_count()
         if count * count <= 4 * (high - low):
-            found = []
-            while mask:
-                lowest = mask & -mask
-                found.append(lowest.bit_length() - 1)
-                mask ^= lowest
-            found.sort(key=self._rank_of.__getitem__)
-            for identity in found:
+            for identity in sorted(few_bits(mask), key=self._rank_of.__getitem__):
                 yield self.by_id[identity]
             return
         wanted = mask.to_bytes(len(self.by_id) // 8 + 1, "little")

@@ -21,7 +21,8 @@ from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
-from harness.karpenter.scheduling.catalog import CatalogIndex, bits
+from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.masks import bits
 from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
 from harness.karpenter.scheduling.nodeclaims.templates import SIMULATION_KEYS

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from harness.karpenter.scheduling.catalog import Amounts
+from harness.karpenter.scheduling.masks import few_bits
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
 from harness.karpenter.scheduling.pods.shapes import PodShape
 
@@ -38,12 +39,9 @@ class Room:
         """The nodes that can take such a pod, topology apart, as long as nothing is put on them."""
         fit, roomy = shape.fit, self.holding(shape.amounts)
         asked = self._asked.get(fit, 0)
-        left = roomy & ~asked
-        while left:
-            bit = left & -left
-            left ^= bit
-            if self.existing[bit.bit_length() - 1].refusal(shape) is not None:
-                self.refused[fit] = self.refused.get(fit, 0) | bit
+        for position in few_bits(roomy & ~asked):
+            if self.existing[position].refusal(shape) is not None:
+                self.refused[fit] = self.refused.get(fit, 0) | 1 << position
         self._asked[fit] = asked | roomy
         return roomy & ~self.refused.get(fit, 0)
 
@@ -51,11 +49,8 @@ class Room:
         """The nodes that can take such a pod, with the number of them that each has room for, as long as nothing is put on them."""
         found = self._capacities.get(shape.fit)
         if found is None:
-            found, left = [], self.accepting(shape)
-            while left:
-                bit = left & -left
-                left ^= bit
-                position = bit.bit_length() - 1
+            found = []
+            for position in few_bits(self.accepting(shape)):
                 amounts = self.existing[position].amounts
                 most = min((amounts.get(name, 0) // amount for name, amount in shape.amounts if amount), default=_ANY)
                 found.append((position, most))
@@ -76,13 +71,7 @@ class Room:
         """Positions of some nodes by name."""
         found = self._positions.get(nodes)
         if found is None:
-            found, left = {}, nodes
-            while left:
-                bit = left & -left
-                left ^= bit
-                position = bit.bit_length() - 1
-                found[self.existing[position].name] = position
-            self._positions[nodes] = found
+            found = self._positions[nodes] = {self.existing[position].name: position for position in few_bits(nodes)}
         return found
 
     def holding(self, amounts: tuple[tuple[str, int], ...]) -> int:

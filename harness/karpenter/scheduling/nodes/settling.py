@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.engine.clock import parse
 from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.scheduling.masks import few_bits
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, condition, spec_of, status_of
 from harness.kube.go.durations import parse_duration
@@ -36,12 +37,10 @@ class Settling:
             return 0
         found = self._known.get(nodes)
         if found is None:
-            found, left = 0, nodes
-            while left:
-                bit = left & -left
-                left ^= bit
-                if self._settles(self._existing[bit.bit_length() - 1].state, self._lasting):
-                    found |= bit
+            found = 0
+            for position in few_bits(nodes):
+                if self._settles(self._existing[position].state, self._lasting):
+                    found |= 1 << position
             self._known[nodes] = found
         return found
 
