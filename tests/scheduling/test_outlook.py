@@ -61,9 +61,10 @@ def test_counting_is_filling(settles, exempt, several):
             for number in range(random.randrange(2, 5) if several else 1)
         ]
         outlook = Outlook.of(room, SHAPE, others, settling, exempt)
-        hurry = outlook.hurry([f"c{number}" for number in range(len(joining))], joining) if outlook else None
-        if outlook and not several:
-            assert outlook.hurry_of("c0", joining[0]) == hurry
+        hurry = None
+        if outlook:
+            leaving = [f"c{number}" for number in range(len(joining))]
+            hurry = outlook.hurry(leaving, joining) if several else outlook.hurry_of("c0", joining[0])
         true = foretold(room, others, exempt, joining, settling)
         told[hurry is not None, true.hurries] += 1
         if hurry is not None:
@@ -81,6 +82,8 @@ def test_a_node_with_places_of_its_own_is_not_counted():
     random = Random(1)
     room = Room([node(0, 2, False)])
     outlook = Outlook.of(room, SHAPE, [], 0, exempt=False)
-    own = [Asking.of(queued, pods(random, 1, "n0"))]
-    assert outlook.hurry(["elsewhere"], own) is not None
-    assert outlook.hurry(["n0"], own) is None
+    own, another = (Asking.of(queued, pods(random, 1, on)) for on in ("n0", "c1"))
+    assert outlook.hurry_of("elsewhere", own) is not None
+    assert outlook.hurry_of("n0", own) is None
+    assert outlook.hurry(["elsewhere", "c1"], [own, another]) is not None
+    assert outlook.hurry(["n0", "c1"], [own, another]) is None

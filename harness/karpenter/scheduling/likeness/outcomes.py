@@ -211,7 +211,7 @@ class Likeness:
     def hurry(
         self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settling: Settling
     ) -> Hurry | None:
-        """Says that a pod of these nodes goes to one that is not initialized; None where none does, or nobody can tell by counting."""
+        """Returns how a pod of several nodes goes to one that is not initialized; None where none does, or counting does not tell."""
         if not self._counts:
             return None
         joining = [self._asked_by(each) for each in moving]

@@ -89,20 +89,18 @@ class Outlook:
         return cls(shape.fit, others, taken=taken, idle=idle, young=young, counts_all=False, roomy=roomy, strict=strict)
 
     def hurry(self, leaving: Collection[str], joining: Sequence[Asking]) -> Hurry | None:
-        """Says that one of the joining pods, those of each node that leaves, has a young place; None where none has, or it is not known.
+        """Returns how a pod of several nodes that leave has a young place; None where none has, or it is not known.
 
         It is asked about the first of them that finds the other places taken: when it has no young place, nor have those after it.
         """
-        if not self._young or not self.roomy.isdisjoint(leaving):
+        if not self._young or (self._taken and self._counts_all) or not self.roomy.isdisjoint(leaving):
             return None
         count = 0
         for each in joining:
             if each.only != self.fit or not each.fillers:
                 return None
             count += each.count
-        if self._taken and self._counts_all and len(joining) > 1:
-            return None
-        found = self._first_of(joining[0]) if len(joining) == 1 else self._first(joining)
+        found = self._first(joining)
         return self._hurry(count, *found) if found is not None else None
 
     def hurry_of(self, node: str, own: Asking) -> Hurry | None:
@@ -142,7 +140,7 @@ class Outlook:
         return known
 
     def _first(self, joining: Sequence[Asking]) -> tuple[int, Place] | None:
-        """The first of the joining pods that finds the places on initialized nodes taken, and how many of them are before it."""
+        """The first of the joining pods that finds the ready places taken by the others, and how many of the joining are before it."""
         taken, others = self._taken, self._others
         if not taken:
             return 0, min(each.first for each in joining)
@@ -154,12 +152,11 @@ class Outlook:
 
     def _first_of(self, own: Asking) -> tuple[int, Place] | None:
         """The same of one node's pods."""
-        taken, others, places = self._taken, self._others, own.places
-        if not taken:
+        if not self._taken:
             return 0, own.first
         if not self._counts_all:
-            low = bisect_left(places, others[taken - 1]) if taken <= len(others) else len(places)
-            return (low, places[low]) if low < len(places) else None
+            return self._first((own,))
+        taken, others, places = self._taken, self._others, own.places
         low, high = 0, len(places)
         while low < high:
             middle = (low + high) // 2
