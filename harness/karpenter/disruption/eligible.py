@@ -31,6 +31,29 @@ class _Candidate(Protocol):
 C = TypeVar("C", bound=_Candidate)
 
 
+class _Places(Generic[C]):
+    """Candidates in the order of their places, which are provider ids."""
+
+    def __init__(self, places: Sequence[str] = (), items: Sequence[C] = ()) -> None:
+        self._places, self.items = list(places), list(items)
+
+    def copy(self) -> _Places[C]:
+        return _Places(self._places, self.items)
+
+    def put(self, place: str, item: C) -> None:
+        at = bisect_left(self._places, place)
+        self._places.insert(at, place)
+        self.items.insert(at, item)
+
+    def drop(self, place: str) -> C | None:
+        """Returns what stood at the place and does so no longer; None where nothing did."""
+        at = bisect_left(self._places, place)
+        if at == len(self._places) or self._places[at] != place:
+            return None
+        del self._places[at]
+        return self.items.pop(at)
+
+
 class Unquestioned(Generic[C]):
     """Candidates that stay ones as long as their node does, for NodePools and instance types that are ``offers``.
 
@@ -41,11 +64,9 @@ class Unquestioned(Generic[C]):
     def __init__(self, offers: object) -> None:
         self.offers = offers
         self._nodes: Sequence[StateNode] = ()
-        self._known: dict[str, C] = {}
-        self._order: list[str] = []
-        """The provider ids of those that are known."""
+        self._known: _Places[C] = _Places()
         self._machine_of: dict[str, str] = {}
-        """Their provider ids, by the names of nodes."""
+        """The provider ids of those that are known, by the names of nodes."""
         self._questioned: dict[str, StateNode] = {}
 
     def look(
@@ -58,36 +79,30 @@ class Unquestioned(Generic[C]):
             self._forget(node)
         for node in come:
             self._questioned[node.provider_id] = node
-        places = self._order.copy()
-        out = [self._machine_of[name] for name in barred if name in self._machine_of]
-        for place in out:
-            del places[bisect_left(places, place)]
-        found = [*map(self._known.__getitem__, places)]
-        asked = {**self._questioned, **{place: self._known[place].state for place in out}}
+        found, asked = self._known.copy(), dict(self._questioned)
+        for name in barred:
+            place = self._machine_of.get(name)
+            if place is not None and (known := found.drop(place)) is not None:
+                asked[place] = known.state
         for place in sorted(asked):
             made = judge(asked[place])
             if made is None:
                 continue
-            at = bisect_left(places, place)
-            places.insert(at, place)
-            found.insert(at, made)
+            found.put(place, made)
             if not made.marked and place in self._questioned:
                 self._keep(place, made)
-        return found
+        return found.items
 
     def _keep(self, place: str, candidate: C) -> None:
         del self._questioned[place]
-        self._known[place] = candidate
+        self._known.put(place, candidate)
         self._machine_of[candidate.state.name] = place
-        self._order.insert(bisect_left(self._order, place), place)
 
     def _forget(self, node: StateNode) -> None:
-        place = node.provider_id
-        self._questioned.pop(place, None)
-        known = self._known.pop(place, None)
+        self._questioned.pop(node.provider_id, None)
+        known = self._known.drop(node.provider_id)
         if known is not None:
             del self._machine_of[known.state.name]
-            del self._order[bisect_left(self._order, place)]
 
 
 class Eligible(Generic[C]):
@@ -95,8 +110,7 @@ class Eligible(Generic[C]):
 
     def __init__(self) -> None:
         self._candidates: Sequence[C] = ()
-        self._places: list[str] = []
-        self._taken: list[C] = []
+        self._taken: _Places[C] = _Places()
         self._said: dict[str, Sequence[SchedulingEvent | NodeEvents]] = {}
 
     def look(
@@ -110,19 +124,15 @@ class Eligible(Generic[C]):
         for each in gone:
             place = _place_of(each)
             self._said.pop(place, None)
-            at = bisect_left(self._places, place)
-            if at < len(self._places) and self._places[at] == place:
-                del self._places[at], self._taken[at]
+            self._taken.drop(place)
         for each in come:
             place = _place_of(each)
             takes, said = judge(each)
             if said:
                 self._said[place] = said
             if takes:
-                at = bisect_left(self._places, place)
-                self._places.insert(at, place)
-                self._taken.insert(at, each)
-        return list(self._taken), [each for place in sorted(self._said) for each in self._said[place]]
+                self._taken.put(place, each)
+        return list(self._taken.items), [each for place in sorted(self._said) for each in self._said[place]]
 
 
 def _place(node: StateNode) -> str:
