@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.kube.api.labels import NOT_READY
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -28,7 +27,7 @@ from harness.kube.api.objects import (
 from harness.kube.go.text import parse_int
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.pods import is_terminal
-from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
+from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, same_toleration, tolerates
 from lazyrecords import dataclass
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
@@ -45,6 +44,9 @@ _DAEMON_TOLERATIONS = tuple(
         ("pid-pressure", "NoSchedule"),
         ("unschedulable", "NoSchedule"),
     )
+)
+_HOST_NETWORK_TOLERATIONS = (
+    {"key": "node.kubernetes.io/network-unavailable", "operator": "Exists", "effect": "NoSchedule"},
 )
 
 
@@ -197,40 +199,72 @@ def ephemeral_claims(pod: Object) -> tuple[dict[str, Any], ...]:
 def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -> Plan:
     """One pod for each node that the template's affinity and tolerations take, pinned to it by node affinity.
 
-    A pod that is there stays when its node gets a taint with effect NoSchedule, such as that of a disruption, or is being deleted.
+    A node that is not ready has a taint with effect NoSchedule, which is not tolerated by itself: its pods are made when it is ready. A
+    pod that is there stays when its node gets such a taint, as that of a disruption, or is being deleted, and none is made beside one
+    that ends. Pods that have ended are deleted at once (upstream waits between two of one node). Bound pods of nodes that are gone are
+    left to the garbage collector.
     Source: kubernetes pkg/controller/daemon/daemon_controller.go (podsShouldBeOnNode, NodeShouldRunDaemonPod).
     """
     template = spec_of(owner).get("template") or {}
-    tolerations = [*(spec_of(template).get("tolerations") or ()), *_DAEMON_TOLERATIONS]
-    by_node: dict[str, Object] = {_pinned_to(pod): pod for pod in _living(pods)}
+    tolerations = _daemon_tolerations(template)
+    by_node: dict[str, list[Object]] = {}
+    for pod in pods:
+        if not (is_terminal(pod) and is_terminating(pod)):
+            by_node.setdefault(_pinned_to(pod), []).append(pod)
     create: list[Object] = []
-    stays: set[str] = set()
+    delete: list[Object] = []
     for node in nodes:
-        if not required_matches(template, node):
-            continue
-        effects = _untolerated(tolerations, node)
-        if NO_EXECUTE not in effects:
-            stays.add(name_of(node))
-        if not effects and name_of(node) not in by_node:
-            create.append(_daemon_pod(owner, template, name_of(node)))
-    return Plan(tuple(create), tuple(pod for name, pod in by_node.items() if name not in stays))
+        name = name_of(node)
+        present = by_node.pop(name, [])
+        effects = _untolerated(tolerations, node) if _daemons_belong(template, node) else {NO_EXECUTE}
+        if not effects and not present:
+            create.append(_daemon_pod(owner, template, name))
+        elif NO_EXECUTE in effects:
+            delete.extend(present)
+        else:
+            running = [pod for pod in present if not is_terminal(pod) and not is_terminating(pod)]
+            running.sort(
+                key=lambda pod: not spec_of(pod).get("nodeName")
+            )  # of two that were made at once the bound one stays
+            delete.extend(pod for pod in present if pod not in running[:1])
+    delete.extend(pod for rest in by_node.values() for pod in rest if not spec_of(pod).get("nodeName"))
+    return Plan(tuple(create), tuple(pod for pod in delete if not is_terminating(pod)))
+
+
+def _daemons_belong(template: Object, node: Object) -> bool:
+    """Whether a node is the one that the template names, if any, and of those that its selector and required affinity take."""
+    return spec_of(template).get("nodeName") in (None, "", name_of(node)) and required_matches(template, node)
+
+
+def _daemon_tolerations(template: Object) -> list[Mapping[str, Any]]:
+    """The template's tolerations and those that every pod of a DaemonSet has, which are not repeated.
+
+    Source: kubernetes pkg/controller/daemon/util/daemonset_util.go (AddOrUpdateDaemonPodTolerations).
+    """
+    spec = spec_of(template)
+    found: list[Mapping[str, Any]] = list(spec.get("tolerations") or ())
+    for own in (*_DAEMON_TOLERATIONS, *(_HOST_NETWORK_TOLERATIONS if spec.get("hostNetwork") else ())):
+        same = [index for index, each in enumerate(found) if same_toleration(each, own)]
+        for index in same:
+            found[index] = own
+        if not same:
+            found.append(own)
+    return found
 
 
 def _untolerated(tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[str]:
-    """The effects of a node's taints that keep pods away and are not tolerated; not-ready does not count: the pod waits for the node."""
+    """The effects of a node's taints that keep pods away and are not tolerated."""
     return {
         taint["effect"]
         for taint in spec_of(node).get("taints") or ()
-        if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE)
-        and taint.get("key") != NOT_READY
-        and not any(tolerates(each, taint) for each in tolerations)
+        if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE) and not any(tolerates(each, taint) for each in tolerations)
     }
 
 
 def _daemon_pod(owner: Object, template: Object, node: str) -> dict[str, Any]:
     pod = pod_from_template(owner, template)
     spec = pod["spec"]
-    spec["tolerations"] = [*(spec.get("tolerations") or ()), *(dict(each) for each in _DAEMON_TOLERATIONS)]
+    spec["tolerations"] = [dict(each) for each in _daemon_tolerations(template)]
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     affinity = dict(spec.get("affinity") or {})
     affinity["nodeAffinity"] = {

@@ -3,11 +3,13 @@
 Source: kubernetes pkg/controller/daemon/daemon_controller.go (podsShouldBeOnNode, NodeShouldRunDaemonPod).
 """
 
+from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from harness.kube.workloads import daemon_set
+from harness.kube.scheduling.pods import is_daemon
+from harness.kube.workloads import Plan, daemon_set
 from harness.testing import daemonset, deployment, nodeclass, nodepool
 from harness.world import World
 
@@ -28,6 +30,7 @@ POD: dict[str, Any] = {
     "spec": {"nodeName": "n"},
     "status": {"phase": "Running"},
 }
+NODE: dict[str, Any] = {"kind": "Node", "metadata": {"name": "n", "labels": {"os": "linux"}}, "spec": {}}
 OWN = {"key": "team", "value": "a"}
 DISRUPTED = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
 
@@ -43,6 +46,10 @@ DISRUPTED = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
         ([{**OWN, "effect": "NoExecute"}], False, False),
         ([DISRUPTED, {**OWN, "effect": "NoExecute"}], False, False),
         ([{"key": "node.kubernetes.io/unreachable", "effect": "NoExecute"}], True, True),
+        ([{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}], True, True),
+        ([{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}], False, True),
+        ([{"key": "karpenter.sh/unregistered", "effect": "NoExecute"}], False, False),
+        ([{"key": "node.kubernetes.io/network-unavailable", "effect": "NoSchedule"}], False, True),
     ],
 )
 @pytest.mark.parametrize("going", [False, True], ids=["there", "being-deleted"])
@@ -61,8 +68,64 @@ def test_a_node_that_is_not_selected_any_more_has_its_pod_taken() -> None:
     assert (plan.create, plan.delete) == ((), (POD,))
 
 
-def test_the_pod_of_a_node_that_is_gone_is_deleted() -> None:
-    assert daemon_set(DAEMONS, [POD], []).delete == (POD,)
+def test_an_unbound_pod_of_a_node_that_is_gone_is_deleted() -> None:
+    (pinned,) = daemon_set(DAEMONS, [], [NODE]).create
+    assert daemon_set(DAEMONS, [pinned, POD], []).delete == (pinned,)  # the garbage collector takes bound ones
+
+
+def test_a_pod_is_made_when_the_one_before_has_ended() -> None:
+    ending = {**POD, "metadata": {**POD["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+    assert daemon_set(DAEMONS, [ending], [NODE]) == Plan()
+    assert daemon_set(DAEMONS, [{**ending, "status": {"phase": "Failed"}}], [NODE]).create
+
+
+def test_a_pod_that_has_failed_is_deleted_before_another_is_made() -> None:
+    failed = {**POD, "status": {"phase": "Failed"}}
+    assert daemon_set(DAEMONS, [failed], [NODE]) == Plan(delete=(failed,))
+
+
+def test_of_two_pods_on_a_node_the_bound_and_older_one_stays() -> None:
+    (waiting,) = daemon_set(DAEMONS, [], [NODE]).create
+    younger = {**POD, "metadata": {**POD["metadata"], "name": "agent-y"}}
+    assert daemon_set(DAEMONS, [waiting, POD, younger], [NODE]) == Plan(delete=(waiting, younger))
+
+
+def test_a_template_that_names_a_node() -> None:
+    named = deepcopy(DAEMONS)
+    named["spec"]["template"]["spec"]["nodeName"] = "other"
+    assert daemon_set(named, [POD], [NODE]) == Plan(delete=(POD,))
+
+
+def test_tolerations_of_its_pods() -> None:
+    own = deepcopy(DAEMONS)
+    tolerated = {"key": "node.kubernetes.io/unschedulable", "operator": "Exists", "effect": "NoSchedule"}
+    own["spec"]["template"]["spec"] |= {"hostNetwork": True, "tolerations": [tolerated]}
+    (pod,) = daemon_set(own, [], [NODE]).create
+    assert [(each["key"].partition("/")[2], each["effect"]) for each in pod["spec"]["tolerations"]] == [
+        ("unschedulable", "NoSchedule"),
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("network-unavailable", "NoSchedule"),
+    ]
+
+
+def test_pods_are_made_when_their_node_is_ready_and_those_that_tolerate_everything_before() -> None:
+    world = World()
+    early = daemonset(name="network")
+    early["spec"]["template"]["spec"]["tolerations"] = [{"operator": "Exists"}]
+    world.apply(nodeclass(), nodepool(), daemonset(name="agent"), early, deployment(name="web", replicas=1))
+    seen: list[tuple[bool, set[str]]] = []
+    for _ in range(300):
+        world.advance(1)
+        for node in world.list("Node"):
+            waits = any(each["key"] == "node.kubernetes.io/not-ready" for each in node["spec"].get("taints") or ())
+            made = {each["metadata"]["generateName"] for each in world.list("Pod") if is_daemon(each)}
+            seen.append((waits, made))
+    assert [made for waits, made in seen if waits][-1] == {"network-"}
+    assert seen[-1] == (False, {"network-", "agent-"})
 
 
 def test_while_a_node_waits_for_its_replacement_its_daemons_run_and_the_drain_evicts_them() -> None:
