@@ -40,15 +40,11 @@ class Ahead:
         from harness.pytest_plugin.items import ScenarioItem
 
         config = session.config
-        cases = [
-            item.case for item in session.items if isinstance(item, ScenarioItem) and item.case.header.skip is None
-        ]
-        if len(cases) < 2 or config.option.collectonly:
+        items = [each for each in session.items if isinstance(each, ScenarioItem) and each.case.header.skip is None]
+        if len(items) < 2 or config.option.collectonly:
             return
-        names = (
-            item.nodeid for item in session.items if isinstance(item, ScenarioItem) and item.case.header.skip is None
-        )
-        self._numbers = {name: number for number, name in enumerate(names)}
+        cases = [each.case for each in items]
+        self._numbers = {each.nodeid: number for number, each in enumerate(items)}
         runner = runner_of(config)
 
         def judge(number: int) -> Judged | None:
