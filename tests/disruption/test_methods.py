@@ -15,7 +15,7 @@ from harness.karpenter.disruption.controller import turn
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import simulate
-from harness.karpenter.disruption.situation import Situation, Wait, after_waiting
+from harness.karpenter.disruption.situation import Pause, Situation, after_waiting
 from harness.karpenter.releases import provider
 from tests.disruption.fleet import NOW, Json, machine, nodepool, pod, situation
 
@@ -289,7 +289,7 @@ class FoundEarlier(Method):
 
     def compute(self, situation, proposal):
         outcome = simulate(situation, proposal.candidates, settled=False)
-        yield Wait(15.0)
+        yield Pause(15.0)
         return Findings([Command.of(proposal.candidates, outcome)])
 
 

@@ -19,7 +19,7 @@ from lazyrecords import dataclass
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
-__all__ = ["Deliberation", "Situation", "View", "Wait", "after_waiting"]
+__all__ = ["Deliberation", "Pause", "Situation", "View", "after_waiting"]
 
 T = TypeVar("T")
 
@@ -137,13 +137,13 @@ def _node_class_of(pool: Object) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class Pause:
     """The controller continues after so many seconds of virtual time."""
 
     seconds: float
 
 
-Deliberation = Generator[Wait, None, T]
+Deliberation = Generator[Pause, None, T]
 """Work that waits in between: its caller lets the time pass, puts a new view into the situation, and resumes it."""
 
 
@@ -176,7 +176,7 @@ class Situation:
         behind = self.seconds - self._passed
         if behind > 0:
             self._passed = self.seconds
-            yield Wait(behind)
+            yield Pause(behind)
 
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:

@@ -10,7 +10,7 @@ from harness.karpenter.disruption.budgets import disruption_budgets, within
 from harness.karpenter.disruption.candidates import Candidate, condition_of, find_candidates
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.simulating import SimulationError, simulate
-from harness.karpenter.disruption.situation import Deliberation, Situation, Wait
+from harness.karpenter.disruption.situation import Deliberation, Pause, Situation
 from harness.karpenter.scheduling.nodes.settling import consolidate_after
 
 __all__ = ["DELAY", "Invalid", "validated", "validated_all_empty", "validated_empty"]
@@ -37,7 +37,7 @@ def validated_empty(
 ) -> Deliberation[Command]:
     """The command with those of its nodes that are still empty and within the budgets. Raises Invalid."""
     yield from situation.catch_up()
-    yield Wait(DELAY)
+    yield Pause(DELAY)
     current = _present(situation, command.candidates, should_disrupt)
     failed = situation.tally.failed_validations
     if not current:
@@ -57,7 +57,7 @@ def validated_all_empty(
 ) -> Deliberation[Command]:
     """The command, when all its nodes are still candidates and empty. Raises Invalid."""
     yield from situation.catch_up()
-    yield Wait(DELAY)
+    yield Pause(DELAY)
     if any(each.pods for each in _still_candidates(situation, command.candidates, should_disrupt, reason)):
         raise Invalid("churn")
     return command
@@ -71,7 +71,7 @@ def validated(
     Raises Invalid, and SimulationError where there can be no simulation.
     """
     yield from situation.catch_up()
-    yield Wait(DELAY)
+    yield Pause(DELAY)
     try:
         current = _still_candidates(situation, command.candidates, should_disrupt, reason)
         _still_fits(situation, command, current)
