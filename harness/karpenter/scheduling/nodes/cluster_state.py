@@ -3,12 +3,12 @@
 Core ``pkg/controllers/state/cluster.go``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.nodes.fleet import StateNodes
-from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.nodes.state import Parts, StateNode
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.objects import Object, name_of, namespace_of
@@ -40,10 +40,8 @@ class ClusterState:
         self.snapshot = snapshot
         unlimited = rules_of(core).uncounted_drivers_attach_any
 
-        def make(
-            node: Object | None, claim: Object | None, marked: bool, placed: Sequence[Object], csinode: Object | None
-        ) -> StateNode:
-            state = StateNode(node, claim, core, marked=marked, placed=placed, csinode=csinode)
+        def make(parts: Parts) -> StateNode:
+            state = StateNode(parts, core)
             state.attach(volumes, unlimited=unlimited)
             return state
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
 from harness.karpenter.scheduling.nodes.listed import Listed
-from harness.karpenter.scheduling.nodes.state import StateNode, provider_id_of
+from harness.karpenter.scheduling.nodes.state import Parts, StateNode, provider_id_of
 from harness.karpenter.scheduling.nodes.upkeep import Find, Upkeep
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.labels import INSTANCE_TYPE
@@ -21,8 +21,7 @@ __all__ = ["Fleet", "StateNodes"]
 _Stand = tuple[int, str]
 _Names = Sequence[str]
 
-Make = Callable[[Object | None, Object | None, bool, Sequence[Object], Object | None], StateNode]
-"""A state node of a Node, a NodeClaim, whether it is marked for deletion, the pods bound to it, and a CSINode."""
+Make = Callable[[Parts], StateNode]
 
 
 class Fleet:
@@ -242,9 +241,9 @@ class StateNodes:
                 del self._machines[provider_id]
             return self._stands(provider_id, (was, None), (named, counted))
         csinode = self._csinode_of.get(name_of(node)) if node is not None else None
-        made_of = node, claim, machine.marked(self._deleting), self._pods_on(counted, snapshot), csinode
-        if before is None or not before.made_of(*made_of):
-            machine.state = make(*made_of)
+        parts = Parts(node, claim, machine.marked(self._deleting), self._pods_on(counted, snapshot), csinode)
+        if before is None or not before.parts.same_as(parts):
+            machine.state = make(parts)
         machine.place = (0, min(machine.claims)) if machine.claims else (1, counted[0])
         return self._stands(provider_id, (was, machine.place), (named, counted))
 

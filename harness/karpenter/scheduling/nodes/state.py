@@ -34,11 +34,33 @@ from harness.kube.scheduling.pods import (
     requests_for_pods,
 )
 from harness.kube.scheduling.taints import Taint, same_taint
+from lazyrecords import dataclass
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import CoreRelease
 
 NODES = "nodes"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The objects that a machine consists of; ``placed`` are all pods that are bound to it, ``marked``: it is marked for deletion."""
+
+    node: Object | None
+    nodeclaim: Object | None
+    marked: bool
+    placed: Sequence[Object]
+    csinode: Object | None
+
+    def same_as(self, others: "Parts") -> bool:
+        """Whether these are the very same objects."""
+        return (
+            self.node is others.node
+            and self.nodeclaim is others.nodeclaim
+            and self.marked == others.marked
+            and self.csinode is others.csinode
+            and same_objects(self.placed, others.placed)
+        )
 
 
 class StateNode:
@@ -49,18 +71,9 @@ class StateNode:
     that are bound to it, ``pods`` those that have not ended.
     """
 
-    def __init__(
-        self,
-        node: Object | None,
-        nodeclaim: Object | None,
-        core: "CoreRelease",
-        *,
-        marked: bool = False,
-        placed: Sequence[Object] = (),
-        csinode: Object | None = None,
-    ) -> None:
-        self.node, self.nodeclaim, self.core = node, nodeclaim, core
-        self.placed, self._marked, self._csinode = placed, marked, csinode
+    def __init__(self, parts: Parts, core: "CoreRelease") -> None:
+        self.parts, self.core = parts, core
+        node, nodeclaim, placed = self.node, self.nodeclaim, self.placed = parts.node, parts.nodeclaim, parts.placed
         self.pods: list[Object] = [pod for pod in placed if not is_terminal(pod)]
         self.remembered: dict[Hashable, Any] = {}
         """Results that depend on nothing but the machine and its pods."""
@@ -76,29 +89,12 @@ class StateNode:
         self.provider_id = ProviderId(
             provider_id_of(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
         )
-        if marked:
+        if parts.marked:
             self.deleting = True
         elif nodeclaim is not None:
             self.deleting = is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
         else:
             self.deleting = node is not None and is_terminating(node)
-
-    def made_of(
-        self,
-        node: Object | None,
-        nodeclaim: Object | None,
-        marked: bool,
-        placed: Sequence[Object],
-        csinode: Object | None,
-    ) -> bool:
-        """Whether it was made from these objects, compared by identity."""
-        return (
-            self.node is node
-            and self.nodeclaim is nodeclaim
-            and self._marked == marked
-            and self._csinode is csinode
-            and same_objects(self.placed, placed)
-        )
 
     def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
         """Sets the volumes that its pods attach and its limits by CSI driver, see :func:`_limits`."""
@@ -111,8 +107,8 @@ class StateNode:
                 continue  # a volume that is gone while its pod still runs: what is attached is not known any more
             for driver, claims in attached.items():
                 self.volumes.setdefault(driver, set()).update(claims)
-        if self._csinode is not None:
-            self.volume_limits, self.volume_drivers = _limits(self._csinode, unlimited)
+        if self.parts.csinode is not None:
+            self.volume_limits, self.volume_drivers = _limits(self.parts.csinode, unlimited)
 
     @property
     def managed(self) -> bool:
