@@ -42,12 +42,10 @@ then: [{{requirements: {{of: $(size), are: {{karpenter.azure.com/sku-family: D}}
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
-    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+def project(project: pytest.Pytester) -> pytest.Pytester:
     for name in ("a", "b"):
-        (pytester.path / f"{name}.yaml").write_text(FILE.format(name=name))
-    return pytester
+        (project.path / f"{name}.yaml").write_text(FILE.format(name=name))
+    return project
 
 
 def test_cases_of_a_release_and_mode_run_on_one_worker(project: pytest.Pytester) -> None:

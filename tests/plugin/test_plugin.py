@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import harness.pytest_plugin.items
-import harness.world  # noqa: F401  imported once here: the tests below run pytest in this process
+from tests.plugin.inside import run
 
 FILE = """
 scenario: sizes
@@ -27,17 +26,6 @@ scenario: repaired
 xfail: {reason: was broken}
 then: [{pods: {bound: 0}}]
 """
-
-
-@pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
-    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
-    return pytester
-
-
-def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return project.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
 
 
 def test_items_outcomes_and_texts(project: pytest.Pytester) -> None:

@@ -15,10 +15,10 @@ from warnings import warn
 
 import pytest
 
-import harness.world  # noqa: F401  imported once here: the tests below run pytest in this process
 from harness.scenario.language.cases import Case
 from harness.scenario.running.processes import CannotFork, Processes
 from harness.scenario.running.runner import Runner
+from tests.plugin.inside import run
 
 FILE = """
 scenario: right
@@ -48,15 +48,9 @@ PYTHON = "def test_python(world):\n    assert world.settle().quiescent\n"
 
 
 @pytest.fixture
-def project(pytester: pytest.Pytester) -> pytest.Pytester:
-    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
-    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
-    pytester.makefile(".yaml", web=FILE)
-    return pytester
-
-
-def run(project: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return project.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:xdist", *arguments)
+def project(project: pytest.Pytester) -> pytest.Pytester:
+    project.makefile(".yaml", web=FILE)
+    return project
 
 
 def outcomes(result: pytest.RunResult) -> list[str]:
