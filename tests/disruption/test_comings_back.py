@@ -4,11 +4,9 @@ from random import Random
 
 import pytest
 
-from harness.karpenter.scheduling.likeness.outcomes import Likeness
-from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.testing import deployment
 from harness.world import World
-from tests.disruption.test_memory import forgetful
+from tests.disruption.forgetting import forget, told_by
 from tests.disruption.test_weeks import SIZES, budget
 from tests.disruption.test_world import NODECLASS, pool
 
@@ -90,14 +88,11 @@ def some_days(seed: int):
         change(world, random, number)
         world.advance(random.choice([20, 90, 400, 1800]))
     world.advance(3600)
-    writes = [(each.at, each.verb, each.key, each.after) for each in world.journal]
-    return world.events, world.disruptions, [(one.at, one.message, dict(one.values)) for one in world.log], writes
+    return told_by(world)
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_without_a_memory_it_is_the_same(seed, monkeypatch):
     known = some_days(seed)
-    for method in ("of", "foretold", "hurry", "hurry_of"):
-        monkeypatch.setattr(Likeness, method, lambda self, *given, **more: None)
-    monkeypatch.setattr(ClusterMemory, "look", forgetful)
+    forget(monkeypatch)
     assert some_days(seed) == known
