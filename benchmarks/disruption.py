@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.garbage import garbage_seldom
-from benchmarks.scheduler import GO_LIMIT, RELEASE, OracleError, oracle_path, usable_oracle
+from benchmarks.scheduler import GO_LIMIT, RELEASE, OracleError, oracle_path
 from harness.conformance import AnswerContext
 from harness.conformance.disruption import cluster_of
 from harness.karpenter.disruption.methods.order import Attempt, attempt, methods_of
@@ -209,7 +209,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(json.dumps([ours(*options.measure) for _ in range(options.passes)]))
         return 0
     try:
-        oracle = usable_oracle(options.oracle) if options.oracle else oracle_path()
+        oracle = oracle_path(options.oracle)
         for line in report(options.cases or CASES, oracle, options.go_limit, options.reports, options.passes):
             print(line, flush=True)
     except OracleError as error:

@@ -6,6 +6,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from harness.garbage import SELDOM
+
 __all__ = ["garbage_seldom"]
 
 
@@ -13,7 +15,7 @@ __all__ = ["garbage_seldom"]
 def garbage_seldom() -> Iterator[None]:
     """As the commands of `harness` have it (`harness/__main__.py`)."""
     before = gc.get_threshold()
-    gc.set_threshold(1_000_000, *before[1:])
+    gc.set_threshold(SELDOM, *before[1:])
     try:
         yield
     finally:

@@ -194,18 +194,16 @@ class OracleError(Exception):
     """A program that somebody named is no oracle; the message is a line for them."""
 
 
-def usable_oracle(path: str) -> str:
-    """The path of a program that somebody named. Raises OracleError."""
-    if not os.access(path, os.X_OK) or not Path(path).is_file():
-        raise OracleError(f"{path}: no oracle: {'no such file' if not Path(path).exists() else 'not a program'}")
-    return path
+def oracle_path(named: str | None = None) -> str | None:
+    """The program that is `named`, by default by KARPENTER_ORACLE, or the oracle of the sources in KARPENTER_SOURCES, if any.
 
-
-def oracle_path() -> str | None:
-    """The program that KARPENTER_ORACLE names, or the oracle of the sources in KARPENTER_SOURCES, if any. Raises OracleError."""
-    named = os.environ.get("KARPENTER_ORACLE")
-    if named:
-        return usable_oracle(named)
+    Raises OracleError.
+    """
+    path = named or os.environ.get("KARPENTER_ORACLE")
+    if path:
+        if not os.access(path, os.X_OK) or not Path(path).is_file():
+            raise OracleError(f"{path}: no oracle: {'no such file' if not Path(path).exists() else 'not a program'}")
+        return path
     if not os.environ.get("KARPENTER_SOURCES"):
         return None
     from tests.conformance.build import BuildError, build
@@ -262,7 +260,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(json.dumps(measure_ours(cases()[options.measure])))
         return 0
     try:
-        oracle = usable_oracle(options.oracle) if options.oracle else oracle_path()
+        oracle = oracle_path(options.oracle)
         for line in report(options.cases or list(cases()), oracle, options.go_limit, options.reports):
             print(line, flush=True)
     except OracleError as error:
