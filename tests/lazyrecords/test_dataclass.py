@@ -259,13 +259,13 @@ def test_signatures_and_descriptions_are_the_standard_ones(make: Callable[[Decor
 
 def test_a_docstring_stays() -> None:
     @lazyrecords.dataclass(frozen=True, slots=True)
-    class NodeEvents:
+    class Told:
         """What it is for."""
 
         a: int
 
-    assert inspect.getdoc(NodeEvents) == "What it is for."
-    assert str(inspect.signature(NodeEvents)) == "(a: 'int') -> None"
+    assert inspect.getdoc(Told) == "What it is for."
+    assert str(inspect.signature(Told)) == "(a: 'int') -> None"
 
 
 def test_a_subclass_has_a_signature_of_its_own() -> None:
