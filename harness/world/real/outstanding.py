@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.kube.api.objects import Object, condition, condition_is, is_terminating, name_of, namespace_of, spec_of
-from harness.kube.scheduling.pods import is_active
+from harness.kube.api.objects import Object, condition, condition_is, is_terminating, name_of, namespace_of
+from harness.kube.scheduling.pods import failed_to_schedule, is_active, is_scheduled
 from harness.world.world import World
 
 __all__ = ["outstanding_work"]
@@ -35,6 +35,4 @@ def outstanding_work(world: World) -> Iterator[str]:
 
 def _waits(pod: Object) -> bool:
     """Whether Karpenter is asked for a Node: kube-scheduler found none."""
-    found = condition(pod, "PodScheduled")
-    unschedulable = found is not None and found.get("reason") == "Unschedulable"
-    return unschedulable and is_active(pod) and not spec_of(pod).get("nodeName")
+    return failed_to_schedule(pod) and is_active(pod) and not is_scheduled(pod)
