@@ -189,9 +189,15 @@ def _of_release(release: str, name: str) -> Path:
     return ORACLE / "releases" / f"v{release}" / name
 
 
+def _glue(release: str) -> list[Path]:
+    """The folders of glue for `release`: its own, after those of the releases before it, whose files count where it has none."""
+    before = BUILDABLE[: BUILDABLE.index(release)] if release in BUILDABLE else ()
+    return [ORACLE / "releases" / f"v{each}" for each in (*before, release)]
+
+
 def has_extension(release: str, extension: str) -> bool:
-    """Whether the oracle of `release` has a part that not all have: it brings the glue for it."""
-    return (ORACLE / "releases" / f"v{release}" / EXTENSIONS[extension]).exists()
+    """Whether the oracle of `release` has a part that not all have: there is glue for it."""
+    return any((folder / EXTENSIONS[extension]).exists() for folder in _glue(release))
 
 
 def takes_attach_limits(release: str) -> bool:
@@ -200,9 +206,9 @@ def takes_attach_limits(release: str) -> bool:
 
 
 def oracle_program(release: str) -> list[Path]:
-    """The Go files of the oracle of `release`; a file of its own counts instead of the common one of that name."""
+    """The Go files of the oracle of `release`; of files of one name that of the release counts, or of the nearest before it."""
     parts = [ORACLE / each for each in EXTENSIONS if has_extension(release, each)]
-    folders = [ORACLE, *parts, ORACLE / "releases" / f"v{release}"]
+    folders = [ORACLE, *parts, *_glue(release)]
     return list({file.name: file for folder in folders for file in sorted(folder.glob("*.go"))}.values())
 
 

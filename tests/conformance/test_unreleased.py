@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, UNRELEASED, provider
 from tests.conformance import build
-from tests.conformance.build import BUILDABLE, Module, oracle_program, takes_attach_limits
+from tests.conformance.build import BUILDABLE, Module, has_extension, oracle_program, takes_attach_limits
 from tests.conformance.cases.clusters.sizes import with_attach_limits
 from tests.conformance.cases.draw import Draw
 
@@ -27,6 +28,17 @@ def test_a_file_of_its_own_counts_instead_of_the_common_one() -> None:
     assert not takes_attach_limits("1.14.0")
     assert own["catalog.go"].parent.name == "vnext"
     assert own["schedule.go"] == common["schedule.go"]
+
+
+def test_a_release_takes_the_glue_before_it_where_it_has_none() -> None:
+    found = {release: {file.name: file for file in oracle_program(release)} for release in BUILDABLE}
+    assert found["1.6.6"]["disrupt_glue.go"] == found["1.6.5"]["disrupt_glue.go"]
+    assert "overlays_glue.go" not in found["1.6.6"]
+    assert [release for release in BUILDABLE if has_extension(release, "static")] == ["1.10.2", "1.13.1", "1.14.0"]
+    for before, after in pairwise(BUILDABLE):
+        for name, file in found[after].items():
+            known = found[before].get(name, file)
+            assert file == known or file.read_bytes() != known.read_bytes(), "a copy that nobody needs"
 
 
 def test_cases_have_attach_limits_and_full_reservations_that_can_be_had() -> None:
