@@ -53,6 +53,9 @@ _LUCKY_RETRIES = 64
 _WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
 
+_State = tuple[int, int, object, int]
+"""What a simulation depends on: the changes of objects, those of marks for deletion, the edition of the instance types, the moment."""
+
 
 class Provisioner:
     """Keys: (kind, namespace, name) of what triggers, the window itself, and the end of a simulation that takes its time."""
@@ -83,7 +86,7 @@ class Provisioner:
         self._runaways = PodRunaways(self._view, instance_types.release, failures)
         self._machines = ComingsAndGoings()
         self._changes = 0
-        self._solved: object = None
+        self._solved: _State | None = None
         self._results = SchedulingResults()
         self._new = False
         self._passes = self._retries = 0
@@ -189,9 +192,15 @@ class Provisioner:
         else:
             self._finish()
 
-    def _solve(self, state: object) -> None:
+    def _solve(self, state: _State) -> None:
         self._passes += 1
-        snapshot, types = replace(self.snapshot(), number=self._passes), self.instance_types()
+        types, before = self.instance_types(), self._solved
+        if before is not None and before[:-1] == state[:-1] and not self._results.momentary and not self._listeners:
+            self._solved = (
+                state  # only time has passed: the results are the same, and nobody looks at the simulation itself
+            )
+            return
+        snapshot = replace(self.snapshot(), number=self._passes)
         ledger, release, indexes = ledger_for(self._listeners), self._instance_types.release, self._indexes
         results = solve(
             snapshot, types, release=release, options=self.options, indexes=indexes, ledger=ledger, memory=self._memory

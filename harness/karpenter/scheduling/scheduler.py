@@ -336,8 +336,7 @@ class Scheduler:
                 nodeclaims.append(planned)
             else:
                 self._errors.update(dict.fromkeys(map(pod_key, planned.pods), unmet))
-        taking = [self._taking[position] for position in sorted(self._taking)]
-        existing = {node.name: tuple(node.pods) for node in taking}
+        existing = {(node := self._taking[position]).name: tuple(node.pods) for position in sorted(self._taking)}
         return SchedulingResults(
             tuple(nodeclaims),
             existing,
@@ -347,4 +346,5 @@ class Scheduler:
             timed_out=self._time.out,
             seconds=self._time.took,  # an attempt that crosses the limit is finished
             unlucky=bool(self._unlucky & self._errors.keys()),
+            momentary=self._ties.count > 0,
         )

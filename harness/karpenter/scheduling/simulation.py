@@ -145,12 +145,13 @@ class Simulations:
                 ignored=self.pending.ignored,
                 events=tuple(self.displaced.events),
                 no_nodepools=not self.nodepools,
+                momentary=self.displaced.momentary,
             )
         scheduler = Scheduler(self._ground, pods, ledger)
         scheduler.run()
         results = scheduler.results(self.pending.ignored)
         events = (*self.displaced.events, *results.events)
-        return replace(results, events=events) if self.displaced.events else results
+        return replace(results, events=events, momentary=True) if self.displaced.momentary else results
 
     def without(
         self, leaving: Iterable[str], moving: Sequence[Object], *, settled: bool, time_limit: float = inf

@@ -270,7 +270,8 @@ class SchedulingResults:
     Karpenter's sentence. ``ignored`` are pods that Karpenter does not consider, with the sentence. ``no_nodepools``: there was
     nothing to schedule with, so that nothing was tried. ``timed_out``: the time limit came first, so that some pods were not tried.
     ``seconds`` is the virtual time that it took. ``unlucky``: some pod was left because of how a tie was drawn, so that the same
-    simulation may place it another time.
+    simulation may place it another time. ``momentary``: the same objects may come to something else in another pass, since a tie was
+    drawn or do-not-disrupt protects a pod for a time.
     """
 
     nodeclaims: tuple[PlannedNodeClaim, ...] = ()
@@ -282,3 +283,4 @@ class SchedulingResults:
     timed_out: bool = False
     seconds: float = 0.0
     unlucky: bool = False
+    momentary: bool = False
