@@ -58,6 +58,11 @@ class ReconcileError(Exception):
 
 
 Router = Callable[[Change], Iterable[Hashable]]
+"""The keys that a change concerns; `ports.of_types` marks one that is called for changes of some types only."""
+
+
+def _types_of(router: Router) -> Iterable[ChangeType]:
+    return getattr(router, "types", ChangeType)
 
 
 class Controller(Protocol):
@@ -111,7 +116,7 @@ class Engine:
         self.max_seconds = max_seconds
         self.steps = 0
         self._controllers: list[Controller] = []
-        self._routes: dict[str, list[tuple[int, Router]]] = {}
+        self._routes: dict[str, dict[ChangeType, list[tuple[int, Router]]]] = {}
         self._heap: list[tuple[int, int, _Work]] = []  # by due and seq, which no two have in common
         self._pending: dict[Slot, _Work] = {}
         self._failures: dict[Slot, tuple[int, str]] = {}  # how often in a row, and the last message
@@ -129,13 +134,18 @@ class Engine:
             index = len(self._controllers)
             self._controllers.append(controller)
             for kind, router in controller.watches().items():
-                self._routes.setdefault(kind, []).append((index, router))
+                routes = self._routes.get(kind)
+                if routes is None:
+                    routes = self._routes[kind] = {each: [] for each in ChangeType}
+                for each in _types_of(router):
+                    routes[each].append((index, router))
 
     def remove(self, *controllers: Controller) -> None:
         """Removes controllers, with everything that is queued for them."""
         gone = {self._controllers.index(controller) for controller in controllers}
-        for routes in self._routes.values():
-            routes[:] = [route for route in routes if route[0] not in gone]
+        for by_type in self._routes.values():
+            for routes in by_type.values():
+                routes[:] = [route for route in routes if route[0] not in gone]
         tables: tuple[dict[Slot, Any], ...] = (self._pending, self._failures, self._busy)
         for table in tables:
             for slot in [slot for slot in table if slot[0] in gone]:
@@ -148,7 +158,7 @@ class Engine:
         for controller in controllers:
             index = self._controllers.index(controller)
             for kind, router in controller.watches().items():
-                for each in present(kind):
+                for each in present(kind) if ChangeType.ADDED in _types_of(router) else ():
                     for key in router(Change(ChangeType.ADDED, each, None, self.revision)):
                         self._push(index, key, self.clock.now, Wait.PROGRESS)
 
@@ -156,9 +166,9 @@ class Engine:
         """Takes a change of the cluster and queues every key that it concerns."""
         self.revision += 1
         routes = self._routes.get(change.object["kind"])
-        if routes:
+        if routes is not None:
             now = self.clock.now
-            for index, router in routes:
+            for index, router in routes[change.type]:
                 for key in router(change):
                     self._push(index, key, now, Wait.PROGRESS)
 

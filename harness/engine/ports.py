@@ -6,9 +6,9 @@ A controller reads a local `View`, writes through a `Writer` that speaks for one
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
@@ -71,10 +71,23 @@ class Change:
     revision: int
 
 
-def key_by_name(change: Change) -> Iterator[str]:
+_Marked = TypeVar("_Marked", bound=Callable[..., Any])
+
+
+def of_types(*types: ChangeType) -> Callable[[_Marked], _Marked]:
+    """Marks a router of changes: the engine calls it for changes of these types only, as others concern none of its keys."""
+
+    def mark(router: _Marked) -> _Marked:
+        router.types = types  # type: ignore[attr-defined]
+        return router
+
+    return mark
+
+
+@of_types(ChangeType.ADDED, ChangeType.MODIFIED)
+def key_by_name(change: Change) -> tuple[str, ...]:
     """A router of changes for controllers whose keys are names: the object's, unless it is gone."""
-    if change.type is not ChangeType.DELETED:
-        yield name_of(change.object)
+    return (name_of(change.object),)
 
 
 class View(Protocol):

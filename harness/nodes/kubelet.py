@@ -13,7 +13,7 @@ from dataclasses import replace
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.names import NodeName, VmId
-from harness.engine.ports import CONTROLLER_MANAGER, Change, Identity, Sink, View, Writer
+from harness.engine.ports import CONTROLLER_MANAGER, Change, ChangeType, Identity, Sink, View, Writer, of_types
 from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.api.status import ApiError, ignoring
 from harness.nodes.boot import BootError, BootPlan, boot_plan
@@ -102,11 +102,13 @@ class Kubelets:
         """Pods, as soon as they are bound."""
         return {"Pod": self._pod_keys}
 
+    @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
     def _pod_keys(self, change: Change) -> Iterable[Hashable]:
         pod = change.object
         node = pod["spec"].get("nodeName")
-        if node and change.type != "DELETED" and self._machines.of_node(node) is not None:
-            yield (namespace_of(pod), name_of(pod))
+        if not node or self._machines.of_node(node) is None:
+            return ()
+        return ((namespace_of(pod), name_of(pod)),)
 
     def boot_with(self, boot: Callable[[BootPlan], None]) -> None:
         """Sets how machines with real kubelets are started from now on."""

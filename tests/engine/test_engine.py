@@ -1,13 +1,14 @@
 """Virtual time: what settle waits for, what only advance reaches, retries, and circles."""
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 import pytest
 
 from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ids import Ids
+from harness.engine.ports import Change, ChangeType, of_types
 from harness.engine.rng import Rng
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 
@@ -68,6 +69,46 @@ def test_a_poll_is_looked_at_again_only_if_the_world_changed():
     engine.touch()
     assert engine.settle().seconds == 10
     assert len(controller.calls) == 2
+
+
+@of_types(ChangeType.ADDED)
+def _new(change: Change) -> Iterable[Hashable]:
+    return (f"new {change.object['metadata']['name']}",)
+
+
+@of_types(ChangeType.MODIFIED, ChangeType.DELETED)
+def _later(change: Change) -> Iterable[Hashable]:
+    return (f"{change.type} {change.object['metadata']['name']}",)
+
+
+class Routed(Scripted):
+    """Hears of Pods through one router."""
+
+    def __init__(self, engine: Engine, router: Router) -> None:
+        super().__init__(engine, lambda key, count: DONE)
+        self._router = router
+
+    def watches(self) -> Mapping[str, Router]:
+        return {"Pod": self._router}
+
+
+def test_a_router_is_told_of_changes_of_its_types_only():
+    engine = Engine(Clock())
+    new, later = Routed(engine, _new), Routed(engine, _later)
+    engine.add(new, later)
+    pod = {"kind": "Pod", "metadata": {"name": "p"}}
+    for type in ChangeType:
+        engine.notify(Change(type, pod, None, 1))
+    engine.settle()
+    assert [key for _, key in new.calls] == ["new p"]
+    assert [key for _, key in later.calls] == ["MODIFIED p", "DELETED p"]
+    engine.introduce([new, later], lambda kind: [pod])
+    engine.settle()
+    assert len(new.calls) == 2
+    assert len(later.calls) == 2
+    engine.remove(new)
+    engine.notify(Change(ChangeType.ADDED, pod, None, 1))
+    assert engine.settle().steps == 0
 
 
 def test_advance_leaves_off_between_two_steps_and_does_the_rest_late():

@@ -40,10 +40,11 @@ class DisruptionBudgets:
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         budgets = self._view.list("PodDisruptionBudget")
-        if budgets:
-            namespace = namespace_of(change.object)
-            for each in budgets_of(change.object, [b for b in budgets if namespace_of(b) == namespace]):
-                yield (namespace, name_of(each))
+        if not budgets:
+            return ()
+        namespace = namespace_of(change.object)
+        own = [each for each in budgets if namespace_of(each) == namespace]
+        return [(namespace, name_of(each)) for each in budgets_of(change.object, own)]
 
     def reconcile(self, key: Hashable) -> Result:
         """Recounts one budget."""

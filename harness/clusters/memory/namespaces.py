@@ -11,7 +11,7 @@ from typing import Any
 from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import Change, ChangeType, Identity
+from harness.engine.ports import Change, ChangeType, Identity, of_types
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, is_terminating, labels_of, metadata_of, name_of, namespace_of, spec_of
 from harness.kube.api.status import forbidden, ignoring, not_found
@@ -84,12 +84,13 @@ class NamespaceController:
             "Namespace": self._going
         }
 
+    @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
     def _going(self, change: Change) -> Iterable[Hashable]:
-        going = change.type is not ChangeType.DELETED and is_terminating(change.object)
-        return (name_of(change.object),) if going else ()
+        return (name_of(change.object),) if is_terminating(change.object) else ()
 
+    @of_types(ChangeType.DELETED)
     def _left(self, change: Change) -> Iterable[Hashable]:
-        return (namespace_of(change.object),) if change.type is ChangeType.DELETED else ()
+        return (namespace_of(change.object),)
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes what is in the namespace; the namespace itself, once nothing is."""

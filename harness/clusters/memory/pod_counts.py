@@ -26,14 +26,17 @@ class PodCounts:
 
     def hear(self, change: Change) -> None:
         """Updates the counts for a change of a pod."""
-        pod = change.object
-        before = self._counted.pop(uid_of(pod), None)
+        pod, uid = change.object, uid_of(change.object)
+        before = self._counted.get(uid)
         now = None if change.type is ChangeType.DELETED else _counted(pod)
-        if now is not None:
-            self._counted[uid_of(pod)] = now
-        if now != before:
-            self._add(before, -1)
-            self._add(now, 1)
+        if now == before:
+            return
+        if now is None:
+            del self._counted[uid]
+        else:
+            self._counted[uid] = now
+        self._add(before, -1)
+        self._add(now, 1)
 
     def of(self, owner: str) -> tuple[int, int]:
         """The number of active pods with this owner (neither ended nor being deleted), and how many of them are ready."""

@@ -41,10 +41,11 @@ class TaintEviction:
                 yield (namespace_of(pod), name_of(pod))
 
     def _own(self, change: Change) -> Iterable[Hashable]:
-        key = (namespace_of(change.object), name_of(change.object))
         node = spec_of(change.object).get("nodeName")
-        if node and (key in self._due or _driving(self._view.get("Node", node))):
-            yield key
+        if not node:
+            return ()
+        key = (namespace_of(change.object), name_of(change.object))
+        return (key,) if key in self._due or _driving(self._view.get("Node", node)) else ()
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes one pod, sets its time, or lets it be."""

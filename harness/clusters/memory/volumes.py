@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.engine.ports import Change, ChangeType, View, Writer, of_types
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -213,9 +213,10 @@ class EphemeralVolumes:
         """Pods with such volumes."""
         return {"Pod": self._of_pod}
 
+    @of_types(ChangeType.ADDED)
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         volumes = spec_of(change.object).get("volumes") or ()
-        if change.type is ChangeType.ADDED and any(each.get("ephemeral") for each in volumes):
+        if any(each.get("ephemeral") for each in volumes):
             yield (namespace_of(change.object), name_of(change.object))
 
     def reconcile(self, key: Hashable) -> Result:

@@ -15,7 +15,7 @@ from harness.clusters.memory.pod_counts import PodCounts
 from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Controller, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer, key_by_name
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer, key_by_name, of_types
 from harness.kube import workloads
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
@@ -68,8 +68,9 @@ class Workloads:
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         self._counts.hear(change)
         owner = controller_of(change.object)
-        if owner is not None and owner["kind"] in _OF_PODS:
-            yield (owner["kind"], namespace_of(change.object), owner["name"])
+        if owner is None or owner["kind"] not in _OF_PODS:
+            return ()
+        return ((owner["kind"], namespace_of(change.object), owner["name"]),)
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
         for each in self._view.list("DaemonSet"):
@@ -175,9 +176,9 @@ class GarbageCollector:
         kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node", "NodePool", "NodeClaim")
         return dict.fromkeys(kinds, self._keys)
 
+    @of_types(ChangeType.DELETED)
     def _keys(self, change: Change) -> Iterable[Hashable]:
-        if change.type is ChangeType.DELETED:
-            yield (uid_of(change.object), name_of(change.object) if change.object["kind"] == "Node" else "")
+        return ((uid_of(change.object), name_of(change.object) if change.object["kind"] == "Node" else ""),)
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes the dependents of one owner, and the pods of one node."""

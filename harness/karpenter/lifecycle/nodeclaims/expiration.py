@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.disruptions import EXPIRED
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer, of_types
 from harness.karpenter.lifecycle.names import is_managed
 from harness.karpenter.lifecycle.nodes.forced import forcefully
 from harness.kube.api.objects import Object, is_terminating, metadata_of, name_of, spec_of, uid_of
@@ -36,9 +36,9 @@ class Expiration:
         """New NodeClaims; their expireAfter cannot change."""
         return {"NodeClaim": self._own}
 
+    @of_types(ChangeType.ADDED)
     def _own(self, change: Change) -> Iterable[Hashable]:
-        if change.type is ChangeType.ADDED:
-            yield name_of(change.object)
+        return (name_of(change.object),)
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes a NodeClaim that has expired, or comes back when it will have."""

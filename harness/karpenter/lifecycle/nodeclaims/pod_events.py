@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import Change, ChangeType, View, Writer
+from harness.engine.ports import Change, ChangeType, View, Writer, of_types
 from harness.karpenter.lifecycle.names import claim_of, is_managed
 from harness.kube.api.objects import Object, is_terminating, name_of, spec_of, status_of
 from harness.kube.api.status import ignoring
@@ -33,12 +33,11 @@ class PodEvents:
         """Pods that are bound, end, or are being deleted."""
         return {"Pod": self._of_pod}
 
+    @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         pod, old = change.object, change.old
         node = spec_of(pod).get("nodeName")
-        if not node or change.type is ChangeType.DELETED or is_daemon(pod):
-            return ()
-        if change.type is ChangeType.MODIFIED and old is not None and not _matters(old, pod):
+        if not node or (old is not None and not _matters(old, pod)) or is_daemon(pod):
             return ()
         return (node,)
 

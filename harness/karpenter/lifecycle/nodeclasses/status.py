@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.engine.access import Access
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Cloud, key_by_name
+from harness.engine.ports import Change, ChangeType, Cloud, key_by_name, of_types
 from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
@@ -72,11 +72,10 @@ class NodeClasses:
         """AKSNodeClasses, and deleted NodeClaims, for which an AKSNodeClass may be waiting."""
         return {"AKSNodeClass": key_by_name, "NodeClaim": self._of_claim}
 
+    @of_types(ChangeType.DELETED)
     def _of_claim(self, change: Change) -> Iterable[Hashable]:
-        if change.type is ChangeType.DELETED:
-            ref = spec_of(change.object).get("nodeClassRef") or {}
-            if ref.get("kind") == "AKSNodeClass":
-                yield str(ref.get("name"))
+        ref = spec_of(change.object).get("nodeClassRef") or {}
+        return (str(ref.get("name")),) if ref.get("kind") == "AKSNodeClass" else ()
 
     def reconcile(self, key: Hashable) -> Result:
         """Resolves one NodeClass, or removes the finalizer of a deleted one once no NodeClaim uses it."""

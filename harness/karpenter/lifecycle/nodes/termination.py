@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.names import ProviderId
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer, of_types
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.instance_provider import (
@@ -72,13 +72,15 @@ class NodeTermination:
         """Nodes that are being deleted, and pods that were deleted on them."""
         return {"Node": self._own, "Pod": self._of_pod}
 
+    @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
     def _own(self, change: Change) -> Iterable[Hashable]:
-        if change.type is not ChangeType.DELETED and is_terminating(change.object):
+        if is_terminating(change.object):
             yield name_of(change.object)
 
+    @of_types(ChangeType.DELETED)
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         node = spec_of(change.object).get("nodeName")
-        if node and change.type is ChangeType.DELETED:
+        if node:
             found = self._view.get("Node", node)
             if found is not None and is_terminating(found):
                 yield node
