@@ -61,7 +61,7 @@ class RunningPods:
         if RunningPods not in known:
             some = self.state.fleet.having(_repelling)
             states = self.state.by_node.values() if some else ()
-            known[RunningPods] = [each for state in states for each in _repelling(state)]
+            known[RunningPods] = [each for state in states for each in some.get(state.provider_id, ())]
         found: list[tuple[Object, Object, str, Sequence[Object]]] = known[RunningPods]
         return found
 
@@ -311,14 +311,11 @@ class TopologyGroups:
 
 
 def _repelling(state: StateNode) -> Sequence[tuple[Object, Object, str, Sequence[Object]]]:
-    found: Sequence[tuple[Object, Object, str, Sequence[Object]]] | None = state.remembered.get(_repelling)
-    if found is None:
-        found = state.remembered[_repelling] = [
-            (pod, state.node, _identity(pod), terms)
-            for pod in state.pods
-            if state.node is not None and (terms := affinity_terms(pod, "podAntiAffinity", "required"))
-        ]
-    return found
+    return [
+        (pod, state.node, _identity(pod), terms)
+        for pod in state.pods
+        if state.node is not None and (terms := affinity_terms(pod, "podAntiAffinity", "required"))
+    ]
 
 
 def _identity(pod: Object) -> str:
