@@ -33,7 +33,7 @@ ELSEWHERE = {
     "getting drift, ": "the op lifetimes; a provider that cannot tell makes no event",
     "removing taint from nodes, ": "a write that the API server refuses; tests/disruption/test_world.py",
     "tainting nodes, ": "a write that the API server refuses; tests/disruption/test_world.py",
-    "marking disrupted, ": "a write that the API server refuses; tests/disruption/test_world.py",
+    "marking disrupted": "a write that the API server refuses; tests/disruption/test_world.py",
     "creating scheduler, tracking topology counts, ": "a selector that no API server takes; the op disrupt",
     "validating consolidation, ": "the same within 15 seconds; the op disrupt",
     "simluating scheduling, candidate is deleting": "a candidate is none any more when it is deleted",

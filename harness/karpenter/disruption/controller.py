@@ -40,8 +40,6 @@ _NO_MEMORY = Memory()
 DISRUPTION_REASON = "DisruptionReason"
 """The condition of a NodeClaim that a command is about."""
 
-_ID = " (command-id=$ID)"
-
 AGAIN, UNSYNCED, POLLING = 0.0, 1.0, 10.0
 """Seconds to the next turn: after a command, while NodeClaims have no machine yet, when nothing was to do."""
 
@@ -162,31 +160,25 @@ def _start_all(
 ) -> str | None:
     """The error of commands that could not be started; empty when Karpenter does not log it, None when all were started."""
     problems = []
-    core = situation.view.release.core
-    silent = False
+    silent, (begun, ended) = False, _id_places(situation.view.release.core)
+    each = "disrupting candidates, " if situation.rules.several_commands else ""
     for command in commands:
         try:
             made.started.append(_start(situation, method, command, actions))
         except Refusal as error:
-            each = "disrupting candidates, " if situation.rules.several_commands else ""
-            text = _placed(f"launching replacement nodeclaim, creating node claim, {error} (command-id=$ID)", core)
-            problems.append(f"{each}{text}")
+            problems.append(f"{each}launching replacement nodeclaim{begun}, creating node claim, {error}{ended}")
         except Unmarked as error:
             silent = True
             if str(error):
-                each = "disrupting candidates, " if situation.rules.several_commands else ""
-                problems.append(f"{each}{_placed(f'marking disrupted, {error} (command-id=$ID)', core)}")
+                problems.append(f"{each}marking disrupted{begun}, {error}{ended}")
     if problems:
         return f"disrupting candidates, {'; '.join(problems)}"
     return "" if silent else None
 
 
-def _placed(text: str, core: CoreRelease) -> str:
-    """The sentence with the command's id where the release has it."""
-    if core.structured_errors:
-        return text
-    what, _, why = text.removesuffix(_ID).partition(", ")
-    return f"{what} (command-id: $ID), {why}"
+def _id_places(core: CoreRelease) -> tuple[str, str]:
+    """The command's id where the release has it in a sentence: after what could not be done, and after why."""
+    return ("", " (command-id=$ID)") if core.structured_errors else (" (command-id: $ID)", "")
 
 
 def _start(situation: Situation, method: Method, command: Command, actions: TurnActions) -> Started:
