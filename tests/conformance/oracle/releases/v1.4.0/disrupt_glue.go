@@ -11,10 +11,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/controllers/disruption"
-	ncdisruption "sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/disruption"
 	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/lifecycle"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
-	"sigs.k8s.io/karpenter/pkg/operator/injection"
 	coreoptions "sigs.k8s.io/karpenter/pkg/operator/options"
 
 	azcp "github.com/Azure/karpenter-provider-azure/pkg/cloudprovider"
@@ -37,10 +35,7 @@ func (g *disruptGlue) candidates(w *world, m disruption.Method, _ J) ([]*disrupt
 	return disruption.GetCandidates(w.ctx, w.cluster, w.c, w.rec, w.clk, w.cp, m.ShouldDisrupt, m.Class(), w.queue.Orchestration())
 }
 
-func (g *disruptGlue) candidateJSON(c *disruption.Candidate) J {
-	return J{"name": c.Name(), "nodeclaim": c.NodeClaim.Name, "nodepool": c.NodePool.Name, "instance_type": c.OracleInstanceType(), "zone": c.OracleZone(),
-		"capacity_type": c.OracleCapacityType(), "disruption_cost": c.DisruptionCost, "pods": podNames(c.OraclePods())}
-}
+func candidateExtras(*disruption.Candidate) J { return nil }
 
 func computeCommands(ctx context.Context, m disruption.Method, budgets map[string]int, cs []*disruption.Candidate) ([]disruption.Command, error) {
 	cmd, err := disruption.OracleCommand(ctx, m, budgets, cs)
@@ -55,6 +50,8 @@ func reconcileDisruption(w *world) (time.Duration, error) {
 	return r.RequeueAfter, err
 }
 
+func moreGates(*coreoptions.Options) {}
+
 // isNominated: this release asks the clock of the machine.
 func isNominated(_ *world, n *state.StateNode) bool { return n.Nominated() }
 
@@ -62,24 +59,6 @@ func stateNodes(w *world) state.StateNodes { return w.cluster.Nodes() }
 
 func finalizeNodeClaim(w *world, nc *karpv1.NodeClaim) (reconcile.Result, error) {
 	return lifecycle.NewController(w.clk, w.c, w.cp, w.rec).Reconcile(w.ctx, nc)
-}
-
-func conditionsController(w *world) *ncdisruption.Controller {
-	return ncdisruption.NewController(w.clk, w.c, w.cp)
-}
-
-func disruptContext(o disOptions) (context.Context, error) {
-	opts := coreOptions(o.schedOptions)
-	opts.FeatureGates.SpotToSpotConsolidation = o.SpotToSpot
-	opts.FeatureGates.NodeRepair = true
-	if o.BatchMaxDuration != "" {
-		d, err := time.ParseDuration(o.BatchMaxDuration)
-		if err != nil {
-			return nil, err
-		}
-		opts.BatchMaxDuration = d
-	}
-	return coreoptions.ToContext(injection.WithControllerName(context.Background(), "disruption"), opts), nil
 }
 
 // driftProvider: this release has no AKS machines.
