@@ -257,6 +257,43 @@ def test_signatures_and_descriptions_are_the_standard_ones(make: Callable[[Decor
     assert get_type_hints(vars(ours)["__init__"]) == get_type_hints(vars(theirs)["__init__"])
 
 
+def test_records_that_read_alike_keep_their_own_names_and_defaults() -> None:
+    @lazyrecords.dataclass(frozen=True, slots=True)
+    class Size:
+        width: int
+        height: int = 2
+
+    @lazyrecords.dataclass(frozen=True, slots=True)
+    class Span:
+        _1: int = 3
+        end: int = 4
+
+    assert Size.__init__.__code__.co_code == Span.__init__.__code__.co_code  # compiled once
+    assert (repr(Size(1)), repr(Span(1))) == (
+        f"{Size.__qualname__}(width=1, height=2)",
+        f"{Span.__qualname__}(_1=1, end=4)",
+    )
+    assert (Size(width=5, height=6).height, Span(end=6)._1) == (6, 3)
+    assert Size(1) == Size(1, 2) != Size(1, 3)
+    assert len({Size(1), Size(1, 2), Size(2)}) == 2
+    with pytest.raises(TypeError, match=r"Span\.__init__\(\) got an unexpected keyword argument 'width'"):
+        Span(width=1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("decorator", [lazyrecords.dataclass, dataclasses.dataclass], ids=["ours", "standard"])
+def test_a_field_without_a_default_cannot_follow_one_with(decorator: Decorator) -> None:
+    def make() -> object:
+        @decorator
+        class Wrong:
+            a: int = 1
+            b: int
+
+        return Wrong(1, 2)  # type: ignore[call-arg]
+
+    with pytest.raises(TypeError, match="non-default argument 'b' follows default argument"):
+        make()
+
+
 def test_a_docstring_stays() -> None:
     @lazyrecords.dataclass(frozen=True, slots=True)
     class Told:

@@ -1,9 +1,8 @@
 """What all models of the file format share: strict, closed, frozen; scalars arrive as text and are read here.
 
-Numbers, durations and flags are read by validators, so that a mistake is told at its place with the rest of them.
+Numbers, durations and flags are read by validators, so that a mistake is told at its place with the rest of them. The annotations of
+models are no texts (`from __future__ import annotations`): pydantic would compile each of them again at every start.
 """
-
-from __future__ import annotations
 
 import math
 import re

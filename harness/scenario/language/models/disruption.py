@@ -1,7 +1,5 @@
 """`disrupted` and `notDisrupted`: which nodes Karpenter made go, why, and what kept the others."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

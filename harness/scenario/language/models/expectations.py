@@ -1,6 +1,6 @@
 """`then`: what must hold. Every entry has one key, which says what is looked at; every row of a table is a verdict of its own."""
 
-from __future__ import annotations
+from typing import Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -109,7 +109,7 @@ class ExpectationMap(Looks):
     limits: Later[Limits] | None = Field(None, description="Documented limits that the cluster breaks.")
 
     @model_validator(mode="after")
-    def _one(self) -> ExpectationMap:
+    def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise PydanticCustomError("one_key", "one expectation has exactly one key")
         return self
@@ -120,7 +120,7 @@ class ExpectationMap(Looks):
         return next(iter(self.model_fields_set))
 
     @property
-    def body(self) -> Expectation:
+    def body(self) -> "Expectation":
         """The expectation under that key."""
         body: Expectation = getattr(self, self.kind)
         return body

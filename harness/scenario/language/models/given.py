@@ -1,8 +1,6 @@
 """`given`: the releases and the state of Azure that a scenario starts from. Everything has a default (`harness defaults`)."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -72,7 +70,7 @@ class Capacity(Model):
     )
 
     @model_validator(mode="after")
-    def _one(self) -> Capacity:
+    def _one(self) -> Self:
         if (self.vms is None) == (self.cores is None):
             raise PydanticCustomError("one_of", "exactly one of vms, cores is expected")
         return self

@@ -1,8 +1,6 @@
 """The header of a scenario: its name, its inputs, what happens and what must hold."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -129,7 +127,7 @@ class Header(Model):
     xfail: Later[ExpectedFailure] | None = Field(None, description="It is known to fail.")
 
     @model_validator(mode="after")
-    def _expects(self) -> Header:
+    def _expects(self) -> Self:
         if not self.then and not any(case.then for case in self.cases):
             raise PydanticCustomError("no_expectation", "nothing is expected: 'then' is missing or empty")
         return self
@@ -139,5 +137,5 @@ class SweepHeader(Header):
     """The header of a sweep's plan: its result is a table, so nothing has to be expected."""
 
     @model_validator(mode="after")
-    def _expects(self) -> SweepHeader:
+    def _expects(self) -> Self:
         return self

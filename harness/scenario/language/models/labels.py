@@ -1,8 +1,6 @@
 """Labels in `then`: a label of a Node with its writers, and the table of label keys."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -40,7 +38,7 @@ class NodeLabelMap(Model):
     refused: Writer | None = Field(None, description="Whose write the API server refused.")
 
     @model_validator(mode="after")
-    def _given(self) -> NodeLabelMap:
+    def _given(self) -> Self:
         if not self.model_fields_set:
             raise PydanticCustomError(
                 "no_condition", "at least one of value, by, from, writes, withheld, refused is expected"
@@ -122,7 +120,7 @@ class LabelRow(Model):
     source: Text | None = Field(None, description="Where this row comes from, when it differs from the table's.")
 
     @model_validator(mode="after")
-    def _given(self) -> LabelRow:
+    def _given(self) -> Self:
         if self.pod is None and self.nodepool is None and self.written is None:
             raise PydanticCustomError("no_condition", "at least one of pod, nodepool, written is expected")
         return self

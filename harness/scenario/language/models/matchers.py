@@ -1,8 +1,6 @@
 """How an expected value is written: the value itself, or a map of conditions that must all hold."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -45,7 +43,7 @@ class TextConditions(Model):
     below: Text | None = Field(None, description="A number or quantity, less than this.")
 
     @model_validator(mode="after")
-    def _given(self) -> TextConditions:
+    def _given(self) -> Self:
         _at_least_one(self)
         return self
 
@@ -59,7 +57,7 @@ class CountConditions(Model):
     below: Integer | None = Field(None, description="Fewer than this many.")
 
     @model_validator(mode="after")
-    def _given(self) -> CountConditions:
+    def _given(self) -> Self:
         _at_least_one(self)
         return self
 
@@ -73,7 +71,7 @@ class NumberConditions(Model):
     below: Number | None = Field(None, description="Less than this.")
 
     @model_validator(mode="after")
-    def _given(self) -> NumberConditions:
+    def _given(self) -> Self:
         _at_least_one(self)
         return self
 
@@ -87,7 +85,7 @@ class DurationConditions(Model):
     below: Duration | None = Field(None, description="Shorter than this.")
 
     @model_validator(mode="after")
-    def _given(self) -> DurationConditions:
+    def _given(self) -> Self:
         _at_least_one(self)
         return self
 
@@ -109,7 +107,7 @@ class RequirementConditions(Model):
     min_values: Integer | None = Field(None, description="The minValues of it.")
 
     @model_validator(mode="after")
-    def _given(self) -> RequirementConditions:
+    def _given(self) -> Self:
         _at_least_one(self)
         return self
 
@@ -139,7 +137,7 @@ class QuantityConditions(Model):
     below: QuantityText | None = Field(None, description="Less than this.")
 
     @model_validator(mode="after")
-    def _given(self) -> QuantityConditions:
+    def _given(self) -> Self:
         _at_least_one(self)
         return self
 

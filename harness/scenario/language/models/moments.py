@@ -1,6 +1,6 @@
 """Expectations about virtual time: how much lies between two moments, and what holds at some, every or no moment in between."""
 
-from __future__ import annotations
+from typing import Self
 
 from pydantic import Field, model_validator
 from pydantic.alias_generators import to_camel
@@ -25,7 +25,7 @@ class Moment(Model):
     at: Duration | None = Field(None, description="So long after the start of the world.")
 
     @model_validator(mode="after")
-    def _one(self) -> Moment:
+    def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise PydanticCustomError("one_of", "exactly one of created, bound, call, step, at is expected")
         return self
@@ -55,7 +55,7 @@ class OverTime(Looks, Body):
     within: Duration | None = Field(None, description="How long after `from` the last moment that counts is.")
 
     @model_validator(mode="after")
-    def _looks_at_one(self) -> OverTime:
+    def _looks_at_one(self) -> Self:
         if len(self.model_fields_set & Looks.model_fields.keys()) != 1:
             keys = ", ".join(to_camel(key) for key in Looks.model_fields)
             raise PydanticCustomError("one_of", "exactly one of {keys} is expected", {"keys": keys})

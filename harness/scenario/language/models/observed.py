@@ -1,8 +1,6 @@
 """What of a world can be looked at at any moment: its Nodes, pods, NodeClaims and other objects, what was said, what it costs."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
@@ -101,7 +99,7 @@ class Pods(Body):
     ) = Field(None, description="How many, which, or which for which reason: Karpenter's sentence.")
 
     @model_validator(mode="after")
-    def _given(self) -> Pods:
+    def _given(self) -> Self:
         if self.bound is None and self.pending is None:
             raise PydanticCustomError("no_condition", "at least one of bound, pending is expected")
         return self
@@ -170,7 +168,7 @@ class Objects(Body):
     count: CountMatch | None = Field(None, description="How many; with `of`, 0 says that it is gone.")
 
     @model_validator(mode="after")
-    def _one(self) -> Objects:
+    def _one(self) -> Self:
         if (self.of is None) == (self.kind is None):
             raise PydanticCustomError("one_of", "exactly one of of, kind is expected")
         return self

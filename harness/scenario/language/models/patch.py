@@ -1,7 +1,5 @@
 """A change of an object, in `given` or as a step."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from harness.scenario.language.models.base import Model, Reference

@@ -1,7 +1,5 @@
 """`requirements`: what Karpenter computes for a size."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

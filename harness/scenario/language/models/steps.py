@@ -1,8 +1,6 @@
 """`when`: what happens, in order. Without it the manifests are applied and the world settles."""
 
-from __future__ import annotations
-
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -84,7 +82,7 @@ class StepMap(Model):
     )
 
     @model_validator(mode="after")
-    def _one(self) -> StepMap:
+    def _one(self) -> Self:
         if len(self.model_fields_set) != 1:
             raise PydanticCustomError("one_key", "one step has exactly one key")
         return self
