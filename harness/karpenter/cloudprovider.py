@@ -54,15 +54,17 @@ class Offering:
         return self.requirements.first(label)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Overhead:
-    """What kubelet and the system take from a node's capacity."""
+    """What kubelet and the system take from a node's capacity; sizes of as many vCPUs and as much memory share one."""
 
     kube_reserved: ResourceList = field(default_factory=dict)
     system_reserved: ResourceList = field(default_factory=dict)
     eviction_threshold: ResourceList = field(default_factory=dict)
 
+    @cached_property
     def total(self) -> ResourceList:
+        """All three."""
         return merge(self.kube_reserved, self.system_reserved, self.eviction_threshold)
 
 
@@ -85,7 +87,7 @@ class InstanceType:
     @cached_property
     def allocatable(self) -> ResourceList:
         """Capacity without overhead; huge pages count against memory."""
-        left = subtract(self.capacity, self.overhead.total())
+        left = subtract(self.capacity, self.overhead.total)
         pages = [quantity for name, quantity in self.capacity.items() if name.startswith(_HUGE_PAGES)]
         if pages:
             memory = left.get("memory", Quantity(0))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +28,8 @@ _MACHINES = (ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACHINE_API_HEADER
 @cache
 def seed_keys() -> frozenset[str]:
     """The keys of both tables, by docs/seeds.yaml."""
-    tables = yaml.load((ROOT / "docs" / "seeds.yaml").read_text(), Loader=yaml.BaseLoader)["rows"]
+    loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # the pure Python one where libyaml is missing
+    tables = yaml.load((ROOT / "docs" / "seeds.yaml").read_text(), Loader=loader)["rows"]
     return frozenset(key for table in tables.values() for key in table)
 
 
@@ -54,10 +56,8 @@ def lines(tried: Iterable[Cell], held: Iterable[Cell], skipped: Iterable[Cell] =
     all_held = {cell for cell in held if cell in all_tried}
     if not all_tried:
         return
-    counts: Mapping[tuple[str, str], int] = {
-        (release, side): sum(each[0] == release and each[2] == side for each in all_held)
-        for release, _, side in all_tried
-    }
+    counts = dict.fromkeys(((release, side) for release, _, side in all_tried), 0)
+    counts.update(Counter((release, side) for release, _, side in all_held))
     releases = [name for name in ALL_PROVIDER_RELEASES if any(name == release for release, _ in counts)]
     yield "release " + "".join(f"{side:>20}" for side in SIDES)
     for release in releases:

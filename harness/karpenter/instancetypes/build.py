@@ -92,7 +92,8 @@ class Region:
         self._records = records if isinstance(records, Records) else Records(records, region)
         self._sizes: dict[str, Sku | DroppedSize] = {}
         self._offered: dict[tuple[int, ...], tuple[Requirement, ...]] = {}
-        self._capacities: dict[tuple[str, NodeClassSettings, float], tuple[ResourceList, Overhead]] = {}
+        self._capacities: dict[tuple[str, int, int, float], tuple[ResourceList, Overhead]] = {}
+        """By size, disk (GB), pods and percent of memory that the hypervisor takes."""
         self._variants: dict[tuple[NodeClassSettings, float, str], _Variant] = {}
 
     def find(self, name: str) -> Sku | DroppedSize | None:
@@ -251,7 +252,7 @@ class Region:
         return found
 
     def _resources(self, sku: Sku, settings: NodeClassSettings, percent: float) -> tuple[ResourceList, Overhead]:
-        key = (sku.name, settings, percent)
+        key = (sku.name, settings.os_disk_gb, settings.max_pods, percent)
         found = self._capacities.get(key)
         if found is None:
             found = capacity(sku, settings, self.release, percent), overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
