@@ -134,9 +134,9 @@ def test_a_process_that_is_killed_costs_no_verdict(
     assert outcomes(in_json(capsys, many, "-n", "2")) == outcomes(alone)
 
 
-def test_who_has_no_portion_left_takes_one_of_the_others() -> None:
+def test_who_has_no_portion_left_takes_the_next_of_who_has_most() -> None:
     queues = Portions([[(1,), (2, 3), (4,)], [], [(5,), (6,)]], multiprocessing)
-    assert [queues.next(process) for process in (1, 0, 1, 1, 1, 0, 2)] == [(4,), (1,), (6,), (2, 3), (5,), (), ()]
+    assert [queues.next(process) for process in (1, 0, 1, 1, 1, 0, 2)] == [(1,), (2, 3), (5,), (4,), (6,), (), ()]
 
 
 def test_as_many_processes_as_there_are_cores(many: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,27 +62,22 @@ def by_release(cases: Sequence[Case], processes: int) -> list[list[Portion]]:
 
 
 class Portions:
-    """The portions of each process. Who has none left takes the last one of the process that has most."""
+    """The portions of each process. Who has none left takes the next one of the process that has most, since who tells what came of the
+    cases tells it in their order."""
 
     def __init__(self, queues: Sequence[Sequence[tuple[int, ...]]], context: Any) -> None:
         self._queues = queues
-        self._bounds: Any = context.Array("i", [bound for queue in queues for bound in (0, len(queue))])
+        self._taken: Any = context.Array("i", len(queues))
 
     def next(self, process: int) -> tuple[int, ...]:
         """Returns the next portion for a process, none at the end."""
-        bounds = self._bounds
-        with bounds.get_lock():
-            left = [bounds[2 * each + 1] - bounds[2 * each] for each in range(len(self._queues))]
-            if left[process]:
-                first: int = bounds[2 * process]
-                bounds[2 * process] = first + 1
-                return self._queues[process][first]
-            other = left.index(max(left))
-            if not left[other]:
+        with self._taken.get_lock():
+            left = [len(queue) - taken for queue, taken in zip(self._queues, self._taken, strict=True)]
+            whose = process if left[process] else left.index(max(left))
+            if not left[whose]:
                 return ()
-            last: int = bounds[2 * other + 1] - 1
-            bounds[2 * other + 1] = last
-            return self._queues[other][last]
+            self._taken[whose] += 1
+            return self._queues[whose][self._taken[whose] - 1]
 
 
 class Processes:
