@@ -58,8 +58,8 @@ REAL_SMOKE := scenarios/lifecycle/provision-modes.yaml scenarios/capacity/late-f
 REAL_SCENARIOS := scenarios/lifecycle scenarios/capacity scenarios/faq $(addprefix scenarios/labels/,bootstrapping-client.yaml claims-1.7.2.yaml \
   claims-1.14.0.yaml keys-1.7.2.yaml keys-1.14.0.yaml kubelet-may-not.yaml machine-api.yaml network.yaml spot-node.yaml who-wins.yaml)
 
-# what scenarios need none of; each costs time for every case
-PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist)
+# what scenarios need none of; each costs time for every case, and they print nothing that could be captured
+PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist) --capture=no -o console_output_style=progress-even-when-capture-no
 
 CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
@@ -68,7 +68,7 @@ CLUSTERS := $(VENV)/.installed-clusters
 .PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
 
 scenarios: $(CORE)
-	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) --capture=sys $(PLAIN) $(ARGS)
+	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
 
 test: lint types unit
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.cli.worlds import InputError, create_world
 from harness.reading.problems import ScenarioError
+from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load_text
+from harness.scenario.language.inputs import case_problems
+from harness.scenario.running import shared
 from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import Outcome
 from harness.world.inputs import input_mistakes
@@ -126,3 +130,25 @@ def problems_at(text: str, word: str) -> list[str]:
     with pytest.raises(ScenarioError) as caught:
         read()
     return [line for line in str(caught.value).splitlines() if word in line]
+
+
+def test_inputs_of_a_case_are_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where a label table makes a world for each of its cells; under other overrides, and for another case, they are judged anew."""
+    judged: list[str] = []
+
+    def counted(case: Case, *rest: Any) -> Any:
+        judged.append(str(case.given.seed))
+        return case_problems(case, *rest)
+
+    monkeypatch.setattr(shared, "case_problems", counted)
+    table = "then: [{labels: {are: {kubernetes.io/arch: {pod: yes}, beta.kubernetes.io/os: {pod: yes}}}}]\n"
+    (scenario,) = load_text(f"scenario: x\nseeds: 2\n{table}", file="f.yaml")
+    (case,) = scenario.cases
+    runner = Runner()
+    runner.check_inputs([case])
+    assert all(verdict.holds for verdict in runner.judge_once(case).verdicts)
+    assert judged == ["None"]
+    runner.judge(case)
+    assert judged == ["None", "0", "1"]
+    with pytest.raises(ScenarioError, match="unknown region 'nowhere'"):
+        Runner(region="nowhere").judge(case)

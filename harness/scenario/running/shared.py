@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from harness.latest import LatestOf
 from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.core_objects import field_problems
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Shared"]
 
+_CASES = 8192
+"""Of how many cases the problems are kept."""
 _PROBED = ("NodePool", "AKSNodeClass")
 
 
@@ -30,6 +33,7 @@ class Shared:
         self.overrides = dict(overrides or {})
         self.crd_directories = CrdDirectories()
         self._caches = caches
+        self._problems: LatestOf[Case, tuple[Problem, ...]] = LatestOf(_CASES)
         self._worlds: dict[str, World] = {}
         self._probes: dict[str, LabelProbe] = {}
 
@@ -44,12 +48,24 @@ class Shared:
 
     def new_world(self, case: Case) -> World:
         """A world of a case's own. Raises ScenarioError where its inputs do not exist."""
-        return new_world(case, self.caches, self.overrides, self.crd_directories)
+        return self._new_world(case, self.overrides)
+
+    def _new_world(self, case: Case, overrides: Mapping[str, Any]) -> World:
+        return new_world(case, self.caches, overrides, self.crd_directories, self._problems_of(case, overrides))
+
+    def _problems_of(self, case: Case, overrides: Mapping[str, Any]) -> tuple[Problem, ...]:
+        """What does not exist of a case's inputs. A case never changes, nor do these overrides, the catalogue and the CRDs that were read;
+        so what was found out when its file was read holds for each of its worlds."""
+        return self._problems.of(
+            case,
+            lambda: tuple(case_problems(case, overrides, self.crd_directories, self._caches)),
+            "cluster" in overrides,
+        )
 
     def _in_memory(self, case: Case) -> World:
         """Questions are answered in memory: a real cluster belongs to one world at a time, and the scenario's own may be on it."""
         overrides = {name: value for name, value in self.overrides.items() if name != "cluster"}
-        return new_world(case, self.caches, overrides, self.crd_directories)
+        return self._new_world(case, overrides)
 
     def idle_world(self, case: Case) -> World:
         """An empty world with the inputs of a case, for questions only. Raises ScenarioError where its inputs do not exist."""
@@ -63,7 +79,7 @@ class Shared:
         """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
         problems: set[Problem] = set()
         for case in cases:
-            problems.update(case_problems(case, self.overrides, self.crd_directories, self._caches))
+            problems.update(self._problems_of(case, self.overrides))
             if not self.own_crds(case):
                 refused = case.refused
                 found = (one for one in case.manifests if not any(one.is_named(name) for name in refused))

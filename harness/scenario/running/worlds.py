@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.reading.problems import ScenarioError
+from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories
 from harness.scenario.language.inputs import case_problems, world_arguments
@@ -21,14 +21,17 @@ def new_world(
     caches: Caches | None = None,
     overrides: Mapping[str, Any] | None = None,
     directories: CrdDirectories | None = None,
+    problems: Sequence[Problem] | None = None,
 ) -> World:
     """The world that a case begins in; a ScenarioError where its inputs do not exist. `directories` keeps CRD files that were read.
+
+    `problems` are what `case_problems` says of the same arguments, where that was asked before.
 
     Raises harness.scenario.language.crds.CelEngineMissing.
     """
     from harness.world import World
 
-    return World(**world_inputs(case, caches, overrides, directories))
+    return World(**world_inputs(case, caches, overrides, directories, problems))
 
 
 def world_inputs(
@@ -36,13 +39,14 @@ def world_inputs(
     caches: Caches | None = None,
     overrides: Mapping[str, Any] | None = None,
     directories: CrdDirectories | None = None,
+    problems: Sequence[Problem] | None = None,
 ) -> dict[str, Any]:
     """The arguments of that World. Raises as `new_world`."""
     replaced = dict(overrides or {})
     directories = directories or CrdDirectories()
-    problems = list(case_problems(case, replaced, directories, caches))
-    if problems:
-        raise ScenarioError(problems)
+    found = list(case_problems(case, replaced, directories, caches)) if problems is None else problems
+    if found:
+        raise ScenarioError(found)
     arguments = {**world_arguments(case.given), **replaced}
     if case.given.crds is not None and "crds" not in replaced:
         arguments["crds"] = directories.named(case.given.crds, case.directory)
