@@ -6,7 +6,10 @@ import pytest
 
 from benchmarks.week import week
 from harness.karpenter.disruption import simulating
+from harness.karpenter.disruption.counting import Counting
 from harness.karpenter.disruption.methods import consolidation, drift
+from harness.karpenter.disruption.methods.replacing import replacement
+from harness.karpenter.scheduling import SchedulingEvent
 from tests.disruption.test_memory import some_days
 
 
@@ -15,28 +18,37 @@ def told(outcome):
     return made, dict(outcome.errors), outcome.stranded, outcome.text()
 
 
+def worded(said):
+    return {event for each in said for event in ((each,) if isinstance(each, SchedulingEvent) else each)}
+
+
 @pytest.fixture
 def compared(monkeypatch):
-    """How many simulations were foreseen, of one node and of several; each is made, and has to come to the same."""
-    foresee, too_early, counts = simulating.foresee, simulating.too_early, Counter()
+    """How many simulations were foreseen, of one node and of several, or counted; each is made, and has to come to the same."""
+    foresee, keeps, counts = simulating.foresee, Counting.keeps, Counter()
 
-    def checked_early(situation, candidate, **options):
+    def checked_keeps(counting, candidate):
+        situation = counting._situation
         before, said = situation.seconds, len(situation.said)
-        why = too_early(situation, candidate, **options)
-        if why is None:
+        if not keeps(counting, candidate):
             assert (situation.seconds, len(situation.said)) == (before, said)
-            return None
-        took, events = situation.seconds - before, situation.events
+            return False
+        took, told = situation.seconds - before, len(situation.said)
+        row = situation.said[-1]
         situation.seconds = before
-        outcome = simulating.simulate(situation, (candidate,), **options)
-        assert outcome.stranded
-        assert why().lower() == outcome.text().lower()
+        outcome = simulating.simulate(situation, (candidate,), settled=counting._settled)
+        assert worded(situation.said[told:]) <= worded(situation.said[:told]), "everything was said"
+        del situation.said[told:]
+        assert row.members[-1][0] is candidate.state
+        text = row.at(-1).message
+        if outcome.stranded:
+            assert text.lower() == outcome.text().lower()
+        else:
+            assert text == replacement(situation, (candidate,), outcome.nodeclaims)
         assert took == situation.seconds - before or before
-        assert situation.events == events, "everything was said"
-        del situation.said[said:]
         situation.seconds = before + took
-        counts["counted"] += 1
-        return why
+        counts["too early" if outcome.stranded else "not replaced"] += 1
+        return True
 
     def checked(situation, candidates, **options):
         found = foresee(situation, candidates, **options)
@@ -55,7 +67,7 @@ def compared(monkeypatch):
 
     for method in (consolidation, drift):
         monkeypatch.setattr(method, "foresee", checked)
-        monkeypatch.setattr(method, "too_early", checked_early)
+    monkeypatch.setattr(Counting, "keeps", checked_keeps)
     return counts
 
 
@@ -66,4 +78,4 @@ def test_in_random_worlds(seed, compared):
 
 def test_in_a_week(compared):
     week(14)
-    assert min(compared["one"], compared["several"], compared["counted"]) > 20
+    assert min(compared[each] for each in ("one", "several", "too early", "not replaced")) > 20

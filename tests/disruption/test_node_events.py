@@ -1,12 +1,14 @@
 """What is worded late is heard as if every event of a turn were worded and published at once."""
 
+from functools import partial
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.karpenter.disruption.events.deduplication import EventDeduplication
-from harness.karpenter.disruption.events.nodes import NodeEvents
+from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow
 from harness.karpenter.scheduling import SchedulingEvent
 
 
@@ -38,7 +40,7 @@ class AtOnce:
         self.hidden, self.said = [], set()
 
     def say(self, told):
-        for event in (event for each in told for event in (each if isinstance(each, NodeEvents) else (each,))):
+        for event in (event for each in told for event in ((each,) if isinstance(each, SchedulingEvent) else each)):
             if event in self.said:
                 continue
             self.said.add(event)
@@ -55,6 +57,11 @@ class AtOnce:
         return min((moment for moment in moments if moment > self.clock.now), default=None)
 
 
+def machine(number, claims):
+    claim = {"metadata": {"name": f"claim{number}"}} if number in claims else None
+    return SimpleNamespace(node={"metadata": {"name": f"node{number}"}}, nodeclaim=claim, remembered={})
+
+
 def said(random, claims):
     """Something about one of three nodes, some of which have a NodeClaim, or a NodePool."""
     number, text = random.randrange(3), random.choice("abc")
@@ -62,6 +69,11 @@ def said(random, claims):
         return SchedulingEvent("NodePool", "default", "Normal", "DisruptionBlocked", text, 120.0)
     reason, dedupe = random.choice([("DisruptionBlocked", 120.0), ("Unconsolidatable", 900.0), ("Apart", 120.0)])
     about = f"node{number}", f"claim{number}" if number in claims else None, reason
+    if reason != "Apart" and random.random() < 0.5:
+        row = NodeRow(reason, dedupe)
+        for each in random.sample(range(3), random.randint(1, 3)):
+            row.add((machine(each, claims), partial(str, random.choice("abc"))))
+        return row
     return NodeEvents(about, lambda: text, dedupe, reason != "Apart")
 
 

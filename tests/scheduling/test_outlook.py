@@ -61,11 +61,17 @@ def test_counting_is_filling(settles, exempt, several):
             for number in range(random.randrange(2, 5) if several else 1)
         ]
         outlook = Outlook.of(room, SHAPE, others, settling, exempt)
-        hurry = None
-        if outlook:
-            leaving = [f"c{number}" for number in range(len(joining))]
-            hurry = outlook.hurry(leaving, joining) if several else outlook.hurry_of("c0", joining[0])
+        hurry = one = None
+        if outlook and several:
+            hurry = outlook.hurry([f"c{number}" for number in range(len(joining))], joining)
+        elif outlook:
+            one = outlook.counted_of("c0", joining[0])
+            hurry = one if one is not None and one.hurries else None
         true = foretold(room, others, exempt, joining, settling)
+        if one is not None:
+            assert (one.key, one.overflow, one.tried) == (true.key, true.overflow, true.tried), seed
+            assert one.hurries == true.hurries, seed
+            told["one", one.hurries] += 1
         told[hurry is not None, true.hurries] += 1
         if hurry is not None:
             assert true.hurries, seed
@@ -74,6 +80,8 @@ def test_counting_is_filling(settles, exempt, several):
                 assert outlook.hurried(joining[0]) in (true.hurried, None)
                 told["named"] += outlook.hurried(joining[0]) is not None
     assert several or told["named"] > 50
+    assert several or told["one", True] > 100
+    assert several or (exempt and settles) or told["one", False] > 100
     assert told[True, True] > 100
     assert told[False, False] > 50
 

@@ -16,7 +16,7 @@ from harness.karpenter.disruption.costs import (
     lifetime_remaining,
 )
 from harness.karpenter.disruption.eligible import Eligible, Unquestioned
-from harness.karpenter.disruption.events.nodes import NodeEvents
+from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
@@ -131,7 +131,7 @@ def find_candidates(
     asked = find_candidates, getattr(should_disrupt, "__func__", should_disrupt), eventual
     kept: Eligible[Candidate] = situation.view.lasting.setdefault(asked, Eligible())
 
-    def judge(candidate: Candidate) -> tuple[bool, Sequence[SchedulingEvent | NodeEvents]]:
+    def judge(candidate: Candidate) -> tuple[bool, Sequence[Told]]:
         before = len(situation.said)
         takes = should_disrupt(situation, candidate)
         said = situation.said[before:]

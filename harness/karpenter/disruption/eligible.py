@@ -10,8 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from harness.karpenter.disruption.events.nodes import NodeEvents
-from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
+from harness.karpenter.disruption.events.nodes import Told
 from harness.karpenter.scheduling.nodes.listed import ordered_changes
 from harness.karpenter.scheduling.nodes.state import StateNode
 
@@ -111,13 +110,13 @@ class Eligible(Generic[C]):
     def __init__(self) -> None:
         self._candidates: Sequence[C] = ()
         self._taken: _Places[C] = _Places()
-        self._said: dict[str, Sequence[SchedulingEvent | NodeEvents]] = {}
+        self._said: dict[str, Sequence[Told]] = {}
 
     def look(
         self,
         candidates: Sequence[C],
-        judge: Callable[[C], tuple[bool, Sequence[SchedulingEvent | NodeEvents]]],
-    ) -> tuple[list[C], list[SchedulingEvent | NodeEvents]]:
+        judge: Callable[[C], tuple[bool, Sequence[Told]]],
+    ) -> tuple[list[C], list[Told]]:
         """Those of the candidates that it takes, and what it says of all of them."""
         gone, come = ordered_changes(self._candidates, candidates, _place_of)
         self._candidates = candidates

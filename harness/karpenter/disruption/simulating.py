@@ -17,7 +17,16 @@ from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.kube.api.objects import Object, name_of
 from lazyrecords import dataclass
 
-__all__ = ["Foreseen", "OutOfTime", "Outcome", "SimulationError", "foresee", "simulate", "too_early"]
+__all__ = [
+    "Foreseen",
+    "OutOfTime",
+    "Outcome",
+    "SimulationError",
+    "foresee",
+    "hurried_text",
+    "simulate",
+    "tell_judged",
+]
 
 _NAMED = 5
 _NOT_FOR_KARPENTER = "configured to not run on a Karpenter provisioned node"
@@ -121,7 +130,7 @@ def simulate(
     except TopologyError as error:
         raise SimulationError(f"creating scheduler, tracking topology counts, {error}") from error
     finally:
-        _tell_judged(situation)
+        tell_judged(situation)
     situation.seconds += results.seconds
     if results.timed_out:
         raise OutOfTime
@@ -160,29 +169,6 @@ def _outcome(
     return Outcome(nodeclaims, existing, failed, stranded, view.node_by_name)
 
 
-def too_early(situation: Situation, candidate: Candidate, *, settled: bool) -> Callable[[], str] | None:
-    """Why not all pods of the candidate find a place, where one would go to a node that is not initialized and numbers tell it.
-
-    The time that the simulation would have taken passes. None: it is not known, :func:`foresee` may know more.
-    """
-    view, name = situation.view, candidate.state.name
-    simulations = view.simulations
-    if candidate.marked or simulations.displaced.knows_budgets or name in simulations.deleting_names:
-        return None
-    hurry = simulations.hurry_of(name, candidate.pods, settled=settled)
-    if hurry is None or simulations.nodeclaims_of(hurry) is None:
-        return None
-    _tell_judged(situation)
-    if simulations.events:
-        situation.say_once(simulations.events)
-    situation.seconds += simulations.seconds(hurry.tried)
-
-    def text() -> str:
-        return sentence(_hurried_text(view, simulations.hurried_of(name, candidate.pods, settled=settled)))
-
-    return text
-
-
 def foresee(
     situation: Situation, candidates: Sequence[Candidate], *, settled: bool, time_limit: float = inf
 ) -> Foreseen | None:
@@ -201,7 +187,7 @@ def foresee(
     seconds = simulations.seconds(found.tried)
     if seconds >= time_limit:
         return None
-    _tell_judged(situation)
+    tell_judged(situation)
     if simulations.events:
         situation.say_once(simulations.events)
 
@@ -216,11 +202,12 @@ def foresee(
         seconds,
         found.hurries,
         lambda: _told_outcome(view, nodeclaims, told()),
-        lambda: _hurried_text(view, told().hurried),
+        lambda: hurried_text(view, told().hurried),
     )
 
 
-def _hurried_text(view: View, hurried: Mapping[str, str]) -> str:
+def hurried_text(view: View, hurried: Mapping[str, str]) -> str:
+    """Core's sentence about pods (``namespace/name``) that would go to nodes which are not initialized, by the names of these."""
     return _stranded_text(sorted(hurried), lambda pod: _too_early(view.node_by_name[hurried[pod]]))
 
 
@@ -235,7 +222,7 @@ def _known(situation: Situation, candidate: Candidate, moving: Sequence[Object],
     seen: _Seen | None = situation.view.remembered.get((_Seen, alike.key, settled)) if alike is not None else None
     if alike is None or seen is None:
         return None
-    _tell_judged(situation)
+    tell_judged(situation)
     situation.say_all(seen.events)
     order = alike.order if seen.errors or seen.uninitialized else ()
     failed, early = ({order[place]: text for place, text in each} for each in (seen.errors, seen.uninitialized))
@@ -258,8 +245,8 @@ def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[S
     return found
 
 
-def _tell_judged(situation: Situation) -> None:
-    """Publishes the events about pods that are examined, or ignored, before the scheduling."""
+def tell_judged(situation: Situation) -> None:
+    """Publishes the events about pods that are examined, or ignored, before the scheduling; each once."""
     simulations = situation.view.simulations
     judged = simulations, len(simulations.displaced.events)
     if situation.judged == judged:

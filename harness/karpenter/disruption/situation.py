@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.events.nodes import NodeEvents
+from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["Deliberation", "Pause", "Situation", "View", "after_waiting"]
 
 T = TypeVar("T")
+
+_PROVIDER_ID = attrgetter("provider_id")
 
 
 class View:
@@ -49,10 +51,7 @@ class View:
         self.simulations = Simulations(
             snapshot, instance_types, release=release, options=options, indexes=indexes, memory=self._memory
         )
-        fleet = self.simulations.state.fleet
-        if View not in fleet.remembered:
-            fleet.remembered[View] = sorted(fleet.nodes, key=attrgetter("provider_id"))
-        self.nodes: Sequence[StateNode] = fleet.remembered[View]
+        self.nodes: Sequence[StateNode] = self.simulations.state.fleet.in_order(_PROVIDER_ID)
         self.nominated: dict[str, int] = {}
         if nominated:
             called = {name_of(node.node): node.name for node in self.nodes if node.node is not None}
@@ -160,8 +159,8 @@ class Situation:
         self.view, self.spot_to_spot = view, spot_to_spot
         self.tally = tally if tally is not None else Tally()
         self.rules: DisruptionRules = rules
-        self.said: list[SchedulingEvent | NodeEvents] = []
-        """All events in order, with repetitions; the text of those about a node is not made yet."""
+        self.said: list[Told] = []
+        """All events in order, with repetitions; the text of those about a node is not made yet. A row at the end may still grow."""
         self._events: dict[SchedulingEvent, None] = {}
         self._worded = 0
         self.judged: tuple[Simulations, int] | None = None
@@ -182,8 +181,9 @@ class Situation:
     def events(self) -> tuple[SchedulingEvent, ...]:
         """The events so far, equal ones once."""
         for each in self.said[self._worded :]:
-            self._events.update(dict.fromkeys(each if isinstance(each, NodeEvents) else (each,)))
-        self._worded = len(self.said)
+            self._events.update(dict.fromkeys((each,) if isinstance(each, SchedulingEvent) else each))
+        grows = bool(self.said) and isinstance(self.said[-1], NodeRow)
+        self._worded = len(self.said) - grows
         return tuple(self._events)
 
     def say(self, *events: SchedulingEvent) -> None:
@@ -192,7 +192,7 @@ class Situation:
 
     def say_all(self, events: Iterable[SchedulingEvent]) -> None:
         """Publishes events."""
-        if isinstance(events, NodeEvents):
+        if isinstance(events, (NodeEvents, NodeRow)):
             self.said.append(events)
         else:
             self.said.extend(events)

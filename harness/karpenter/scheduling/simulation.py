@@ -4,7 +4,7 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler), `
 (SimulateScheduling).
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -15,7 +15,7 @@ from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.likeness.outcomes import Alike, Foretold, Likeness
-from harness.karpenter.scheduling.likeness.outlook import Hurry
+from harness.karpenter.scheduling.likeness.outlook import Counted
 from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import (
     PlannedNodeClaim,
@@ -186,30 +186,30 @@ class Simulations:
             moving = [self._prepared(each) for each in moving]
         return self._likeness.foretold(leaving, moving, settling=self._refusing(settled))
 
-    def hurry(self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool) -> Hurry | None:
+    def hurry(self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool) -> Counted | None:
         """What :meth:`foretold` tells, where counting shows that one of the ``moving`` pods goes to a node that is not initialized."""
         if not self.nodepools or self._rewrites:
             return None
         return self._likeness.hurry(leaving, moving, settling=self._refusing(settled))
 
-    def hurry_of(self, node: str, moving: tuple[Object, ...], *, settled: bool) -> Hurry | None:
-        """The same of one node with its pods."""
+    def counting(self, *, settled: bool) -> Callable[[str, tuple[Object, ...]], Counted | None] | None:
+        """The same of one node with its pods, as a function that many are asked with; None where it never tells."""
         if not self.nodepools or self._rewrites:
             return None
-        return self._likeness.hurry_of(node, moving, settling=self._refusing(settled))
+        return self._likeness.counting(settling=self._refusing(settled))
 
     def hurried_of(self, node: str, moving: tuple[Object, ...], *, settled: bool) -> Mapping[str, str]:
-        """Where :meth:`hurry_of` says so: which node that is not initialized takes which of the pods (``namespace/name``)."""
+        """Where counting says so: which node that is not initialized takes which of the pods (``namespace/name``)."""
         return self._likeness.hurried_of(node, moving, settling=self._refusing(settled))
 
-    def nodeclaims_of(self, told: Foretold | Hurry) -> tuple[PlannedNodeClaim, ...] | None:
+    def nodeclaims_of(self, told: Foretold | Counted) -> tuple[PlannedNodeClaim, ...] | None:
         """The new nodes of an equal simulation before, whichever pods are on them; None where there was none or a pod found no place."""
         if not told.overflow:
             return ()
         found: tuple[PlannedNodeClaim, ...] | None = self._foreseen(told).get((self._ground.shapes, told.key))
         return found
 
-    def _foreseen(self, told: Foretold | Hurry) -> dict[Hashable, Any]:
+    def _foreseen(self, told: Foretold | Counted) -> dict[Hashable, Any]:
         return self._ground.foreseen if told.lasting else self._foreseen_now
 
     def learn(self, told: Foretold, results: SchedulingResults) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 
 from harness.engine.clock import Clock, nanoseconds
-from harness.karpenter.disruption.events.nodes import NodeEvents
+from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
 from harness.karpenter.scheduling import SchedulingEvent
 
 __all__ = ["EventDeduplication"]
@@ -31,38 +31,61 @@ class EventDeduplication:
         """The same of all that is said of a node for a reason."""
         self._hidden: list[int] = []
         self._said: set[SchedulingEvent] = set()
+        self._began = clock.now
+        self._quiet: list[NodeEvents | NodeRow] = []
+        """What was said of nodes of whose reasons nothing was heard, in order."""
         self._unworded: dict[Hashable, list[NodeEvents]] = {}
+        """The same by what it is about, as far as somebody has asked."""
 
     def begin(self) -> None:
         """Begins a new turn."""
+        self._began = self._clock.now
         self._hidden.clear()
         self._said.clear()
+        self._quiet.clear()
         self._unworded.clear()
 
-    def say(self, told: Iterable[SchedulingEvent | NodeEvents]) -> None:
+    def say(self, told: Iterable[Told]) -> None:
         """Publishes the events of a turn, equal ones once."""
-        now, silent, unworded = self._clock.now, self._silent, self._unworded
+        now, silent = self._clock.now, self._silent.get
         for each in told:
-            if not isinstance(each, NodeEvents):
+            if isinstance(each, SchedulingEvent):
                 self._say(each)
-            elif silent.get(each.about, 0) <= now:
-                self._say_of_node(each)
-            elif each.about in unworded:
-                unworded[each.about].append(each)
+            elif isinstance(each, NodeEvents):
+                if silent(each.about, 0) > now:
+                    self._quiet.append(each)
+                else:
+                    self._say_of_node(each)
             else:
-                unworded[each.about] = [each]
+                heard = {at: None for at, about in enumerate(each.abouts) if silent(about, 0) <= now}
+                for at in heard:
+                    self._say_of_node(each.at(at))
+                self._quiet.append(each.without(heard) if heard else each)
 
     def _say_of_node(self, told: NodeEvents) -> None:
-        for before in self._unworded.pop(told.about, ()):
-            for event in before:
-                if (until := self._hidden_until(event)) is not None:
-                    self._hidden.append(until)
-                self._said.add(event)
+        if self._silent.get(told.about, 0) > self._began:  # else nothing was quiet about it in this turn
+            for before in self._sorted_out().pop(told.about, ()):
+                for event in before:
+                    if (until := self._hidden_until(event)) is not None:
+                        self._hidden.append(until)
+                    self._said.add(event)
         events = list(told)
         for event in events:
             self._say(event)
         if told.hides:
             self._silent[told.about] = min((self._dropped.get(_about(event), 0) for event in events), default=0)
+
+    def _sorted_out(self) -> dict[Hashable, list[NodeEvents]]:
+        """What nothing was heard of, by what it is about."""
+        unworded = self._unworded
+        for row in self._quiet:
+            for each in (row,) if isinstance(row, NodeEvents) else row.events():
+                if each.about in unworded:
+                    unworded[each.about].append(each)
+                else:
+                    unworded[each.about] = [each]
+        self._quiet.clear()
+        return unworded
 
     def _say(self, event: SchedulingEvent) -> None:
         if event in self._said:
@@ -89,10 +112,11 @@ class EventDeduplication:
         now = self._clock.now
         moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
         found = min(moments, default=None)
-        for about in sorted(self._unworded, key=self._silent.__getitem__):
+        unworded = self._sorted_out()
+        for about in sorted(unworded, key=self._silent.__getitem__):
             if found is not None and self._silent[about] >= found:
                 break
-            for event in (event for each in self._unworded[about] for event in each):
+            for event in (event for each in unworded[about] for event in each):
                 until = self._hidden_until(event)
                 if until is not None and until > now and (found is None or until < found):
                     found = until

@@ -1,12 +1,15 @@
 """Events about a node, whose text is made only when it is read: of a thousand nodes most repeat what they said a moment ago."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import name_of
 
-__all__ = ["NodeEvents", "Text", "of_node"]
+__all__ = ["About", "NodeEvents", "NodeRow", "Text", "Told", "of_node"]
+
+About = tuple[str | None, str | None, str]
+"""The names of a Node and of its NodeClaim, and the reason of an event about them."""
 
 Text = str | Callable[[], str]
 """A message, or what words it."""
@@ -21,7 +24,7 @@ class NodeEvents:
 
     __slots__ = ("_text", "about", "dedupe", "hides")
 
-    def __init__(self, about: tuple[str | None, str | None, str], text: Text, dedupe: float, hides: bool) -> None:
+    def __init__(self, about: About, text: Text, dedupe: float, hides: bool) -> None:
         self.about, self._text, self.dedupe, self.hides = about, text, dedupe, hides
 
     @property
@@ -38,10 +41,56 @@ class NodeEvents:
             yield SchedulingEvent("NodeClaim", claim, "Normal", reason, self.message, self.dedupe)
 
 
+class NodeRow:
+    """Events of one reason about one node after the other, each with a text of its own; they hide others as :class:`NodeEvents` do.
+
+    It grows as long as nothing else is said (`add`). Iterating yields all of them.
+    """
+
+    __slots__ = ("_dedupe", "_reason", "add", "members")
+
+    def __init__(self, reason: str, dedupe: float) -> None:
+        self._reason, self._dedupe = reason, dedupe
+        self.members: list[tuple[StateNode, Text]] = []
+        self.add: Callable[[tuple[StateNode, Text]], None] = self.members.append
+
+    @property
+    def abouts(self) -> Sequence[About]:
+        """What each is about, in order."""
+        key = NodeEvents, self._reason
+        return [node.remembered.get(key) or _about(node, self._reason) for node, _ in self.members]
+
+    def at(self, place: int) -> NodeEvents:
+        """The events about one of them."""
+        node, text = self.members[place]
+        return of_node(node, self._reason, text, self._dedupe, hides=True)
+
+    def events(self) -> Iterator[NodeEvents]:
+        """One after the other."""
+        return map(self.at, range(len(self.members)))
+
+    def without(self, places: Collection[int]) -> "NodeRow":
+        """The others, as a row of their own."""
+        rest = NodeRow(self._reason, self._dedupe)
+        rest.members.extend(each for place, each in enumerate(self.members) if place not in places)
+        return rest
+
+    def __iter__(self) -> Iterator[SchedulingEvent]:
+        for each in self.events():
+            yield from each
+
+
+Told = SchedulingEvent | NodeEvents | NodeRow
+"""What a turn publishes."""
+
+
 def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> NodeEvents:
     """The events of this reason about a node; ``dedupe`` is in seconds."""
-    about = node.remembered.get((NodeEvents, reason))
-    if about is None:
-        names = [None if each is None else name_of(each) for each in (node.node, node.nodeclaim)]
-        about = node.remembered[NodeEvents, reason] = (*names, reason)
-    return NodeEvents(about, text, dedupe, hides)
+    return NodeEvents(node.remembered.get((NodeEvents, reason)) or _about(node, reason), text, dedupe, hides)
+
+
+def _about(node: StateNode, reason: str) -> About:
+    own, claim = (None if each is None else name_of(each) for each in (node.node, node.nodeclaim))
+    about: About = own, claim, reason
+    node.remembered[NodeEvents, reason] = about
+    return about

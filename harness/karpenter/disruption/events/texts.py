@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from harness.engine.names import NodeClaimName, NodeName
-from harness.karpenter.disruption.events.nodes import NodeEvents, Text, of_node
+from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Text, of_node
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import name_of
@@ -16,6 +16,7 @@ __all__ = [
     "STAYS",
     "approved",
     "blocked",
+    "blocked_row",
     "candidate",
     "failed_scheduling",
     "launching",
@@ -26,10 +27,13 @@ __all__ = [
     "sentence",
     "terminating",
     "unconsolidatable",
+    "unconsolidatable_row",
     "waiting_readiness",
 ]
 
-STAYS = frozenset({"DisruptionBlocked", "Unconsolidatable", "ConsolidationRejected", "NodeRepairBlocked"})
+_BLOCKED, _UNCONSOLIDATABLE = "DisruptionBlocked", "Unconsolidatable"
+
+STAYS = frozenset({_BLOCKED, _UNCONSOLIDATABLE, "ConsolidationRejected", "NodeRepairBlocked"})
 """Reasons of events that say why a node is kept."""
 
 _QUARTER_HOUR, _TWO_MINUTES, _FIVE_MINUTES = 900.0, 120.0, 300.0
@@ -42,12 +46,22 @@ def sentence(text: str) -> str:
 
 def blocked(node: StateNode, message: Text) -> NodeEvents:
     """Something blocks the disruption of the node."""
-    return of_node(node, "DisruptionBlocked", message, _TWO_MINUTES, hides=True)
+    return of_node(node, _BLOCKED, message, _TWO_MINUTES, hides=True)
 
 
 def unconsolidatable(node: StateNode, message: Text) -> NodeEvents:
     """Consolidation leaves the node alone."""
-    return of_node(node, "Unconsolidatable", message, _QUARTER_HOUR, hides=True)
+    return of_node(node, _UNCONSOLIDATABLE, message, _QUARTER_HOUR, hides=True)
+
+
+def blocked_row() -> NodeRow:
+    """A row of what :func:`blocked` says."""
+    return NodeRow(_BLOCKED, _TWO_MINUTES)
+
+
+def unconsolidatable_row() -> NodeRow:
+    """A row of what :func:`unconsolidatable` says."""
+    return NodeRow(_UNCONSOLIDATABLE, _QUARTER_HOUR)
 
 
 def candidate(node: StateNode, command: str, savings: float) -> NodeEvents:
@@ -83,7 +97,7 @@ def nodepool_approved(
 def nodepool_blocked(name: str, reason: str) -> SchedulingEvent:
     """A NodePool's budgets allow no disruption for this reason."""
     text = f"No allowed disruptions for disruption reason {reason} due to blocking budget"
-    return SchedulingEvent("NodePool", name, "Normal", "DisruptionBlocked", text)
+    return SchedulingEvent("NodePool", name, "Normal", _BLOCKED, text)
 
 
 def failed_scheduling(pod: str, reason: str) -> SchedulingEvent:

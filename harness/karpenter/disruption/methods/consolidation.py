@@ -12,30 +12,22 @@ from harness.karpenter.disruption.commands.command import (
     REPLACE,
     Command,
     UnpricedError,
-    allows,
-    allows_both,
-    cheaper,
-    source_price,
 )
 from harness.karpenter.disruption.events.nodes import NodeEvents, Text
 from harness.karpenter.disruption.events.texts import candidate as candidate_event
 from harness.karpenter.disruption.events.texts import rejected, sentence, unconsolidatable
-from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate, too_early
+from harness.karpenter.disruption.methods.replacing import replacement
+from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
 from harness.karpenter.disruption.situation import Situation
-from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
+from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases.disruption import DisruptionRules
-from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodes.settling import consolidate_after
-from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote
 
 __all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candidates"]
-
-SPOT_TO_SPOT_TYPES = 15
-"""A spot node is replaced by a spot node only if so many instance types are cheaper; the launch then names so many."""
 
 
 def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
@@ -88,13 +80,6 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
 
     Raises SimulationError, UnpricedError, and OutOfTime after ``time_limit`` virtual seconds.
     """
-    if (
-        len(candidates) == 1
-        and time_limit == inf
-        and (why := too_early(situation, candidates[0], settled=True)) is not None
-    ):
-        _explain(situation, candidates, why)
-        return None
     foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
     if foreseen is not None:
         try:
@@ -133,87 +118,16 @@ def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome:
 def _replacement(
     situation: Situation, candidates: Sequence[Candidate], nodeclaims: Sequence[PlannedNodeClaim]
 ) -> PlannedNodeClaim | None:
-    """The replacement, if there is exactly one new node and it costs less; else publishes why not. Its pods make no difference."""
-    if len(nodeclaims) != 1:
-        _explain(situation, candidates, f"Can't remove without creating {len(nodeclaims)} candidates")
-        return None
-    price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
-    (planned,) = nodeclaims
-    only_spot = all(each.capacity_type == SPOT for each in candidates)
-    if only_spot and allows(planned, SPOT):
-        replacement = _spot_to_spot(situation, candidates, planned, price)
-    else:
-        replacement = _cheaper(situation, candidates, planned, price)
-        if replacement is not None and allows_both(replacement):
-            # else a spot launch that fails would end in a dearer node on demand
-            replacement = _spot_only(situation, replacement)
-    return replacement
-
-
-def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:
-    return replace(outcome, nodeclaims=(replacement,))
-
-
-def _spot_only(situation: Situation, planned: PlannedNodeClaim) -> PlannedNodeClaim:
-    spot = Requirement.of(CAPACITY_TYPE, IN, (SPOT,), vocabulary=situation.view.release.vocabulary)
-    return planned.narrowed(planned.ordered, spot)
-
-
-def _cheaper(
-    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
-) -> PlannedNodeClaim | None:
-    found = cheaper(planned, price)
-    if isinstance(found, MinValuesUnmet):
-        _explain(situation, candidates, f"Filtering by price: {found}")
-        return None
-    if not found.mask:
-        _explain(situation, candidates, "Can't replace with a cheaper node")
+    """The replacement, if there is one; else publishes why not."""
+    found = replacement(situation, candidates, nodeclaims)
+    if isinstance(found, str):
+        _explain(situation, candidates, found)
         return None
     return found
 
 
-def _spot_to_spot(
-    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
-) -> PlannedNodeClaim | None:
-    if not situation.spot_to_spot:
-        _explain(
-            situation, candidates, "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
-        )
-        return None
-    spot = _spot_only(situation, planned)
-    offered = spot.index.offered(spot.requirement_set.items)[0]
-    found = _cheaper(
-        situation, candidates, spot.narrowed([each for each in spot.ordered if offered >> each & 1]), price
-    )
-    if found is None or len(candidates) > 1:
-        return found
-    count = len(found.ordered)
-    if count < SPOT_TO_SPOT_TYPES:
-        text = (
-            f"SpotToSpotConsolidation requires {SPOT_TO_SPOT_TYPES} cheaper instance type options than the current "
-            f"candidate to consolidate, got {count}"
-        )
-        _explain(situation, candidates, text)
-        return None
-    return found.narrowed(found.ordered[: max(SPOT_TO_SPOT_TYPES, _needed(found))])
-
-
-def _needed(planned: PlannedNodeClaim) -> int:
-    """How many instance types, in their order, meet ``minValues``; 0 when nothing asks for that."""
-    wanted = {
-        key: requirement.min_values
-        for key, requirement in planned.requirement_set.items.items()
-        if requirement.min_values is not None
-    }
-    if not wanted:
-        return 0
-    values: dict[str, set[str]] = {key: set() for key in wanted}
-    for count, position in enumerate(planned.ordered, 1):
-        for key, found in values.items():
-            found.update(planned.index.types[position].requirements.get(key).values)
-        if all(len(values[key]) >= least for key, least in wanted.items()):
-            return count
-    return len(planned.ordered)
+def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:
+    return replace(outcome, nodeclaims=(replacement,))
 
 
 def _explain(situation: Situation, candidates: Sequence[Candidate], text: Text) -> None:

@@ -7,9 +7,10 @@ from harness.engine.clock import parse
 from harness.karpenter.disruption.budgets import within
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
-from harness.karpenter.disruption.events.texts import blocked, sentence
+from harness.karpenter.disruption.counting import Counting
+from harness.karpenter.disruption.events.texts import blocked, blocked_row, sentence
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
-from harness.karpenter.disruption.simulating import Outcome, SimulationError, foresee, simulate, too_early
+from harness.karpenter.disruption.simulating import Outcome, SimulationError, foresee, simulate
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.kube.api.objects import condition
 from harness.kube.go.sort import sort_slice
@@ -41,11 +42,11 @@ class Drift(Method):
         if situation.rules.drift_first and (gathered := within(proposal.budgets, empty)):
             found.commands.append(Command.of(gathered, Outcome()))
             return found
+        counting = Counting(situation, blocked_row, settled=False)
         for each in ordered:
             if proposal.budgets[each.pool] == 0:
                 continue
-            if (why := too_early(situation, each, settled=False)) is not None:
-                situation.say_all(blocked(each.state, why))
+            if counting.keeps(each):
                 continue
             try:
                 foreseen = foresee(situation, (each,), settled=False)

@@ -9,6 +9,8 @@ from itertools import zip_longest
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands.command import Command, UnpricedError
 from harness.karpenter.disruption.commands.validation import Invalid, validated
+from harness.karpenter.disruption.counting import Counting
+from harness.karpenter.disruption.events.texts import unconsolidatable_row
 from harness.karpenter.disruption.methods.balanced import approves, can_pass
 from harness.karpenter.disruption.methods.consolidation import (
     announce_rejected,
@@ -17,6 +19,7 @@ from harness.karpenter.disruption.methods.consolidation import (
     sort_candidates,
 )
 from harness.karpenter.disruption.methods.method import UNDERUTILIZED, Findings, Method, Proposal
+from harness.karpenter.disruption.methods.replacing import Refusals
 from harness.karpenter.disruption.simulating import SimulationError
 from harness.karpenter.disruption.situation import Deliberation, Situation
 
@@ -46,6 +49,7 @@ class SingleNodeConsolidation(Method):
         found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
         constrained, begun = False, situation.seconds
         unseen = {each.pool for each in ordered}
+        counting = Counting(situation, unconsolidatable_row, settled=True, refuses=Refusals(situation).of)
         for number, each in enumerate(ordered):
             if situation.seconds - begun > LIMIT:
                 found.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
@@ -56,6 +60,10 @@ class SingleNodeConsolidation(Method):
                 constrained = True
                 continue
             if not situation.rules.empty_by_cost and each.is_empty(by_cost=False):
+                continue
+            if situation.rules.balanced and not can_pass(each, proposal.totals):
+                continue
+            if counting.keeps(each):
                 continue
             command = self._command(situation, proposal, each)
             if command is None:
@@ -78,14 +86,11 @@ class SingleNodeConsolidation(Method):
 
     @staticmethod
     def _command(situation: Situation, proposal: Proposal, candidate: Candidate) -> Command | None:
-        balanced = situation.rules.balanced
-        if balanced and not can_pass(candidate, proposal.totals):
-            return None
         try:
             command = consolidate(situation, (candidate,))
         except (SimulationError, UnpricedError):
             return None  # logged only
-        if command is None or (balanced and not approves(situation, command, proposal.totals)[0]):
+        if command is None or (situation.rules.balanced and not approves(situation, command, proposal.totals)[0]):
             return None
         return command
 

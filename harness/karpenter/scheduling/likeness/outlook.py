@@ -1,4 +1,4 @@
-"""Whether a pod of nodes that leave would go to one that is not initialized: counted, where all pods are equal.
+"""Whether pods of nodes that leave would go to one that is not initialized, and how many to none: counted, where all pods are equal.
 
 Most candidates of a busy hour stay for this reason, and each turn asks all of them again. What they share is found out once a moment.
 """
@@ -12,12 +12,12 @@ from harness.karpenter.scheduling.nodes.room import Room
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from lazyrecords import dataclass
 
-__all__ = ["Hurry", "Outlook"]
+__all__ = ["Counted", "Outlook"]
 
 
 @dataclass(frozen=True, slots=True)
-class Hurry:
-    """A simulation in which a pod of the nodes that leave goes to one that is not initialized.
+class Counted:
+    """What counting tells of a simulation. ``hurries``: a pod of the nodes that leave goes to one that is not initialized.
 
     ``key`` is equal where the same pods find no node, ``overflow`` says whether there are any; ``tried`` is the number of all pods.
     """
@@ -25,7 +25,7 @@ class Hurry:
     key: Hashable
     overflow: bool
     tried: int
-    hurries: bool = True
+    hurries: bool
     lasting: bool = True
 
 
@@ -59,7 +59,11 @@ class Outlook:
         self._ends = list(accumulate(places for _, places in young))
         self._young = self._ends[-1] if young else 0
         self._end = taken + idle + self._young
-        self._known: dict[int, Hurry] = {}
+        self._gate = others[taken - 1] if 0 < taken <= len(others) else None
+        """The place from which on the ready places are taken by the others alone; None where they never are, or there are none."""
+        self._bound = others[self._end - 1] if 0 < self._end <= len(others) else None
+        """The place from which on the others alone take the young places, too; None where they never do."""
+        self._known: dict[tuple[int, bool], Counted] = {}
 
     @classmethod
     def of(cls, room: Room, shape: PodShape, others: Sequence[Place], settling: int, exempt: bool) -> "Outlook | None":
@@ -88,7 +92,7 @@ class Outlook:
         taken, idle = (shared + places[True, True], 0) if shared else (0, places[True, True])
         return cls(shape.fit, others, taken=taken, idle=idle, young=young, counts_all=False, roomy=roomy, strict=strict)
 
-    def hurry(self, leaving: Collection[str], joining: Sequence[Asking]) -> Hurry | None:
+    def hurry(self, leaving: Collection[str], joining: Sequence[Asking]) -> Counted | None:
         """Returns how a pod of several nodes that leave has a young place; None where none has, or it is not known.
 
         It is asked about the first of them that finds the other places taken: when it has no young place, nor have those after it.
@@ -101,17 +105,25 @@ class Outlook:
                 return None
             count += each.count
         found = self._first(joining)
-        return self._hurry(count, *found) if found is not None else None
+        return self._counted(count, True) if found is not None and self._finds_young(*found) else None
 
-    def hurry_of(self, node: str, own: Asking) -> Hurry | None:
-        """The same of one node's pods."""
-        if not self._young or node in self.roomy or own.only != self.fit or not own.fillers:
+    def counted_of(self, node: str, own: Asking) -> Counted | None:
+        """What becomes of one node's pods. None where nobody can tell by counting."""
+        if node in self.roomy or own.only != self.fit or not own.fillers:
             return None
-        found = self._first_of(own)
-        return self._hurry(own.count, *found) if found is not None else None
+        if not self._young:
+            hurries = False
+        elif self._taken and (self._gate is None or own.first < self._gate):
+            found = self._first_of(own)
+            hurries = found is not None and self._finds_young(*found)
+        else:
+            hurries = self._bound is None or own.first < self._bound
+        if not (hurries or self._counts_all):
+            return None  # who has the last ready places decides it
+        return self._known.get((own.count, hurries)) or self._counted(own.count, hurries)
 
     def hurried(self, own: Asking) -> dict[str, str] | None:
-        """Which young node takes which of a node's pods (``namespace/name``), where :meth:`hurry_of` says that one does.
+        """Which young node takes which of a node's pods (``namespace/name``), where counting says that one does.
 
         None where counting does not tell it: who has the last ready places.
         """
@@ -127,16 +139,18 @@ class Outlook:
                 found[place[2]] = self._names[bisect(self._ends, before)]
         return found
 
-    def _hurry(self, count: int, before: int, place: Place) -> Hurry | None:
-        """Of so many joining pods, of which some stand before the one that is asked about."""
+    def _finds_young(self, before: int, place: Place) -> bool:
+        """Whether a joining pod, which finds the ready places taken, has a young one; some of those that join stand before it."""
         left, others = self._end - before, self._others  # so many of the others may stand before it
-        if left <= 0 or (left <= len(others) and others[left - 1] <= place):
-            return None
-        known = self._known.get(count)
+        return left > 0 and (left > len(others) or others[left - 1] > place)
+
+    def _counted(self, count: int, hurries: bool) -> Counted:
+        known = self._known.get((count, hurries))
         if known is None:
-            over = max(0, count + max(0, len(others) - self._idle) - self._taken - self._young)
+            others = len(self._others)
+            over = max(0, count + max(0, others - self._idle) - self._taken - self._young)
             key = ((self.fit, over),) if over else ()
-            known = self._known[count] = Hurry((key, None), over > 0, len(others) + count)
+            known = self._known[count, hurries] = Counted((key, None), over > 0, others + count, hurries)
         return known
 
     def _first(self, joining: Sequence[Asking]) -> tuple[int, Place] | None:
