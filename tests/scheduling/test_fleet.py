@@ -84,6 +84,7 @@ def told(state: ClusterState) -> dict:
         "unbound": list(map(id, state.unbound)),
         "deleting": [id(node.nodeclaim) for node in state.fleet.having(is_deleting).values()],
         "really": [id(node.nodeclaim) for node in state.nodes if node.deleting],
+        "sorted": [id(node.nodeclaim) for node in state.fleet.in_order(where_it_stands)],
         "counts": dict(state.fleet.counts(what_it_is)),
         "counted": Counter(map(what_it_is, state.nodes)),
         "bound": {f"nodes-{number}": list(map(id, state.fleet.bound_to(f"nodes-{number}"))) for number in range(8)},
@@ -93,7 +94,13 @@ def told(state: ClusterState) -> dict:
 def told_of_earlier(fleet):
     """What is found out about a fleet, as if for the first time."""
     fleet.remembered.clear()
-    return list(map(id, fleet.having(is_deleting).values())), dict(fleet.counts(what_it_is))
+    ordered = list(map(id, fleet.in_order(where_it_stands)))
+    return list(map(id, fleet.having(is_deleting).values())), dict(fleet.counts(what_it_is)), ordered
+
+
+def where_it_stands(node):
+    """Where pods would try it; a place of its own, or none."""
+    return None if node.deleting else (not node.registered, node.name)
 
 
 def what_it_is(node):

@@ -91,7 +91,7 @@ def test_a_node_with_places_of_its_own_is_not_counted():
     room = Room([node(0, 2, False)])
     outlook = Outlook.of(room, SHAPE, [], 0, exempt=False)
     own, another = (Asking.of(queued, pods(random, 1, on)) for on in ("n0", "c1"))
-    assert outlook.hurry_of("elsewhere", own) is not None
-    assert outlook.hurry_of("n0", own) is None
+    assert outlook.counted_of("elsewhere", own) is not None
+    assert outlook.counted_of("n0", own) is None
     assert outlook.hurry(["elsewhere", "c1"], [own, another]) is not None
     assert outlook.hurry(["n0", "c1"], [own, another]) is None

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL
@@ -31,6 +30,13 @@ if TYPE_CHECKING:
 
 _Made = tuple[tuple[object, ...], ExistingNode, Model]
 """What a node as pods see it rests on, that node, and the model for which it was last asked."""
+
+
+def _stand(node: StateNode) -> tuple[bool, str, bool, str] | None:
+    """Where a node stands among those that pods try: initialized ones first, then by name. One that goes away stands nowhere."""
+    if node.deleting:
+        return None
+    return not node.initialized, node.name, node.nodeclaim is None, node.provider_id
 
 
 class Ground:
@@ -113,19 +119,14 @@ class Ground:
         """The active nodes: initialized ones first, then by name. The same as before while neither they nor what is on them changes."""
         model = self._model  # a DaemonSet's search for a term that fits begins with the templates
         rests_on = [model, self.shapes, *self.indexes.values()]
-        known: tuple[list[object], Room] | None = self.state.fleet.remembered.get(Room)
+        fleet, kept = self.state.fleet, self._memory.models
+        known: tuple[list[object], Room] | None = fleet.remembered.get(Room)
         if known is None or not same_objects(known[0], rests_on):
-            active = sorted(self.state.active(), key=attrgetter("name"))
-            active.sort(key=attrgetter("initialized"), reverse=True)
-            daemons, key = tuple(map(id, model.daemons)), (ExistingNode, self._claims_in)
-            existing: list[ExistingNode] = []
-            for node in active:
-                made: _Made | None = node.remembered.get(key)
-                if made is None or made[2] is not model:
-                    made = node.remembered[key] = self._existing(node, made, model, daemons)
-                existing.append(made[1])
-            known = rests_on, Room(existing)
-            self.state.fleet.remembered[Room] = known
+            before: tuple[list[object], Room] | None = kept.get(Room)
+            room = before[1] if before is not None and same_objects(before[0], rests_on) else Room(())
+            make = partial(self._node, model, tuple(map(id, model.daemons)))
+            known = rests_on, room.after(fleet.in_order(_stand), _stand, make)
+            fleet.remembered[Room] = kept[Room] = known
         return known[1]
 
     @property
@@ -138,13 +139,18 @@ class Ground:
         """See :class:`Room`."""
         return self.room.refused
 
-    def _existing(self, node: StateNode, known: _Made | None, model: Model, daemons: tuple[int, ...]) -> _Made:
-        """The node, the one of the model before where neither its DaemonSets' pods nor its attach limits differ."""
-        limits = self._attach_limits(node)
-        rests_on = daemons, self.algebra, limits
-        if known is not None and known[0] == rests_on:
-            return rests_on, known[1], model
-        return rests_on, ExistingNode(node, model.daemons, self.algebra, self.rules, limits), model
+    def _node(self, model: Model, daemons: tuple[int, ...], node: StateNode) -> ExistingNode:
+        """The node as pods see it, the one of the model before where neither its DaemonSets' pods nor its attach limits differ."""
+        key = ExistingNode, self._claims_in
+        known: _Made | None = node.remembered.get(key)
+        if known is None or known[2] is not model:
+            limits = self._attach_limits(node)
+            rests_on = daemons, self.algebra, limits
+            made = known[1] if known is not None and known[0] == rests_on else None
+            if made is None:
+                made = ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
+            known = node.remembered[key] = rests_on, made, model
+        return known[1]
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
         """The attach limits by CSI driver of the node's instance type."""

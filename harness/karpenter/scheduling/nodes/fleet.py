@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
 from harness.karpenter.scheduling.nodes.listed import Listed
+from harness.karpenter.scheduling.nodes.order import Place
 from harness.karpenter.scheduling.nodes.state import Parts, StateNode, provider_id_of
 from harness.karpenter.scheduling.nodes.upkeep import Find, Upkeep
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
@@ -58,6 +59,13 @@ class Fleet:
         known: Mapping[Any, int] | None = self.remembered.get((Fleet.counts, find))
         if known is None:
             known = self.remembered[Fleet.counts, find] = self._owner.counts(find, self)
+        return known
+
+    def in_order(self, place: Place) -> Sequence[StateNode]:
+        """The machines that have a place (`place`), in its order."""
+        known: Sequence[StateNode] | None = self.remembered.get((Fleet.in_order, place))
+        if known is None:
+            known = self.remembered[Fleet.in_order, place] = self._owner.in_order(place, self)
         return known
 
     def strays(self) -> Iterator[Object]:
@@ -175,6 +183,11 @@ class StateNodes:
         """See :meth:`Fleet.counts`."""
         upkeep = self._upkeep if fleet is self._fleet else Upkeep()
         return upkeep.counts(find, fleet.by_provider)
+
+    def in_order(self, place: Place, fleet: Fleet) -> list[StateNode]:
+        """See :meth:`Fleet.in_order`."""
+        upkeep = self._upkeep if fleet is self._fleet else Upkeep()
+        return upkeep.in_order(place, fleet.by_provider)
 
     def _take_members(self, snapshot: ClusterSnapshot) -> set[str]:
         """Takes note of NodeClaims and Nodes; returns the machines that they are about."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from itertools import count
 from operator import indexOf, is_
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.kube.api.objects import Object, name_of, namespace_of
 
@@ -58,7 +58,7 @@ class Listed:
 
 
 def ordered_changes(
-    before: Sequence[T], after: Sequence[T], place: Callable[[T], str]
+    before: Sequence[T], after: Sequence[T], place: Callable[[T], Any]
 ) -> tuple[Sequence[T], Sequence[T]]:
     """The things that are gone, and those that are new, by identity; both lists are in the order of places, of which none stands twice."""
     gone: list[T] = []

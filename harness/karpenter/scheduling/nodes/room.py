@@ -1,13 +1,16 @@
 """The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
 
 from bisect import bisect_left
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from harness.karpenter.scheduling.catalog import Amounts
 from harness.karpenter.scheduling.masks import few_bits
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
+from harness.karpenter.scheduling.nodes.listed import ordered_changes
+from harness.karpenter.scheduling.nodes.order import Place
+from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.shapes import PodShape
 
 __all__ = ["Room"]
@@ -16,6 +19,9 @@ _ANY = 1 << 62
 """The number of pods that ask for nothing."""
 
 _FEW = 4
+_MOST_KEPT = 64
+
+_AmountsAsked = tuple[tuple[str, int], ...]
 
 
 class Room:
@@ -24,16 +30,48 @@ class Room:
     ``refused`` keeps, by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
     """
 
-    def __init__(self, existing: Sequence[ExistingNode]) -> None:
-        self.existing = tuple(existing)
+    def __init__(self, existing: Sequence[ExistingNode], states: Sequence[StateNode] = ()) -> None:
+        self.existing, self._states = tuple(existing), states
         self.refused: dict[int, int] = {}
         self.courses: dict[Hashable, Any] = {}
         """What was found to become of pods that need a place."""
         self._asked: dict[int, int] = {}
         self._capacities: dict[int, list[tuple[int, int]]] = {}
         self._free: dict[str, Amounts] = {}
-        self._roomy: dict[tuple[tuple[str, int], ...], int] = {}
+        self._roomy: dict[_AmountsAsked, int] = {}
+        self._looks = 0
         self._positions: dict[int, dict[str, int]] = {}
+
+    def after(self, states: Sequence[StateNode], place: Place, make: Callable[[StateNode], ExistingNode]) -> "Room":
+        """The room of the next moment, of these machines in the order of `place`, of which no two are equal.
+
+        What was asked of the machines that are the same is kept: it depends on nothing but the machine, and moves with its position.
+        """
+        gone, come = ordered_changes(self._states, states, place)
+        if len(gone) + len(come) > len(states) // 4:
+            return Room([make(each) for each in states], states)
+        made, existing, standing = Room((), states), list(self.existing), list(self._states)
+        if len(self._asked) + len(self._roomy) <= _MOST_KEPT:
+            made.refused, made._asked, made._roomy = self.refused.copy(), self._asked.copy(), self._roomy.copy()
+        kept: list[dict[Any, int]] = [made.refused, made._asked, made._roomy]
+        for each in gone:
+            at = bisect_left(standing, place(each), key=place)
+            del standing[at], existing[at]
+            for masks in kept:
+                for about, mask in masks.items():
+                    masks[about] = mask & ((1 << at) - 1) | mask >> at + 1 << at
+        for each in come:
+            at = bisect_left(standing, place(each), key=place)
+            node = make(each)
+            standing.insert(at, each)
+            existing.insert(at, node)
+            for masks in kept:
+                for about, mask in masks.items():
+                    masks[about] = mask & ((1 << at) - 1) | mask >> at << at + 1
+            for amounts, mask in made._roomy.items():
+                made._roomy[amounts] = mask | _has(node, amounts) << at
+        made.existing = tuple(existing)
+        return made
 
     def accepting(self, shape: PodShape) -> int:
         """The nodes that can take such a pod, topology apart, as long as nothing is put on them."""
@@ -74,16 +112,17 @@ class Room:
             found = self._positions[nodes] = {self.existing[position].name: position for position in few_bits(nodes)}
         return found
 
-    def holding(self, amounts: tuple[tuple[str, int], ...]) -> int:
+    def holding(self, amounts: _AmountsAsked) -> int:
         """The nodes that have, as long as nothing is put on them, that much of each resource."""
         mask = self._roomy.get(amounts)
         if mask is None:
             # what all nodes have is put in order only where pods of several kinds ask for it
-            mask = self._looked_through(amounts) if len(self._roomy) < _FEW else self._looked_up(amounts)
+            mask = self._looked_through(amounts) if self._looks < _FEW else self._looked_up(amounts)
+            self._looks += 1
             self._roomy[amounts] = mask
         return mask
 
-    def _looked_through(self, amounts: tuple[tuple[str, int], ...]) -> int:
+    def _looked_through(self, amounts: _AmountsAsked) -> int:
         left: Sequence[int] = range(len(self.existing))
         for name, amount in amounts:
             left = [position for position in left if self.existing[position].amounts.get(name, 0) >= amount]
@@ -94,7 +133,7 @@ class Room:
             mask |= 1 << position
         return mask
 
-    def _looked_up(self, amounts: tuple[tuple[str, int], ...]) -> int:
+    def _looked_up(self, amounts: _AmountsAsked) -> int:
         mask = (1 << len(self.existing)) - 1
         for name, amount in amounts:
             free = self._free.get(name)
@@ -102,3 +141,8 @@ class Room:
                 free = self._free[name] = Amounts([node.amounts.get(name, 0) for node in self.existing])
             mask &= free.holding(amount)
         return mask
+
+
+def _has(node: ExistingNode, amounts: _AmountsAsked) -> bool:
+    """Whether a node has, as long as nothing is put on it, that much of each resource."""
+    return all(node.amounts.get(name, 0) >= amount for name, amount in amounts)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from harness.karpenter.scheduling.nodes.order import Order, Place
 from harness.karpenter.scheduling.nodes.state import StateNode
 
 __all__ = ["Find", "Upkeep"]
@@ -21,6 +22,7 @@ class Upkeep:
         self._found: dict[Find, dict[str, Any]] = {}
         self._values: dict[Find, dict[str, Hashable]] = {}
         self._counts: dict[Find, dict[Hashable, int]] = {}
+        self._orders: dict[Place, Order] = {}
 
     def change(self, machine: str, state: StateNode | None) -> None:
         """The machine's state is another one now; None: it is gone."""
@@ -37,6 +39,9 @@ class Upkeep:
                 value = values[machine] = find(state)
                 counts[value] = counts.get(value, 0) + 1
 
+        for order in self._orders.values():
+            order.change(machine, state)
+
     def having(self, find: Find, states: Mapping[str, StateNode]) -> dict[str, Any]:
         """What ``find`` tells of those machines about which it tells anything that is true; ``states`` are those of the last look."""
         known = self._found.get(find)
@@ -52,3 +57,9 @@ class Upkeep:
                 value = self._values[find][machine] = find(state)
                 self._counts[find][value] = self._counts[find].get(value, 0) + 1
         return {value: count for value, count in self._counts[find].items() if count}
+
+    def in_order(self, place: Place, states: Mapping[str, StateNode]) -> list[StateNode]:
+        """The machines that have a place, in its order."""
+        if place not in self._orders:
+            self._orders[place] = Order(place, states)
+        return list(self._orders[place].states)
