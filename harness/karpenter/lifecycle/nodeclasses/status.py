@@ -16,18 +16,55 @@ from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.lifecycle.conditions import Conditions
 from harness.karpenter.lifecycle.nodeclasses.maintenance import WindowError, is_open
-from harness.karpenter.lifecycle.nodeclasses.node_images import NodeImages, kept
+from harness.karpenter.lifecycle.nodeclasses.node_images import Images, NodeImages, kept
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
-from harness.kube.api.objects import Object, annotations_of, finalizers_of, is_terminating, name_of, spec_of, status_of
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    condition_is,
+    finalizers_of,
+    is_terminating,
+    name_of,
+    spec_of,
+    status_of,
+)
 from harness.kube.api.patch import merge_diff
 from harness.kube.api.versions import Version
+from lazyrecords import dataclass
 
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0
 _VERSION_TTL = 900.0
-_NO_SIG = (
-    "FIPS images require UseSIG to be enabled, but UseSIG is false (note: UseSIG is only supported in AKS managed NAP)"
-)
+_AGAIN = Result(_REFRESH, Wait.ALARM)
+_NO_IMAGES = {
+    "SIGRequiredForFIPS": (
+        "FIPS images require UseSIG to be enabled, but UseSIG is false (note: UseSIG is only supported in AKS managed NAP)"
+    ),
+    "ImagesNotFound": "ImageSelectors did not match any Images",
+}
+"""Why there are no images."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Subnet:
+    """What is wrong with a subnet, nothing if ``reason`` is empty. ``retry``: the error after which it is looked at again."""
+
+    reason: str = ""
+    message: str = ""
+    retry: str | None = None
+
+
+_FINE = _Subnet()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What one look found out: the Kubernetes version of new nodes, their images or why there are none (None: nobody can tell), the
+    subnet."""
+
+    version: str
+    images: Images | str | None
+    subnet: _Subnet
 
 
 class NodeClasses:
@@ -54,6 +91,9 @@ class NodeClasses:
         self._server, self._kubernetes = kubernetes, kubernetes
         self._read_at = self._clock.seconds
         self._hashes: dict[str, tuple[Mapping[str, Any], str]] = {}
+        self._rested: dict[str, tuple[Object, _Found]] = {}
+        """By name, the NodeClasses for which nothing was left to write, and what was found then. Objects are never changed in place, and
+        the rest of what decides is this controller's own: the same findings about the same object leave nothing to write again."""
         self._node_images = NodeImages(self._clock, cloud, release=release, options=options, region=region)
 
     def upgraded(self, kubernetes: str) -> None:
@@ -79,23 +119,51 @@ class NodeClasses:
 
     def reconcile(self, key: Hashable) -> Result:
         """Resolves one NodeClass, or removes the finalizer of a deleted one once no NodeClaim uses it."""
-        nodeclass = self._view.get("AKSNodeClass", str(key))
+        name = str(key)
+        nodeclass = self._view.get("AKSNodeClass", name)
         if nodeclass is None:
             return DONE
         if is_terminating(nodeclass):
             return self._finalize(nodeclass)
-        if FINALIZER not in finalizers_of(nodeclass):
-            nodeclass = self._writer.patch(
-                "AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*finalizers_of(nodeclass), FINALIZER]}}
-            )
-        nodeclass = self._hashed(nodeclass)
-        needed = self._release.nodeclass_conditions
+        rested = self._rested.get(name)
+        if rested is None or rested[0] is not nodeclass:
+            rested, nodeclass = None, self._hashed(self._held(nodeclass))
+        found = self._find(nodeclass)
+        if (rested is None or rested[1] != found) and not self._write(nodeclass, found):
+            self._rested[name] = nodeclass, found
+        if found.subnet.retry is not None:
+            raise ReconcileError(found.subnet.retry)
+        # what cannot be understood stays so until somebody changes it: nothing that a world has to wait for
+        return _AGAIN if found.images is not None else Result(self.backoff[1], Wait.ALARM)
+
+    def _held(self, nodeclass: Object) -> Object:
+        """The NodeClass with the finalizer."""
+        kept = finalizers_of(nodeclass)
+        if FINALIZER in kept:
+            return nodeclass
+        return self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*kept, FINALIZER]}})
+
+    def _find(self, nodeclass: Object) -> _Found:
+        """What Azure and the API server say that concerns the NodeClass; each question is asked each time."""
+        version = self._version(nodeclass)
+        images = self._images(nodeclass, version)
+        asked = "SubnetsReady" in self._release.nodeclass_conditions
+        return _Found(version, images, self._subnet(nodeclass) if asked else _FINE)
+
+    def _write(self, nodeclass: Object, found: _Found) -> bool:
+        """Writes what was found into the status. Returns whether that changes it."""
+        needed, subnet = self._release.nodeclass_conditions, found.subnet
         conditions = Conditions(nodeclass, needed, self._clock.timestamp())
         status: dict[str, Any] = dict(status_of(nodeclass))
-        known, status["kubernetesVersion"] = status.get("kubernetesVersion"), self._version(nodeclass)
+        status["kubernetesVersion"] = found.version
         conditions.set_true("KubernetesVersionReady")
-        understood = self._images(nodeclass, status, conditions, upgraded=known != status["kubernetesVersion"])
-        problem = self._subnet(nodeclass, conditions) if "SubnetsReady" in needed else None
+        if found.images is not None:
+            self._set_images(found.images, status, conditions)
+        if "SubnetsReady" in needed:
+            if subnet.reason:
+                conditions.set_false("SubnetsReady", subnet.reason, subnet.message)
+            else:
+                conditions.set_true("SubnetsReady")
         if "ValidationSucceeded" in needed:
             conditions.set_true("ValidationSucceeded")
         if self._release.local_dns is LocalDnsSource.STATUS:
@@ -104,10 +172,7 @@ class NodeClasses:
         patch = merge_diff(status_of(nodeclass), status)
         if patch:
             self._writer.patch("AKSNodeClass", name_of(nodeclass), {"status": patch}, subresource="status")
-        if problem is not None:
-            raise ReconcileError(problem)
-        # what cannot be understood stays so until somebody changes it: nothing that a world has to wait for
-        return Result(_REFRESH if understood else self.backoff[1], Wait.ALARM)
+        return bool(patch)
 
     def _hashed(self, nodeclass: Object) -> Object:
         """Writes the hash by which drift is detected.
@@ -138,61 +203,56 @@ class NodeClasses:
         self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": kept or None}})
         return DONE
 
-    def _images(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions, *, upgraded: bool) -> bool:
-        """Brings the images up to date, if it is time to. False where nobody can tell whether it is."""
-        spec = spec_of(nodeclass)
+    def _images(self, nodeclass: Object, version: str) -> Images | str | None:
+        """The images to use from now on, or the reason why there are none; None where nobody can tell whether it is time for others."""
+        spec, status = spec_of(nodeclass), status_of(nodeclass)
         if self._release.asks_fips(spec) and not self._options.use_sig:
-            status.pop("images", None)
-            conditions.set_false("ImagesReady", "SIGRequiredForFIPS", _NO_SIG)
-            return True
-        goal = self._node_images.newest(spec, status["kubernetesVersion"])
-        if conditions.is_true("ImagesReady") and not upgraded:
+            return "SIGRequiredForFIPS"
+        goal = self._node_images.newest(spec, version)
+        if condition_is(nodeclass, "ImagesReady") and status.get("kubernetesVersion") == version:
             try:
                 if not is_open(self._view, self._clock, self._release):
                     goal = kept(status.get("images") or (), goal)
             except WindowError as error:
                 self._sink.log("error", self.name, "Reconciler error", error=f"checking maintenance window, {error}")
-                return False
-        if not goal:
-            status.pop("images", None)
-            conditions.set_false("ImagesReady", "ImagesNotFound", "ImageSelectors did not match any Images")
-            return True
-        status["images"] = list(goal)
-        conditions.set_true("ImagesReady")
-        return True
+                return None
+        return goal or "ImagesNotFound"
 
-    def _subnet(self, nodeclass: Object, conditions: Conditions) -> str | None:
-        """Checks the subnet. Returns what to retry on."""
+    def _set_images(self, found: Images | str, status: dict[str, Any], conditions: Conditions) -> None:
+        if isinstance(found, str):
+            status.pop("images", None)
+            conditions.set_false("ImagesReady", found, _NO_IMAGES[found])
+        else:
+            status["images"] = list(found)
+            conditions.set_true("ImagesReady")
+
+    def _subnet(self, nodeclass: Object) -> _Subnet:
+        """Checks the subnet."""
         own = spec_of(nodeclass).get("vnetSubnetID")
         subnet_id = own or self._options.subnet_id
         subnet, cluster = Subnet.read(subnet_id), Subnet.read(self._options.subnet_id)
         if subnet is None:
-            conditions.set_false("SubnetsReady", "SubnetIDInvalid", f"Failed to parse vnetSubnetID {subnet_id}")
-            return None
+            return _Subnet("SubnetIDInvalid", f"Failed to parse vnetSubnetID {subnet_id}")
         if cluster is not None and subnet_id != self._options.subnet_id:
             same = _vnet(subnet) == _vnet(cluster)
             managed = cluster.managed_by_aks(self._options.node_resource_group)
             if same and managed and self._release.managed_subnets_refused:
                 text = f"custom subnet cannot be in the same VNet as cluster managed VNet: {subnet_id}"
-                conditions.set_false("SubnetsReady", "SubnetIDInvalid", text)
-                return None
+                return _Subnet("SubnetIDInvalid", text)
             if not same:
                 text = (
                     "vnetSubnetID does not match the cluster subscription, resource group, or virtual network: "
                     f"{subnet_id}"
                 )
-                conditions.set_false("SubnetsReady", "SubnetIDInvalid", text)
-                return None
+                return _Subnet("SubnetIDInvalid", text)
         answer = self._cloud.request("GET", subnet_id, query={"api-version": "2022-01-01"})
         if answer.status == 404:
-            conditions.set_false("SubnetsReady", "SubnetNotFound", f"resource not found: {subnet_id}")
-            return f"resource not found: {subnet_id}"
+            text = f"resource not found: {subnet_id}"
+            return _Subnet("SubnetNotFound", text, retry=text)
         if answer.status != 200:
             message = str(((answer.body or {}).get("error") or {}).get("message") or answer.status)
-            conditions.set_false("SubnetsReady", "SubnetUnknownError", f"unknown error getting subnet: {message}")
-            return message
-        conditions.set_true("SubnetsReady")
-        return None
+            return _Subnet("SubnetUnknownError", f"unknown error getting subnet: {message}", retry=message)
+        return _FINE
 
     def _local_dns(self, nodeclass: Object, status: dict[str, Any], conditions: Conditions) -> None:
         mode = (spec_of(nodeclass).get("localDNS") or {}).get("mode")
