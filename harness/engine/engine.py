@@ -92,17 +92,17 @@ class Settled:
         return self.runaway is None and self.exhausted is None
 
 
+Slot = tuple[int, Hashable]
+"""A controller, by its number, and one of its keys."""
+
+
 @dataclass(slots=True)
 class _Work:
     due: int
     seq: int
-    controller: int
-    key: Hashable
+    slot: Slot
     wait: Wait
     revision: int
-
-
-Slot = tuple[int, Hashable]
 
 
 class Engine:
@@ -209,7 +209,8 @@ class Engine:
         return [self._told(slot, work) for slot, work in live]
 
     def _told(self, slot: Slot, work: _Work) -> str:
-        after = f"{self._controllers[work.controller].name} {work.key} in {(work.due - self.clock.now) / SECOND:g}s"
+        number, key = slot
+        after = f"{self._controllers[number].name} {key} in {(work.due - self.clock.now) / SECOND:g}s"
         if slot not in self._failures:
             return after
         count, message = self._failures[slot]
@@ -223,7 +224,7 @@ class Engine:
         heap, pending = self._heap, self._pending
         while heap or self._more():
             work = heap[0][2]
-            if pending.get((work.controller, work.key)) is not work:
+            if pending.get(work.slot) is not work:
                 heappop(heap)
                 continue
             if work.due > self.clock.now:
@@ -273,12 +274,12 @@ class Engine:
         return first
 
     def _step(self, work: _Work) -> None:
-        slot = (work.controller, work.key)
+        slot = number, key = work.slot
         del self._pending[slot]
         self.steps += 1
-        controller = self._controllers[work.controller]
+        controller = self._controllers[number]
         try:
-            result = controller.reconcile(work.key)
+            result = controller.reconcile(key)
         except ReconcileError as error:
             failures = self._failures[slot][0] if slot in self._failures else 0
             self._failures[slot] = (failures + 1, str(error))
@@ -293,7 +294,7 @@ class Engine:
             if waiting is not None and waiting.due < self._busy[slot]:
                 self._replace(waiting, self._busy[slot])
         if result.after is not None:
-            self._push(work.controller, work.key, self.clock.now + nanoseconds(result.after), result.wait)
+            self._push(number, key, self.clock.now + nanoseconds(result.after), result.wait)
 
     def _push(self, index: int, key: Hashable, due: int, wait: Wait) -> None:
         slot = (index, key)
@@ -312,12 +313,10 @@ class Engine:
                 return
             wait = present.wait
         self._seq += 1
-        work = _Work(due, self._seq, index, key, wait, self.revision)
-        self._pending[slot] = work
+        work = self._pending[slot] = _Work(due, self._seq, slot, wait, self.revision)
         heappush(self._heap, (due, self._seq, work))
 
     def _replace(self, work: _Work, due: int) -> None:
         self._seq += 1
-        moved = _Work(due, self._seq, work.controller, work.key, work.wait, work.revision)
-        self._pending[(work.controller, work.key)] = moved
+        moved = self._pending[work.slot] = _Work(due, self._seq, work.slot, work.wait, work.revision)
         heappush(self._heap, (due, self._seq, moved))

@@ -31,7 +31,7 @@ from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.objects import Object, differ, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
@@ -40,6 +40,8 @@ from harness.kube.scheduling.volume_binding import default_class
 
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
+_BOOKKEEPING = frozenset({"metadata", "status"})
+"""What controllers write all the time."""
 
 
 def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
@@ -177,7 +179,7 @@ def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> A
             return request.object
         old = request.old
         # what these CRDs let pass need not be judged again for every status that a controller writes
-        unruled = not updated and old is not None and _keeps_all_but_bookkeeping(request.object, old)
+        unruled = not updated and old is not None and not differ(request.object, old, outside=_BOOKKEEPING)
         if unruled and request.object == old:
             return request.object
         try:
@@ -200,8 +202,3 @@ def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> A
         return verdict.object
 
     return judge
-
-
-def _keeps_all_but_bookkeeping(new: Object, old: Object) -> bool:
-    """Whether nothing changed but metadata and status."""
-    return all(new.get(field) == old.get(field) for field in {*new, *old} - {"metadata", "status"})

@@ -30,25 +30,24 @@ class Entry:
 
 
 class Journal:
-    """The entries of one store, in order."""
+    """The entries of one store, in order. They are sorted by object when somebody asks for one's: most worlds are never asked."""
 
-    __slots__ = ("_by_key", "entries")
+    __slots__ = ("_by_key", "_sorted", "entries")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
         self._by_key: dict[Key, list[Entry]] = {}
+        self._sorted = 0
 
     def record(self, entry: Entry) -> None:
         """Appends an entry."""
         self.entries.append(entry)
-        found = self._by_key.get(entry.key)
-        if found is None:
-            self._by_key[entry.key] = [entry]
-        else:
-            found.append(entry)
 
     def of(self, key: Key) -> tuple[Entry, ...]:
         """The requests that concerned this object, in order."""
+        for entry in self.entries[self._sorted :]:
+            self._by_key.setdefault(entry.key, []).append(entry)
+        self._sorted = len(self.entries)
         return tuple(self._by_key.get(key, ()))
 
     def __iter__(self) -> Iterator[Entry]:

@@ -18,7 +18,7 @@ from harness.engine.clock import SECOND, Clock, render
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity
 from harness.kube.api.kinds import KINDS, Kind, served
-from harness.kube.api.objects import Key, Object, copy_json, frozen, is_held
+from harness.kube.api.objects import Key, Object, copy_json, differ, frozen, is_held
 from harness.kube.api.status import ApiError, already_exists, conflict, not_found, precondition_failed
 
 _API_VERBS: Mapping[str, str] = {"bind": "create"}
@@ -179,7 +179,7 @@ class Store(Objects):
         new = self._admit(request, False)
         if new == old:
             return old
-        if kind.generation and any(new.get(field) != old.get(field) for field in {*new, *old} - _OUTSIDE_GENERATION):
+        if kind.generation and differ(new, old, outside=_OUTSIDE_GENERATION):
             new["metadata"]["generation"] = old_meta.get("generation", 0) + 1
         if dry_run:
             return new

@@ -49,7 +49,7 @@ def validate_object_meta(
             continue
         reasons = qualified_name_errors(key.lower(), wording)
         errors += [_invalid(("annotations", key), key, reason, "annotations") for reason in reasons]
-    if annotations and sum(len(k.encode()) + len(v.encode()) for k, v in annotations) > ANNOTATIONS_LIMIT:
+    if annotations and _bytes_of(annotations) > ANNOTATIONS_LIMIT:
         detail = f"may not be more than {ANNOTATIONS_LIMIT} bytes"
         errors.append(
             FieldError(ErrorType.TOO_LONG, "metadata.annotations", detail, pointer=("metadata", "annotations"))
@@ -168,6 +168,14 @@ def _owner_syntax(owner: Mapping[str, Any]) -> str:
     return f"v1.OwnerReference{{{named}, Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}}"
 
 
+def _bytes_of(texts: list[tuple[str, str]]) -> int:
+    """How many bytes they take; where that is few, only how many characters, none of which has more than four."""
+    characters = sum([len(key) + len(value) for key, value in texts])
+    if characters <= ANNOTATIONS_LIMIT // 4:
+        return characters
+    return sum(len(key.encode()) + len(value.encode()) for key, value in texts)
+
+
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
@@ -175,7 +183,7 @@ def _mapping(value: Any) -> Mapping[str, Any]:
 def _texts(meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
     """A map of strings; one with other values counts as empty, as in Go's accessor."""
     found = meta.get(name)
-    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+    if not isinstance(found, Mapping) or [value for value in found.values() if not isinstance(value, str)]:
         return []
     return sorted(found.items())
 

@@ -6,7 +6,7 @@ object builds one (`copy_json`, `assign`), and gives it to a Writer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from operator import is_
 from typing import Any, TypeAlias
 
@@ -120,12 +120,29 @@ def owner_reference(owner: Object, *, controller: bool = True, block_owner_delet
 
 def spec_of(obj: Object) -> Mapping[str, Any]:
     """`spec`, empty when absent."""
-    return obj.get("spec") or _NOTHING
+    # nearly always there, and asked for more than anything else: this takes half the time of `get`
+    try:
+        return obj["spec"] or _NOTHING
+    except KeyError:
+        return _NOTHING
 
 
 def status_of(obj: Object) -> Mapping[str, Any]:
     """`status`, empty when absent."""
-    return obj.get("status") or _NOTHING
+    try:
+        return obj["status"] or _NOTHING
+    except KeyError:
+        return _NOTHING
+
+
+def differ(new: Object, old: Object, *, outside: Container[str]) -> bool:
+    """Whether any top-level field but those ``outside`` differs; an absent one is the same as null."""
+    for field, value in new.items():
+        if field not in outside:
+            before = old.get(field)
+            if value is not before and value != before:
+                return True
+    return bool([field for field in old if field not in new and field not in outside and old[field] is not None])
 
 
 def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
