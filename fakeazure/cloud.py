@@ -90,17 +90,19 @@ class FakeAzure:
         self.run_until()
         faults = self.market.faults
         faults.forget()
+        verb, place = method.upper(), path.partition("?")[0]
+        match = self._router.find(verb, place)
+        head = verb == "HEAD" and match is None
+        if head:  # of a resource: is it there?
+            match = self._router.find("GET", place)
         asked = Request(
-            method.upper(),
-            path.partition("?")[0],
+            verb,
+            place,
             query or EMPTY,
             {name.lower(): value for name, value in headers.items()} if headers else EMPTY,
             body,
+            match.params if match is not None else EMPTY,
         )
-        match = self._router.find(asked.method, asked.path)
-        head = asked.method == "HEAD" and match is None
-        if head:  # of a resource: is it there?
-            match = self._router.find("GET", asked.path)
         now = self.state.now()
         try:
             answer = dispatch.answer(self.state, self._router, asked, match, now)

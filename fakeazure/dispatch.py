@@ -38,8 +38,7 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
         extra = state.throttle.take(asked.method, subscription.lower(), now)
         _check_registration(state, asked, subscription)
     _check_faults(state, asked, match, now)
-    request = Request(asked.method, asked.path, asked.query, asked.headers, asked.body, match.params)
-    found = match.route.handler(state, request)
+    found = route.handler(state, asked)
     if not extra:
         return found
     return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content)
