@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.kube.api.objects import (
+    Frozen,
     Object,
     annotations_of,
     condition_is,
@@ -56,6 +57,8 @@ class Plan:
 
     create: tuple[Object, ...] = ()
     delete: tuple[Object, ...] = ()
+
+_NOTHING_TO_DO = Plan()
 
 
 def pod_from_template(owner: Object, template: Object, *, name: str | None = None) -> dict[str, Any]:
@@ -103,10 +106,12 @@ def _deletion_rank(pod: Object, together: int) -> tuple[bool, int, bool, int, in
 
 
 def missing_pods(owner: Object, living: int) -> Plan:
-    """The pods that a ReplicaSet creates when `living` are not more than `spec.replicas`."""
+    """The pods that a ReplicaSet creates when `living` are not more than `spec.replicas`: each is the same, until it has a name."""
     missing = int(spec_of(owner).get("replicas", 1)) - living
-    template = spec_of(owner).get("template") or {}
-    return Plan(create=tuple(pod_from_template(owner, template) for _ in range(missing)))
+    if missing <= 0:
+        return _NOTHING_TO_DO
+    pod = Frozen(pod_from_template(owner, spec_of(owner).get("template") or {}))
+    return Plan(create=(pod,) * missing)
 
 
 def job(owner: Object, pods: Sequence[Object]) -> Plan:
