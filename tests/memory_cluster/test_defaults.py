@@ -8,6 +8,8 @@ import pytest
 
 from harness import testing
 from harness.engine.ports import ADMIN
+from harness.kube.api.objects import Frozen
+from harness.kube.api.status import ApiError
 from tests.memory_cluster.conftest import Cluster, memory_cluster
 
 
@@ -126,3 +128,44 @@ def test_a_pod_is_guaranteed_when_each_of_its_containers_is(second: dict[str, An
     first = container(resources={"limits": {"cpu": "1", "memory": "1Gi"}})
     stored = created(pod(containers=[first, {**container(resources=second), "name": "second"}]))
     assert stored["status"]["qosClass"] == quality
+
+
+def default_class(value: int) -> dict[str, Any]:
+    meta = {"name": "usual"}
+    return {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": meta,
+        "value": value,
+        "globalDefault": True,
+    }
+
+
+def test_pods_made_of_one_object_get_the_priority_of_their_moment() -> None:
+    cluster = memory_cluster()
+    sent = Frozen({**pod(), "metadata": {"generateName": "p-", "namespace": "default"}})
+
+    def another() -> Any:
+        return created(sent, cluster)
+
+    first, second = another(), another()
+    assert first["spec"] is second["spec"]
+    assert first["metadata"]["name"] != second["metadata"]["name"]
+    assert first["spec"]["priority"] == 0
+    created(default_class(7), cluster)
+    assert another()["spec"]["priority"] == 7
+    cluster.admin.delete("PriorityClass", "usual")
+    created(default_class(8), cluster)
+    assert another()["spec"]["priority"] == 8
+    cluster.admin.delete("PriorityClass", "usual")
+    assert another()["spec"]["priority"] == 0
+    assert first["spec"]["priority"] == 0
+
+
+def test_a_spec_that_is_refused_is_refused_again() -> None:
+    cluster = memory_cluster()
+    sent = Frozen({**pod(nodeSelector={"a": "-b-"}), "metadata": {"generateName": "p-", "namespace": "default"}})
+    for _ in range(2):
+        with pytest.raises(ApiError, match=r"spec\.nodeSelector"):
+            created(sent, cluster)
+    assert cluster.view.list("Pod") == []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
@@ -31,17 +31,22 @@ from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.api.objects import Object, differ, spec_of
+from harness.kube.api.objects import Object, differ, metadata_of, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
 from harness.kube.custom_resources.admission import api_server
 from harness.kube.scheduling.volume_binding import default_class
+from harness.latest import LatestOf
 
+_T = TypeVar("_T")
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 _BOOKKEEPING = frozenset({"metadata", "status"})
 """What controllers write all the time."""
+_SPECS = 4
+"""Of how many specs of new pods it is known what becomes of them: a ReplicaSet makes many pods of one, one after the other."""
+_Specs = LatestOf[Mapping[str, Any], _T]
 
 
 def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
@@ -54,6 +59,8 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
         defaults = [each for each in classes if each.get("globalDefault")]
         return min(defaults, key=lambda each: int(each["value"]), default=None)
 
+    specs: _Specs[dict[str, Any]] = LatestOf(_SPECS)
+
     def judge(request: Request) -> dict[str, Any]:
         kind, created = request.kind.kind, request.verb == "create"
         if not created and (request.verb not in ("update", "patch") or request.subresource):
@@ -62,7 +69,7 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
             if kind == "Pod":
                 if not created and request.old is not None:
                     return default_changed_pod(request.object, request.old, kubernetes.line)
-                return _default_new_pod(request.object, class_of, store(), kubernetes)
+                return _default_new_pod(request.object, class_of, store(), kubernetes, specs)
             if kind == "Node" and created:
                 return default_node(request.object)
             if kind in _TEMPLATED:
@@ -84,10 +91,20 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
 
 
 def _default_new_pod(
-    pod: dict[str, Any], class_of: Callable[[str], Object | None], store: Store, kubernetes: Version
+    pod: dict[str, Any],
+    class_of: Callable[[str], Object | None],
+    store: Store,
+    kubernetes: Version,
+    specs: _Specs[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The pod with its defaults, its priority and what its RuntimeClass adds, in the order of the plugins."""
-    made = default_pod(pod, class_of, kubernetes.line)
+    """The pod with its defaults, its priority and what its RuntimeClass adds, in the order of the plugins.
+
+    What a spec becomes depends on it and on the PriorityClass, so that the pods of a ReplicaSet get the same one.
+    """
+    priority = class_of(spec_of(pod).get("priorityClassName") or "")
+    version = metadata_of(priority).get("resourceVersion") if priority is not None else None
+    defaulted = specs.of(spec_of(pod), lambda: default_pod(pod, lambda _: priority, kubernetes.line), version)
+    made = {**pod, "spec": defaulted["spec"], "status": defaulted["status"]}
     name = spec_of(made).get("runtimeClassName")
     if name is not None:
         runtime_class = store.get("RuntimeClass", name)
@@ -125,14 +142,17 @@ def _with_class(claim: dict[str, Any], classes: Sequence[Object]) -> dict[str, A
 
 def validation(kubernetes: Version) -> Admission:
     """Validates objects of core kinds as an API server of this version does."""
-    return partial(_validated, merged=merges_spread(kubernetes), wording=api_server(str(kubernetes)).names)
+    wording = api_server(str(kubernetes)).names
+    return partial(_validated, merged=merges_spread(kubernetes), wording=wording, specs=LatestOf(_SPECS))
 
 
-def _validated(request: Request, *, merged: bool, wording: NameWording) -> dict[str, Any]:
+def _validated(
+    request: Request, *, merged: bool, wording: NameWording, specs: _Specs[list[FieldError]]
+) -> dict[str, Any]:
     """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods.
 
     ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``wording`` is that of the
-    API server about metadata.
+    API server about metadata. ``specs`` has what is wrong with the specs of the latest new pods.
     """
     if request.kind.custom:
         return request.object
@@ -156,7 +176,8 @@ def _validated(request: Request, *, merged: bool, wording: NameWording) -> dict[
     elif request.kind.kind == "PodDisruptionBudget" and not request.subresource:
         errors.extend(budget_errors(spec_of(new)))
     elif request.verb == "create" and request.kind.kind == "Pod":
-        errors.extend(pod_spec_errors(spec_of(new), merged=merged))
+        spec = spec_of(new)
+        errors.extend(specs.of(spec, lambda: pod_spec_errors(spec, merged=merged)))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         template = spec_of(new).get("template") or {}
         errors.extend(workload_errors(request.kind.kind, spec_of(new)))
