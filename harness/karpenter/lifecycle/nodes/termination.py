@@ -36,7 +36,6 @@ from harness.kube.api.objects import (
     spec_of,
     uid_of,
 )
-from harness.kube.api.patch import merge_diff
 from harness.kube.api.status import ApiError
 
 MIN_DRAIN_SECONDS = 5.0
@@ -177,19 +176,11 @@ class NodeTermination:
         return parse(text)
 
     def _taint(self, node: Object) -> Object:
-        tainted = {
-            **node,
-            "spec": {**spec_of(node), "taints": with_disrupted(node)},
-            "metadata": {
-                **metadata_of(node),
-                "labels": {**labels_of(node), EXCLUDE_BALANCERS: "karpenter"},
-            },
-        }
-        patch = merge_diff(node, tainted)
-        if not patch:
+        spec, labels = {"taints": with_disrupted(node)}, {EXCLUDE_BALANCERS: "karpenter"}
+        if spec.items() <= spec_of(node).items() and labels.items() <= labels_of(node).items():
             return node
-        patch.setdefault("metadata", {})["resourceVersion"] = metadata_of(node)["resourceVersion"]
-        return self._writer.patch("Node", name_of(node), patch)
+        metadata = {"labels": labels, "resourceVersion": metadata_of(node)["resourceVersion"]}
+        return self._writer.patch("Node", name_of(node), {"metadata": metadata, "spec": spec})
 
     def _volumes(self, node: Object) -> list[Object]:
         """VolumeAttachments of the node, without those of pods that a drain leaves alone."""
