@@ -58,6 +58,7 @@ class Plan:
     create: tuple[Object, ...] = ()
     delete: tuple[Object, ...] = ()
 
+
 _NOTHING_TO_DO = Plan()
 
 

@@ -319,8 +319,9 @@ def _waits(pod: Object) -> bool:
 
 
 def _weighs_differently(pod: Object, old: Object) -> bool:
+    spec, before = spec_of(pod), spec_of(old)
     return (
-        (spec_of(pod) is not spec_of(old) and spec_of(pod) != spec_of(old))
+        (spec is not before and spec != before)
         or is_terminal(pod) != is_terminal(old)
         or is_terminating(pod) != is_terminating(old)
         or labels_of(pod) != labels_of(old)

@@ -27,19 +27,32 @@ def matters(change: Change) -> bool:
     new, old = change.object, change.old
     if change.type is not ChangeType.MODIFIED or old is None:
         return True
-    if spec_of(new) is not spec_of(old) and spec_of(new) != spec_of(old):
+    spec, before = spec_of(new), spec_of(old)
+    if spec is not before and spec != before:
         return True
     if labels_of(new) != labels_of(old) or is_terminating(new) != is_terminating(old):
         return True
-    if new["kind"] == "Pod" and status_of(new).get("phase") != status_of(old).get("phase"):
-        return True
+    if new["kind"] == "Pod":
+        return _pods_differ(new, old)
     return _read_of_status(new) != _read_of_status(old)
+
+
+def _pods_differ(new: Object, old: Object) -> bool:
+    """As for other kinds; pods are most of what changes."""
+    status, before = status_of(new), status_of(old)
+    return (
+        status.get("phase") != before.get("phase")
+        or status.get("nominatedNodeName") != before.get("nominatedNodeName")
+        or annotations_of(new) != annotations_of(old)
+        or (
+            status.get("conditions") is not before.get("conditions")
+            and failed_to_schedule(new) != failed_to_schedule(old)
+        )
+    )
 
 
 def _read_of_status(obj: Object) -> object:
     kind, status = obj["kind"], status_of(obj)
-    if kind == "Pod":
-        return status.get("phase"), status.get("nominatedNodeName"), failed_to_schedule(obj), annotations_of(obj)
     if kind in ("Node", "NodeClaim"):
         return status.get("allocatable"), status.get("capacity"), status.get("providerID")
     if kind in ("NodePool", "AKSNodeClass"):
