@@ -44,6 +44,8 @@ class Objects:
             found = self._lists[kind] = list(self._objects.get(kind, {}).values())
         if namespace is not None:
             found = [each for each in found if (each["metadata"].get("namespace") or "") == namespace]
+        if labels is None and fields is None:
+            return found
         for predicate in (by_labels(labels), by_fields(fields)):
             if predicate is not None:
                 found = [each for each in found if predicate(each)]

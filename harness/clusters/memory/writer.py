@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from harness.clusters.memory.eviction import check_eviction
@@ -10,7 +10,7 @@ from harness.clusters.memory.kubelets import may_evict
 from harness.clusters.memory.store import Store
 from harness.engine.ports import CONTROLLER_MANAGER, Identity, PatchType
 from harness.kube.api.kinds import KINDS
-from harness.kube.api.objects import Key, Object, name_of, status_of, with_status
+from harness.kube.api.objects import Key, Object, is_mapping, name_of, status_of, with_status
 from harness.kube.api.patch import json_patch, merge_patch, strategic_patch
 from harness.kube.api.status import ApiError, bad_request, not_found, precondition_failed
 
@@ -63,7 +63,7 @@ class MemoryWriter:
                 )
             change = lambda old: strategic_patch(old, patch)  # noqa: E731
         else:
-            if not isinstance(patch, Mapping):
+            if not is_mapping(patch):
                 raise bad_request(
                     "error decoding patch: json: cannot unmarshal array into Go value of type map[string]interface {}"
                 )

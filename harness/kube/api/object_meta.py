@@ -19,6 +19,7 @@ from harness.kube.api.names import (
     label_value_errors,
     qualified_name_errors,
 )
+from harness.kube.api.objects import is_mapping, mapping_in
 from harness.kube.go.text import quote
 
 ANNOTATIONS_LIMIT = 256 * 1024
@@ -31,7 +32,7 @@ def validate_object_meta(
     obj: Mapping[str, Any], *, namespaced: bool, wording: NameWording = WORDING
 ) -> list[FieldError]:
     """What is wrong with the metadata of an object about to be created. Names are DNS subdomains."""
-    meta = _mapping(obj.get("metadata"))
+    meta = mapping_in(obj.get("metadata"))
     errors: list[FieldError] = []
     _names(meta, namespaced, errors)
     generation = meta.get("generation")
@@ -70,7 +71,7 @@ def validate_object_meta(
 
 def validate_object_meta_update(obj: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
     """What may not change in metadata, beyond what validate_object_meta says."""
-    meta, before = _mapping(obj.get("metadata")), _mapping(old.get("metadata"))
+    meta, before = mapping_in(obj.get("metadata")), mapping_in(old.get("metadata"))
     errors: list[FieldError] = []
     if before.get("deletionTimestamp"):
         new = sorted(set(meta.get("finalizers") or ()) - set(before.get("finalizers") or ()))
@@ -114,7 +115,7 @@ def _names(meta: Mapping[str, Any], namespaced: bool, errors: list[FieldError]) 
 def _owners(meta: Mapping[str, Any], wording: NameWording, errors: list[FieldError]) -> None:
     controller = ""
     owners = meta.get("ownerReferences")
-    if not isinstance(owners, list) or not all(isinstance(owner, Mapping) for owner in owners):
+    if not isinstance(owners, list) or [owner for owner in owners if not is_mapping(owner)]:
         return  # Go's accessor finds none
     for index, owner in enumerate(owners):
         at = ("ownerReferences", index)
@@ -176,14 +177,10 @@ def _bytes_of(texts: list[tuple[str, str]]) -> int:
     return sum(len(key.encode()) + len(value.encode()) for key, value in texts)
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _texts(meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
     """A map of strings; one with other values counts as empty, as in Go's accessor."""
     found = meta.get(name)
-    if not isinstance(found, Mapping) or [value for value in found.values() if not isinstance(value, str)]:
+    if not is_mapping(found) or [value for value in found.values() if not isinstance(value, str)]:
         return []
     return sorted(found.items())
 

@@ -7,10 +7,10 @@ Strategic merge knows the lists of the core types that carry a merge key (k8s.io
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 from harness.kube.api.field_errors import go_text
-from harness.kube.api.objects import copy_json
+from harness.kube.api.objects import copy_json, is_mapping
 from harness.kube.api.status import ApiError, rejected
 
 _MERGE_KEYS: Mapping[str, str] = {
@@ -35,24 +35,19 @@ _MERGED_VALUES = frozenset({"finalizers"})
 
 def merge_patch(target: Any, patch: Any) -> Any:
     """RFC 7386: mappings merge, null removes, everything else replaces. Shares unchanged parts with `target`."""
-    if not isinstance(patch, Mapping):
+    if not is_mapping(patch):
         return copy_json(patch)
-    result: dict[str, Any] = dict(target) if _is_mapping(target) else {}
+    result: dict[str, Any] = dict(target) if is_mapping(target) else {}
     for key, value in patch.items():
         if value is None:
             result.pop(key, None)
         elif value.__class__ is str:
             result[key] = value
-        elif _is_mapping(value):
+        elif is_mapping(value):
             result[key] = merge_patch(result.get(key), value)
         else:
             result[key] = copy_json(value)
     return result
-
-
-def _is_mapping(value: Any) -> TypeGuard[Mapping[str, Any]]:
-    """Asks first what nearly every one is: to ask for any Mapping takes longer."""
-    return value.__class__ is dict or isinstance(value, Mapping)
 
 
 def merge_diff(old: Any, new: Any) -> dict[str, Any]:
@@ -62,7 +57,7 @@ def merge_diff(old: Any, new: Any) -> dict[str, Any]:
         before = old.get(key)
         if value is before or value == before:
             continue
-        if isinstance(value, Mapping) and isinstance(before, Mapping):
+        if is_mapping(value) and is_mapping(before):
             patch[key] = merge_diff(before, value)
         else:
             patch[key] = value
@@ -76,7 +71,7 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
     """A strategic merge patch on a core object, with `$patch: delete|replace` and `$deleteFromPrimitiveList/`."""
     if patch.get("$patch") == "replace":
         return {k: copy_json(v) for k, v in patch.items() if k != "$patch"}
-    result: dict[str, Any] = dict(target) if _is_mapping(target) else {}
+    result: dict[str, Any] = dict(target) if is_mapping(target) else {}
     for key, value in patch.items():
         directive = key[:1] == "$"
         if not directive and value.__class__ is str:
@@ -88,7 +83,7 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
             continue
         elif value is None:
             result.pop(key, None)
-        elif _is_mapping(value):
+        elif is_mapping(value):
             result[key] = strategic_patch(result.get(key), value, key)
         elif not isinstance(value, Sequence) or isinstance(value, str):
             result[key] = copy_json(value)
@@ -112,7 +107,7 @@ def merge_key_of(parent: str, field: str) -> str | None:
 def _merge_list(present: Sequence[Any], patch: Sequence[Any], merge_key: str, field: str) -> list[Any]:
     merged: dict[Any, Any] = {each.get(merge_key): each for each in present}
     for each in patch:
-        if not _is_mapping(each) or (merge_key not in each and each.get("$patch") != "replace"):
+        if not is_mapping(each) or (merge_key not in each and each.get("$patch") != "replace"):
             # an error that the API server does not expect
             raise ApiError(500, "", f"map: {go_text(each)} does not contain declared merge key: {merge_key}")
         if each.get("$patch") == "delete":

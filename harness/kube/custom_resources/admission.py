@@ -22,6 +22,7 @@ from harness.kube.api.field_errors import (
 )
 from harness.kube.api.names import OLD_WORDING, OLDEST_WORDING, WORDING, NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.api.objects import is_mapping, mapping_in
 from harness.kube.api.versions import Version
 from harness.kube.custom_resources.cel_rules import evaluate
 from harness.kube.custom_resources.correlation import Correlation
@@ -144,15 +145,15 @@ def admit_unruled(
     errors: list[FieldError] = []
     if subresource == "status":
         below, status = schema.properties.get("status"), obj.get("status")
-        if below is not None and isinstance(status, Mapping) and status != old.get("status"):
-            before = _mapping(old.get("status"))
+        if below is not None and is_mapping(status) and status != old.get("status"):
+            before = mapping_in(old.get("status"))
             stored["status"] = _prepared(status, before, below)
             if _found_quickly(below, stored["status"], before):
                 correlation = Correlation(stored, old, schema) if server.ratchets else None
                 errors.extend(_status_errors(schema, stored, correlation))
             if below.has_list_types:
                 errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
-    elif _mapping(stored.get("metadata")) != _mapping(old.get("metadata")):
+    elif mapping_in(stored.get("metadata")) != mapping_in(old.get("metadata")):
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     errors.extend(validate_object_meta_update(stored, old))
     if any(error.type in BLOCKING for error in errors):
@@ -164,10 +165,6 @@ def _new_duplicates(schema: Schema, stored: Mapping[str, Any], old: Mapping[str,
     """The duplicates in lists of type set and map, which count where there were none before."""
     errors = validate_list_types(schema, stored)
     return errors if not errors or old is None or not validate_list_types(schema, old) else []
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _prepared(status: Mapping[str, Any], old: Mapping[str, Any], schema: Schema) -> dict[str, Any]:

@@ -5,10 +5,10 @@ Source: apiextensions-apiserver pkg/apiserver/schema/listtype/validation.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, go_json
+from harness.kube.api.objects import is_mapping
 from harness.kube.custom_resources.schema import Schema
 
 
@@ -40,7 +40,7 @@ def _visit(schema: Schema, value: Any, path: str, at: Pointer, errors: list[Fiel
 def _elements(schema: Schema, value: list[Any], path: str, at: Pointer, errors: list[FieldError]) -> None:
     if schema.list_type == "map":
         for index, entry in enumerate(value):
-            if entry is not None and not isinstance(entry, Mapping):
+            if entry is not None and not is_mapping(entry):
                 detail = "must be an object for an array of list-type map"
                 errors.append(FieldError(ErrorType.INVALID, f"{path}[{index}]", detail, entry, (*at, index)))
                 return
