@@ -92,8 +92,7 @@ class FakeAzure:
         faults.forget()
         verb, place = method.upper(), path.partition("?")[0]
         match = self._router.find(verb, place)
-        head = verb == "HEAD" and match is None
-        if head:  # of a resource: is it there?
+        if head := verb == "HEAD" and match is None:  # of a resource: is it there?
             match = self._router.find("GET", place)
         asked = Request(
             verb,
