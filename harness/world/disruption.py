@@ -14,6 +14,7 @@ from harness.karpenter.disruption.loop import DisruptionController
 from harness.karpenter.disruption.nodeclaims import NodeClaimConditions
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.nodeclaims.consistency import Consistency
 from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration
 from harness.karpenter.lifecycle.nodeclaims.pod_events import PodEvents
 from harness.karpenter.lifecycle.nodes.repair import NodeRepair
@@ -66,7 +67,10 @@ class Departures:
         self.observer = Observer(view, clock, instance_types, marks, options, simulations.indexes, simulations.memory)
         self.controller: DisruptionController | None = None
         self.rules = disruption_rules_of(release.core)
-        found: list[Controller] = [Expiration(view, writer, sink, clock)]
+        found: list[Controller] = [
+            Expiration(view, writer, sink, clock),
+            Consistency(view, writer, sink, clock, release.core),
+        ]
         if release.repair_policies and instance_types.options.gate("NodeRepair"):
             found.append(NodeRepair(view, writer, sink, clock, release))
         if self.rules is not None:

@@ -73,6 +73,7 @@ _V1_7 = replace(
     first_overlay_capacity_wins=False,
     readiness_in_metrics=False,
     nodepool_cost_metric=False,
+    consistency_is_error=True,
     nodepool_decision_metrics=False,
 )
 _V1_6_2 = replace(

@@ -78,6 +78,9 @@ class CoreRelease:
         }
     )
     """The feature gates that can be switched."""
+    consistency_is_error: bool = False
+    """A Node that is smaller than expected is logged as an error, `consistency error` (core ``pkg/controllers/nodeclaim/consistency``,
+    up to 1.7)."""
     tells_pods_of_launch: bool = True
     """Pods are told when the launch of the NodeClaim that they wait for finds no capacity (core
     ``pkg/controllers/nodeclaim/lifecycle/launch.go`` publishPodInsufficientCapacityEvents, since 1.15.0)."""
