@@ -8,6 +8,7 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.offerings import Closed
+from harness.karpenter.lifecycle.nominations import NOMINATED, nominated_node
 from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.scheduling import ClusterSnapshot, PlannedNodeClaim, SchedulingResults, pod_key
@@ -22,7 +23,7 @@ from harness.world import World
 __all__ = ["Decisions", "decisions_of_events"]
 
 _FILTERED = "no instance type met its requirements"
-_NOMINATED, _FAILED = "Pod should schedule on: ", "Failed to schedule pod, "
+_FAILED = "Failed to schedule pod, "
 _MANY = 50  # Nodes whose reasons are told of one pod
 
 
@@ -124,8 +125,8 @@ def decisions_of_events(trace_events: Iterable[EventTold]) -> Iterator[Decision]
         if kind != "Pod" or event.source != "karpenter":
             continue
         pod = rest if "/" in rest else f"default/{rest}"
-        if event.reason == "Nominated":
-            where, _, name = event.message.removeprefix(_NOMINATED).partition("/")
+        if event.reason == NOMINATED:
+            where, name = nominated_node(event.message)
             target, result = (f"Node/{name}", "existing") if where == "node" else (f"NodeClaim/{name}", "nodeclaim")
             groups.setdefault((event.t, result, target, ""), []).append(pod)
         elif event.reason == "FailedScheduling":

@@ -109,12 +109,14 @@ def test_what_somebody_else_decided_is_told_by_its_events() -> None:
         event("Pod/a", "Nominated", "Pod should schedule on: nodeclaim/default-1"),
         event("Pod/other/b", "Nominated", "Pod should schedule on: nodeclaim/default-1"),
         event("Pod/c", "Nominated", "Pod should schedule on: node/aks-1"),
+        event("Pod/e", "Nominated", "Pod should schedule on: nodeclaim/default-2, node/aks-2"),
         event("Pod/d", "FailedScheduling", "Failed to schedule pod, no"),
         event("Node/x", "Nominated", "x"),
     ]
     assert [(one.pods, one.result, one.target, one.why) for one in decisions_of_events(events)] == [
         (("default/a", "other/b"), "nodeclaim", "NodeClaim/default-1", ""),
         (("default/c",), "existing", "Node/aks-1", ""),
+        (("default/e",), "existing", "Node/aks-2", ""),
         (("default/d",), "refused", "", "no"),
     ]
 

@@ -9,6 +9,7 @@ from harness.explain.pods.daemons import uncounted_daemons
 from harness.explain.pods.unused import unused_lines
 from harness.explain.sizes.shortages import quota_text
 from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.nominations import NOMINATED, nominated_node
 from harness.karpenter.validation.rejections import RejectionLayer
 from harness.kube.api.objects import condition, labels_of, name_of, spec_of, status_of
 from harness.kube.scheduling.pods import is_provisionable
@@ -19,7 +20,6 @@ __all__ = ["launch_failed", "nominations", "waiting_reasons"]
 
 Object = Mapping[str, Any]
 _STAGES = ("Launched", "Registered", "Initialized")
-_NOMINATED = "Pod should schedule on: "
 
 
 def nominations(world: World) -> dict[tuple[str, str], str]:
@@ -29,8 +29,8 @@ def nominations(world: World) -> dict[tuple[str, str], str]:
         pod = (event.object.namespace, event.object.name)
         if event.object.kind != "Pod":
             continue
-        if event.reason == "Nominated":
-            found[pod] = event.message.removeprefix(_NOMINATED)
+        if event.reason == NOMINATED:
+            found[pod] = "/".join(nominated_node(event.message))
         elif event.reason == "FailedScheduling" and event.source == "karpenter":
             found.pop(pod, None)
     return found

@@ -16,9 +16,11 @@ from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.names import claim_of
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused, create_nodeclaim
 from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
+from harness.karpenter.lifecycle.nominations import NOMINATED, nomination
 from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
@@ -256,14 +258,15 @@ class Provisioner:
 
     def _nominate(self, name: str, pods: Sequence[Object]) -> None:
         """Notes that pods should schedule on a Node, or on the Node of a NodeClaim, which is then not disrupted for a while."""
-        node, claim = self._view.get("Node", name), self._view.get("NodeClaim", name)
+        node = self._view.get("Node", name)
+        claim = self._view.get("NodeClaim", name) if node is None else claim_of(self._view, node)
         machine = spec_of(node).get("providerID") if node is not None else status_of(claim or {}).get("providerID")
         if machine:
             self._marks.nominate(ProviderId(str(machine)))
-        target = f"node/{name}" if node is not None else f"nodeclaim/{name}"
+        text = nomination(name_of(claim) if claim is not None else None, name if node is not None else None)
         self._marks.expect(NodeClaimName(name), map(pod_key, pods))
         for pod in pods:
-            self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: {target}")
+            self._sink.event(pod, "Normal", NOMINATED, text)
 
     def _failed(self, pod: Object, text: str) -> None:
         self._sink.event(pod, "Warning", "FailedScheduling", f"Failed to schedule pod, {text}", dedupe_seconds=300)
@@ -297,7 +300,7 @@ class Provisioner:
         for listener in self._listeners:
             listener.created(planned, name_of(claim))
         for pod in planned.pods:
-            self._sink.event(pod, "Normal", "Nominated", f"Pod should schedule on: nodeclaim/{name_of(claim)}")
+            self._sink.event(pod, "Normal", NOMINATED, nomination(name_of(claim), None))
         runaway = self._runaways.created(planned.pods, claim, str(planned.requirements), self._engine.clock.seconds)
         if runaway is not None:
             self._engine.report_runaway(runaway)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from harness.engine.names import NodeClaimName, NodeName
 from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Text, of_node
+from harness.karpenter.lifecycle.nominations import NOMINATED, nomination
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import name_of
@@ -108,10 +109,9 @@ def failed_scheduling(pod: str, reason: str) -> SchedulingEvent:
 
 def nominated(pod: str, node: StateNode) -> SchedulingEvent:
     """A pod should schedule on a node that exists."""
-    names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
-    names += [f"node/{name_of(node.node)}"] if node.node is not None else []
-    text = f"Pod should schedule on: {', '.join(names)}"
-    return SchedulingEvent("Pod", pod, "Normal", "Nominated", text, _TWO_MINUTES)
+    nodeclaim = name_of(node.nodeclaim) if node.nodeclaim is not None else None
+    text = nomination(nodeclaim, name_of(node.node) if node.node is not None else None)
+    return SchedulingEvent("Pod", pod, "Normal", NOMINATED, text, _TWO_MINUTES)
 
 
 def launching(nodeclaim: str, reason: str) -> SchedulingEvent:

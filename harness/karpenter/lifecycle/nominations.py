@@ -1,0 +1,23 @@
+"""How Karpenter says where a pod should schedule (core pkg/controllers/provisioning/scheduling/events.go, NominatePodEvent)."""
+
+from __future__ import annotations
+
+__all__ = ["NOMINATED", "nominated_node", "nomination"]
+
+NOMINATED = "Nominated"
+"""The reason of the event."""
+
+_BEGIN = "Pod should schedule on: "
+
+
+def nomination(nodeclaim: str | None, node: str | None) -> str:
+    """Returns the message of the event: the NodeClaim, the Node, or both where a NodeClaim has its Node."""
+    names = [f"nodeclaim/{nodeclaim}"] if nodeclaim is not None else []
+    names += [f"node/{node}"] if node is not None else []
+    return _BEGIN + ", ".join(names)
+
+
+def nominated_node(message: str) -> tuple[str, str]:
+    """Returns (`node`, name) of the Node that the message of such an event names, (`nodeclaim`, name) where it names none."""
+    kind, _, name = message.removeprefix(_BEGIN).rpartition(", ")[2].partition("/")
+    return kind, name
