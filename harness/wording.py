@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-__all__ = ["counted", "did_you_mean", "first_few", "shortened"]
+__all__ = ["counted", "did_you_mean", "first_few", "pretty_slice", "shortened"]
 
 
 def counted(number: int, noun: str) -> str:
@@ -17,6 +17,12 @@ def first_few(names: Sequence[str], most: int, noun: str = "") -> str:
     left = len(names) - most
     named = f" {noun if left == 1 else f'{noun}s'}" if noun else ""
     return ", ".join(names[:most]) + (f" and {left} more{named}" if left > 0 else "")
+
+
+def pretty_slice(items: Sequence[str], most: int) -> str:
+    """`a, b and 3 other(s)`: a list as Karpenter prints it (core pkg/utils/pretty Slice, kaz pkg/utils PrettySlice)."""
+    left = len(items) - most
+    return ", ".join(items[:most]) + (f" and {left} other(s)" if left > 0 else "")
 
 
 def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:

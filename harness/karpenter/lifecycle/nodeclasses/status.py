@@ -30,10 +30,13 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.patch import merge_diff
 from harness.kube.api.versions import Version
+from harness.wording import pretty_slice
 from lazyrecords import dataclass
 
 FINALIZER = "karpenter.azure.com/termination"
 _REFRESH = 180.0
+_TOLD_AGAIN, _NAMED = 600.0, 5
+"""A deletion that waits is told every so many seconds, with as many NodeClaims by name."""
 _VERSION_TTL = 900.0
 _AGAIN = Result(_REFRESH, Wait.ALARM)
 _NO_IMAGES = {
@@ -198,7 +201,9 @@ class NodeClasses:
             if (spec_of(claim).get("nodeClassRef") or {}).get("name") == name_of(nodeclass)
         ]
         if using:
-            return Result(600.0, Wait.ALARM)
+            text = f"Waiting on NodeClaim termination for {pretty_slice([name_of(each) for each in using], _NAMED)}"
+            self._sink.event(nodeclass, "Normal", "WaitingOnNodeClaimTermination", text)
+            return Result(_TOLD_AGAIN, Wait.ALARM)
         kept = [each for each in finalizers_of(nodeclass) if each != FINALIZER]
         self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": kept or None}})
         return DONE

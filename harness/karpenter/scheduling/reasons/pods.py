@@ -12,6 +12,7 @@ from harness.kube.api.resources import ResourceList
 from harness.kube.go.text import quote
 from harness.kube.scheduling.pods import HostPort
 from harness.kube.scheduling.taints import Taint, taint_text
+from harness.wording import pretty_slice
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
@@ -50,10 +51,8 @@ class TopologyUnsatisfiable:
     node_domains: Requirement
 
     def __str__(self) -> str:
-        counts = sorted(self.group.domains.items())
-        shown = ", ".join(f"{domain}: {count}" for domain, count in counts[:_SHOWN_DOMAINS])
-        if len(counts) > _SHOWN_DOMAINS:
-            shown += f" and {len(counts) - _SHOWN_DOMAINS} other(s)"
+        counts = [f"{domain}: {count}" for domain, count in sorted(self.group.domains.items())]
+        shown = pretty_slice(counts, _SHOWN_DOMAINS)
         # The parenthesis stays open upstream.
         return (
             f"unsatisfiable topology constraint for {self.group.kind}, key={self.group.key} (counts = {shown}, "
