@@ -17,7 +17,6 @@ from harness.trace.decisions import Decisions, decisions_of_events
 from harness.trace.facts import (
     Advice,
     ClaimState,
-    Condition,
     Disruption,
     End,
     EventTold,
@@ -31,7 +30,7 @@ from harness.trace.facts import (
 )
 from harness.trace.files import Trace
 from harness.trace.header import Fact, Header
-from harness.trace.karpenter_log import logged_disruptions, logged_refusals
+from harness.trace.karpenter_log import logged_refusals
 from harness.trace.nested_facts import Differing, Leaving, Loop
 from harness.trace.states import States
 from harness.world import World
@@ -153,9 +152,6 @@ class Recording:
             yield from self._decisions.facts()
         else:
             yield from decisions_of_events(fact for fact in told if isinstance(fact, EventTold))
-            told_claims = (fact for fact in states if isinstance(fact, ClaimState))
-            conditions = [fact for fact in states if isinstance(fact, Condition)]
-            yield from logged_disruptions(world.log, nodes, told_claims, conditions)
             yield from logged_refusals(world.log)
 
     def _changes(self) -> Iterator[Seen]:

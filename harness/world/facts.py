@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.clusters.provenance import WriteKind
-from harness.karpenter.labels.core import NODEPOOL, ON_DEMAND
+from harness.engine.disruptions import Disruption
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND
 from harness.karpenter.lifecycle.conditions import AWAITING, READY
 from harness.karpenter.releases.scheduling import rules_of
-from harness.kube.api.labels import ZONE
+from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import (
     Object,
     conditions_of,
@@ -97,8 +98,32 @@ def facts_of(world: World, *, capacity: bool = True) -> Facts:
         },
         "Events": {f"{kind} {name}": texts for (kind, name), texts in sorted(told.items())},
     }
+    if decided := [_decision(one, claims) for one in world.disruptions]:
+        found["Disruptions"] = decided
     pools = {name: claim["labels"].get(NODEPOOL) or "?" for name, claim in claims.items()}
     return Facts(renamed(found, pools), sorted(drawn))
+
+
+def _decision(one: Disruption, claims: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """One decision that nodes go.
+
+    Which of several equal nodes it is the controller leaves to chance. Left out is what its log does not tell: the method, and savings in
+    full.
+    """
+
+    def kinds(names: Iterable[str]) -> list[str]:
+        of = (claims[name]["labels"] if name in claims else {} for name in names)
+        return sorted(
+            " ".join(labels.get(key, "?") for key in (NODEPOOL, INSTANCE_TYPE, CAPACITY_TYPE)) for labels in of
+        )
+
+    return {
+        "reason": " ".join(filter(None, (one.reason, one.drift))),
+        "decision": one.decision,
+        "nodes": kinds(each.nodeclaim for each in one.nodes),
+        "replacements": kinds(one.replacements),
+        "taken back": one.problem,
+    }
 
 
 def _claims(world: World) -> dict[str, Any]:
@@ -212,7 +237,7 @@ def _is_owned(node: Object, claims: Iterable[str]) -> bool:
 def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
     """Karpenter's events about each object, equal ones once."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    owners = {name_of(pod): controller_of(pod) for pod in world.view.list("Pod")}
+    owners = {name_of(change.object): controller_of(change.object) for change in world.view.changes(0, "Pod")}
     for event in world.events:
         if event.source != "karpenter" or event.message.startswith(RETOLD):
             continue

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from harness.kube.api.objects import condition_is, name_of
-from harness.trace.karpenter_log import logged_disruptions
 
 from .conftest import NewWorld
 from .situations import NODECLASS, POOL, SITUATIONS, Situation, measured, pods, settled, wait_until
@@ -33,7 +32,7 @@ def test_a_controller_that_elects_a_leader_works(real_world: NewWorld) -> None:
 
 
 def test_its_log_tells_of_a_node_that_goes(real_world: NewWorld) -> None:
-    """As traces read it; `tests/trace/real-disruptions.jsonl` are such lines of replacements, drift and a failure, too."""
+    """`real-disruptions.jsonl` are such lines of replacements, drift and a failure, too."""
     world = real_world()
     disruption = {"consolidationPolicy": "WhenEmptyOrUnderutilized", "consolidateAfter": "0s"}
     world.apply(NODECLASS, {**POOL, "spec": {**POOL["spec"], "disruption": disruption}}, pods(1))
@@ -42,11 +41,11 @@ def test_its_log_tells_of_a_node_that_goes(real_world: NewWorld) -> None:
     (claim,) = world.list("NodeClaim")
     world.apply(pods(0))
     wait_until(world, lambda: not world.list("NodeClaim"))
-    (found,) = logged_disruptions(world.log, (), ())
+    (found,) = world.disruptions
     assert (found.decision, found.reason, found.savings) == ("delete", "Empty", 0.1)
-    assert [(node["claim"], node["node"]) for node in found.nodes] == [(name_of(claim), f"aks-{name_of(claim)}")]
+    assert [(node.nodeclaim, node.node) for node in found.nodes] == [(name_of(claim), f"aks-{name_of(claim)}")]
     assert found.ended is not None
-    assert found.ended >= found.t
+    assert found.ended >= found.at
 
 
 @pytest.mark.parametrize("what", ["TooManyRequests", "InternalServerError"])

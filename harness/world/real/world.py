@@ -35,12 +35,12 @@ from harness.nodes.boot import BootPlan
 from harness.nodes.kubelet import Timing
 from harness.nodes.node_leases import NodeLeases
 from harness.world.real.api import Api, RemoteApi, ServedApi
+from harness.world.real.controller_log import LoggedDecisions, log_line
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
 from harness.world.real.fair_lock import FairLock
 from harness.world.real.outstanding import outstanding_work
 from harness.world.real.process import Controller, NoController
 from harness.world.real.wall import Wall, wall_clock
-from harness.world.recorder import LogLine
 from harness.world.world import World
 
 __all__ = ["CLOUD_TIMING", "TIMING", "RealWorld"]
@@ -94,6 +94,9 @@ class RealWorld(World):
         """How often an object was written, but for the Leases that leaders renew."""
         self.joining = 0
         """How many node containers are coming up."""
+        self._decisions = LoggedDecisions(
+            self.view, lambda size, kind: self.price(size, kind).usd, self.recorder.disruptions
+        )
         self.cluster.view.subscribe(self._count)  # type: ignore[attr-defined]
         self.lock.acquire()
         self._open.callback(self.lock.release)
@@ -270,7 +273,9 @@ class RealWorld(World):
         """Lets everybody else work for a moment, does what is due here, and reads the controller's log."""
         self._let_pass(seconds)
         for line in self.controller.lines():
-            self.recorder.lines.append(_log_line(self.clock.seconds, line))
+            said = log_line(self.clock.seconds, line)
+            self.recorder.lines.append(said)
+            self._decisions.read(said)
         self.controller.check()
 
 
@@ -322,20 +327,3 @@ class AzureFront(Front):
             self._world.catch_up()
             self.slowest = max(self.slowest, watch())
         return reply
-
-
-_OF_LOGGER = ("level", "time", "logger", "message", "commit", "controller")
-_OF_CALLS = "msg"
-"""Where the provider's log of its own calls of Azure has the message."""
-
-
-def _log_line(at: float, line: Mapping[str, Any]) -> LogLine:
-    said = "message" if "message" in line else _OF_CALLS
-    values = {key: value for key, value in line.items() if key not in (*_OF_LOGGER, said)}
-    return LogLine(
-        at,
-        str(line.get("level") or "").lower(),
-        str(line.get("controller") or ""),
-        str(line.get(said) or ""),
-        values,
-    )

@@ -1,0 +1,162 @@
+"""What a real controller's log says of nodes that it removes, as the simulated loop records its own decisions.
+
+Core ``pkg/controllers/disruption/{queue,types}.go``, ``nodeclaim/expiration``, ``node/health``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, MutableSequence
+from typing import Any
+
+from harness.engine.disruptions import DELETE, EXPIRED, UNHEALTHY, Disrupted, Disruption
+from harness.engine.names import NodeClaimName, NodeName
+from harness.engine.ports import View
+from harness.karpenter.disruption.conditions import DRIFTED
+from harness.karpenter.instancetypes import MISSING_PRICE
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.lifecycle.names import claim_of, nodes_of
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.objects import condition, labels_of, name_of
+from harness.world.recorder import LogLine
+
+__all__ = ["LoggedDecisions", "log_line", "named"]
+
+_OF_LOGGER = ("level", "time", "logger", "message", "commit", "controller")
+_OF_CALLS = "msg"
+"""Where the provider's log of its own calls of Azure has the message."""
+
+_DISRUPTING, _CREATED = "disrupting node(s)", "created nodeclaim"
+_SUCCEEDED, _FAILED = "command succeeded", "failed terminating nodes while executing a disruption command"
+_DISRUPTION, _NOT_BEGUN = "disruption", ("launching replacement nodeclaim", "marking disrupted")
+_FORCED = {"deleting expired nodeclaim": EXPIRED, "deleting unhealthy node": UNHEALTHY}
+_COMMAND = re.compile(r"(?P<reason>\w+)/[^:]*: .*\(savings: \$(?P<savings>-?[0-9.]+)\)")
+"""How a command is printed from core 1.10 on; before, its reason is a value of its own, in lower case."""
+
+
+def log_line(at: float, line: Mapping[str, Any]) -> LogLine:
+    """A line of JSON as the log of a world has it."""
+    said = "message" if "message" in line else _OF_CALLS
+    values = {key: value for key, value in line.items() if key not in (*_OF_LOGGER, said)}
+    return LogLine(
+        at,
+        str(line.get("level") or "").lower(),
+        str(line.get("controller") or ""),
+        str(line.get(said) or ""),
+        values,
+    )
+
+
+class LoggedDecisions:
+    """Reads one log line after the other. `view` is the cluster as it is then, `price` the USD per hour of a size and capacity type.
+
+    The log has no `method`, and no savings before core 1.10. What becomes of a decision it tells at debug only.
+    """
+
+    def __init__(
+        self, view: View, price: Callable[[str, str], float | None], found: MutableSequence[Disruption]
+    ) -> None:
+        """`found` gets each decision; what becomes of it is added to it later."""
+        self._view = view
+        self._price = price
+        self._found = found
+        self._open: list[tuple[Any, Disruption]] = []
+        """Commands that the queue works at, each with its nodes as the log lists them."""
+        self._made: dict[str, list[str]] = {}
+        """NodeClaims by the reconcile in which they were made."""
+        self._begun: dict[str, Disruption] = {}
+        """Commands by the reconcile in which they were decided."""
+
+    def read(self, line: LogLine) -> None:
+        """Takes notice of a line."""
+        if line.message == _DISRUPTING:
+            self._decided(line)
+        elif line.message == _CREATED:
+            self._replaced(line)
+        elif line.message in (_SUCCEEDED, _FAILED):
+            self._ended(line)
+        elif line.message in _FORCED:
+            self._forced(line)
+        elif line.level == "error" and line.controller == _DISRUPTION:
+            self._not_begun(line)
+
+    def _decided(self, line: LogLine) -> None:
+        said = _COMMAND.match(str(line.values.get("command") or ""))
+        reason = said["reason"] if said else str(line.values.get("reason") or "").capitalize()
+        nodes = tuple(self._nodes(line))
+        turn = str(line.values.get("reconcileID") or "")
+        one = Disruption(
+            round(line.at, 6),
+            reason,
+            str(line.values.get("decision") or ""),
+            nodes,
+            tuple(self._made.get(turn, ())),
+            savings=float(said["savings"]) if said else 0.0,
+            drift=self._drift(nodes) if reason == DRIFTED else "",
+            unpriced={each.labels[INSTANCE_TYPE]: MISSING_PRICE for each in nodes if self._is_unpriced(each)},
+        )
+        self._open.append((line.values.get("disrupted-nodes"), one))
+        self._begun[turn] = one
+        self._found.append(one)
+
+    def _replaced(self, line: LogLine) -> None:
+        """A NodeClaim was made: for a command if the same reconcile decides on one, before or after."""
+        turn = str(line.values.get("reconcileID") or "")
+        made = self._made.setdefault(turn, [])
+        made.append(named(line.values, "NodeClaim"))
+        if turn and turn in self._begun:
+            self._begun[turn].replacements = tuple(made)
+
+    def _ended(self, line: LogLine) -> None:
+        """The queue is done with a command, which it calls by its nodes, or takes it back."""
+        for own, one in self._open:
+            if own == line.values.get("disrupted-nodes"):
+                one.ended = round(line.at, 6)
+                one.problem = str(line.values.get("error") or "") if line.message == _FAILED else ""
+                self._open.remove((own, one))
+                return
+
+    def _not_begun(self, line: LogLine) -> None:
+        """Nodes could not be marked, or a replacement could not be made: the command was told before that, and never got to the queue."""
+        one = self._begun.pop(str(line.values.get("reconcileID") or ""), None)
+        if one is not None and any(each in str(line.values.get("error") or "") for each in _NOT_BEGUN):
+            self._open = [(own, other) for own, other in self._open if other is not one]
+            self._found[:] = [other for other in self._found if other is not one]
+
+    def _forced(self, line: LogLine) -> None:
+        name = named(line.values, "NodeClaim")
+        node = self._view.get("Node", named(line.values, "Node") or str(line.values.get("name") or ""))
+        claim = self._view.get("NodeClaim", name) if name else claim_of(self._view, node) if node else None
+        if node is None and claim is not None:
+            node = next(iter(nodes_of(self._view, claim)), None)
+        gone = self._disrupted(name_of(node) if node else "", name_of(claim) if claim else name)
+        at = round(line.at, 6)
+        self._found.append(Disruption(at, _FORCED[line.message], DELETE, (gone,), ended=at))
+
+    def _nodes(self, line: LogLine) -> Iterator[Disrupted]:
+        going: Any = line.values.get("disrupted-nodes") or ()
+        for each in going:
+            yield self._disrupted(named(each, "Node"), named(each, "NodeClaim"))
+
+    def _disrupted(self, node: str, claim: str) -> Disrupted:
+        found = self._view.get("Node", node) or self._view.get("NodeClaim", claim)
+        labels = dict(labels_of(found)) if found else {}
+        size = labels.get(INSTANCE_TYPE, "")
+        price = self._price(size, labels.get(CAPACITY_TYPE, "")) if size else None
+        return Disrupted(NodeClaimName(claim), NodeName(node), labels.get(NODEPOOL, ""), labels, price or 0.0)
+
+    def _is_unpriced(self, node: Disrupted) -> bool:
+        size = node.labels.get(INSTANCE_TYPE)
+        return size is not None and self._price(size, node.labels.get(CAPACITY_TYPE, "")) is None
+
+    def _drift(self, nodes: tuple[Disrupted, ...]) -> str:
+        """Why the first of the nodes has drifted."""
+        claim = self._view.get("NodeClaim", nodes[0].nodeclaim) if nodes else None
+        found = condition(claim, DRIFTED) if claim else None
+        return str(found.get("reason") or "") if found and found.get("status") == "True" else ""
+
+
+def named(values: Mapping[str, Any], kind: str) -> str:
+    """The name of the object of this kind that a line is about, empty when it is about none."""
+    found = values.get(kind)
+    return str(found.get("name") or "") if isinstance(found, Mapping) else str(found or "")
