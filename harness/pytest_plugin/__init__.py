@@ -49,7 +49,9 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     if hasattr(config, "workerinput"):
         return
-    if config.getoption("scenarios_karpenter") != "simulated" or config.getoption("scenarios_record") is not None:
+    if config.getoption("scenarios_karpenter") != "simulated" or any(
+        config.getoption(f"scenarios_{name}") is not None for name in ("record", "real_limit")
+    ):
         from harness.pytest_plugin.real_options import karpenters
 
         karpenters(config)

@@ -11,6 +11,7 @@ import pytest
 from harness.clusters.leases import LEASED
 from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
+from harness.pytest_plugin.real_options import real_limit
 from harness.pytest_plugin.traces import tracing_of
 
 if TYPE_CHECKING:
@@ -84,7 +85,14 @@ def _runs_of(config: pytest.Config) -> RealRuns:
             cluster, version = runners_of(config).live()
             overrides = {**overrides, "kubernetes": version}
         config.stash[_RUNS] = RealRuns(
-            shared.caches, found, kept, overrides, record=record, cluster=cluster, tracing=tracing_of(config)
+            shared.caches,
+            found,
+            kept,
+            overrides,
+            record=record,
+            cluster=cluster,
+            tracing=tracing_of(config),
+            limit=real_limit(config),
         )
         config.add_cleanup(config.stash[_RUNS].close)
     return config.stash[_RUNS]

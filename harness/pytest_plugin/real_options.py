@@ -6,7 +6,7 @@ import pytest
 
 from harness.pytest_plugin.option_group import OptionGroup
 
-__all__ = ["add_real_options", "is_compared", "karpenters"]
+__all__ = ["add_real_options", "is_compared", "karpenters", "real_limit"]
 
 _BOTH = ("simulated", "real")
 
@@ -33,6 +33,11 @@ def add_real_options(group: OptionGroup) -> None:
         metavar="FILE",
         help="known differences from the real Karpenter, with their reasons (default: tests/real/differences.yaml, if it is there)",
     )
+    group.addoption(
+        "--real-limit",
+        metavar="DURATION",
+        help="with --karpenter simulated,real: how much virtual time a case may take to be run in real time as well (default 1m)",
+    )
 
 
 def karpenters(config: pytest.Config) -> tuple[str, ...]:
@@ -42,11 +47,26 @@ def karpenters(config: pytest.Config) -> tuple[str, ...]:
         raise pytest.UsageError(f"--karpenter {config.getoption('scenarios_karpenter')}: simulated, or simulated,real")
     if len(names) == 1 and config.getoption("scenarios_record") is not None:
         raise pytest.UsageError("--record is about --karpenter simulated,real")
+    if len(names) == 1 and config.getoption("scenarios_real_limit") is not None:
+        raise pytest.UsageError("--real-limit is about --karpenter simulated,real")
+    real_limit(config)
     if len(names) > 1 and config.getoption("scenarios_cluster") not in REAL_CLUSTERS:
         raise pytest.UsageError(
             f"--cluster {config.getoption('scenarios_cluster')}: --karpenter simulated,real has one of {', '.join(REAL_CLUSTERS[1:])}"
         )
     return names
+
+
+def real_limit(config: pytest.Config) -> float:
+    """Seconds of `--real-limit`; a usage error for what is no duration."""
+    from harness.scenario.comparing.real_runs import REAL_LIMIT
+    from harness.scenario.language.models.base import parse_duration
+
+    given = config.getoption("scenarios_real_limit")
+    try:
+        return REAL_LIMIT if given is None else parse_duration(given)
+    except ValueError:
+        raise pytest.UsageError(f"--real-limit {given}: a duration such as 5m is expected") from None
 
 
 def is_compared(config: pytest.Config) -> bool:

@@ -49,6 +49,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="known differences from the real Karpenter, with their reasons",
     )
     parser.add_argument(
+        "--real-limit",
+        metavar="DURATION",
+        help="with --karpenter simulated,real: how much virtual time a case may take to be run in real time as well (default 1m)",
+    )
+    parser.add_argument(
         "-n",
         type=processes_of,
         default=1,

@@ -39,6 +39,8 @@ def unfit(case: Case) -> str:
         return case.header.skip
     if case.needs_virtual_time:
         return "it needs virtual time"
+    if "simulated-kubelets" in case.needs:
+        return "it needs simulated kubelets"
     if any(entry.expectation.labels is not None or entry.expectation.requirements is not None for entry in case.then):
         return "it asks what is computed, about which a cluster says nothing"
     if case.seeds is not None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from harness.clusters.waiting import Patience, stopwatch
+from harness.kube.api.objects import Object, spec_of
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
 from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
     from harness.world.facts import Facts
     from harness.world.real.world import RealWorld
 
-__all__ = ["LONGEST", "RealRuns"]
+__all__ = ["REAL_LIMIT", "RealRuns"]
 
-LONGEST = 60.0
-"""Seconds of virtual time that a case may take to be run in real time."""
+REAL_LIMIT = 60.0
+"""Seconds of virtual time that a case may take to be run in real time, where nobody says more."""
 
 _LATE = 25.0
 """Seconds of an idle machine in which a real world that looks at rest may still come to what the simulated one came to."""
@@ -56,11 +57,14 @@ class RealRuns:
         record: Path | None = None,
         cluster: Attaching | None = None,
         tracing: Tracing | None = None,
+        limit: float = REAL_LIMIT,
     ) -> None:
         """`cluster`: where the real one works, `attach(..., live=True)`; each case has an API server of its own in memory without.
 
-        `tracing`: both runs of each case leave their traces there, in the folders `simulated` and `real`.
+        `tracing`: both runs of each case leave their traces there, in the folders `simulated` and `real`. `limit`: the seconds of virtual
+        time that a case may take.
         """
+        self._limit = limit
         self._caches = caches
         self._binaries = binaries
         self._kept = kept
@@ -91,10 +95,10 @@ class RealRuns:
             return Comparison(name, release, mode, result, reason)
         simulated = self._simulated(case, shared)
         seconds = simulated.world.clock.seconds
-        if simulated.runaways or simulated.exhausted or seconds > LONGEST:
-            how = "goes on without end" if seconds < LONGEST else f"takes {seconds:.0f} s of virtual time"
+        if simulated.runaways or simulated.exhausted or seconds > self._limit:
+            how = "goes on without end" if seconds < self._limit else f"takes {seconds:.0f} s of virtual time"
             return Comparison(name, release, mode, Result.VIRTUAL, how)
-        capacity = self._cluster is None or self._cluster.remote.name != "kind"  # a node container has the host's
+        capacity = self._simulates_kubelets  # a node container has the host's
         expected = facts_of(simulated.world, capacity=capacity)
         verdicts = _verdicts(simulated)
         with ExitStack() as open_worlds:
@@ -107,6 +111,10 @@ class RealRuns:
         count = _count(expected.found) - len(differences)
         rows = _rows_of_nodes(verdicts, real)
         return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, watch(), rows)
+
+    @property
+    def _simulates_kubelets(self) -> bool:
+        return self._cluster is None or self._cluster.remote.name != "kind"
 
     def replay(self, case: Case, recording: Recording) -> list[Difference]:
         """The differences between the simulated loop and a recorded run, without those that are allowed."""
@@ -124,6 +132,8 @@ class RealRuns:
             return Result.NOT_APPLICABLE, header.skip
         if case.needs_virtual_time:
             return Result.VIRTUAL, "it says so, or measures times"
+        if "simulated-kubelets" in case.needs and not self._simulates_kubelets:
+            return Result.NOT_APPLICABLE, "needs simulated kubelets"
         if all(entry.expectation.kind in _QUESTIONS for entry in case.then) and not case.manifests:
             return Result.NOT_APPLICABLE, "asks what is computed, and runs nothing"
         labels = [entry.expectation.labels for entry in case.then if entry.expectation.labels is not None]
@@ -133,6 +143,8 @@ class RealRuns:
             return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
         if any(entry.expectation.runaway is not None for entry in case.then):
             return Result.VIRTUAL, "is about runaways"
+        if any(_has_schedule(each.object) for each in case.manifests):
+            return Result.VIRTUAL, "has a budget with a schedule, which goes by the time of day"
         azure = case.given.azure
         if azure is not None and azure.prices:
             return Result.NOT_APPLICABLE, "has prices of its own; the controller asks only Azure's own price list"
@@ -249,6 +261,11 @@ def _verdicts(run: Run) -> dict[str, str]:
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
     """How many cells of label tables about a Node (`written`) agree."""
     return sum(label.endswith(".written") and real.get(label) == said for label, said in verdicts.items())
+
+
+def _has_schedule(obj: Object) -> bool:
+    budgets = (spec_of(obj).get("disruption") or {}).get("budgets") or () if obj.get("kind") == "NodePool" else ()
+    return any(each.get("schedule") for each in budgets)
 
 
 def _look(case: Case, shared: Shared, new_world: Any) -> None:

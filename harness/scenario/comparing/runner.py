@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harness.scenario.comparing.comparison import Comparison, Result
 from harness.scenario.comparing.kept import KeptDifferences
-from harness.scenario.comparing.real_runs import RealRuns
+from harness.scenario.comparing.real_runs import REAL_LIMIT, RealRuns
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 
 if TYPE_CHECKING:
@@ -21,8 +21,11 @@ __all__ = ["ComparingRunner"]
 class ComparingRunner:
     """Runs each case under both Karpenters, and reports as `Runner.run` does; `found` are the comparisons so far. Close it."""
 
-    def __init__(self, runner: Runner, binaries: Mapping[str, Path], kept: KeptDifferences) -> None:
-        self._runs = RealRuns(runner.shared.caches, binaries, kept, runner.shared.overrides, tracing=runner.tracing)
+    def __init__(
+        self, runner: Runner, binaries: Mapping[str, Path], kept: KeptDifferences, limit: float = REAL_LIMIT
+    ) -> None:
+        shared = runner.shared
+        self._runs = RealRuns(shared.caches, binaries, kept, shared.overrides, tracing=runner.tracing, limit=limit)
         self.found: list[Comparison] = []
 
     def close(self) -> None:

@@ -115,7 +115,7 @@ class Case:
     @property
     def needs_virtual_time(self) -> bool:
         """Whether it cannot be run in real time."""
-        return not {"virtual-time", "simulated-kubelets"}.isdisjoint(self.needs)
+        return "virtual-time" in self.needs
 
     @property
     def refused(self) -> tuple[str, ...]:
