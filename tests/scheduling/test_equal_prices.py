@@ -107,3 +107,20 @@ def test_prices_come_first_and_without_chance_the_order_is_gos() -> None:
     EqualPrices().sort(sorted_by_go, prices, index)
     sort_slice(go, prices.__getitem__)
     assert sorted_by_go == go
+
+
+@pytest.mark.parametrize("count", [1, 7, 10, 11, 20, 29])
+def test_only_the_price_at_which_a_list_ends_is_drawn_for(count: int) -> None:
+    prices = [float(position % 3) for position in range(len(NAMES))]
+    index = CatalogIndex([size(name, 4) for name in NAMES], VOCABULARY)
+    drawn: list[str] = []
+
+    def draw(name: str, values: Sequence[int]) -> int:
+        drawn.append(name)
+        return Rng(1).pick(name, values)
+
+    whole, first = list(range(len(NAMES))), list(range(len(NAMES)))
+    EqualPrices(Rng(1).pick).sort(whole, prices, index)
+    EqualPrices(draw).sort(first, prices, index, first=count)
+    assert set(first[:count]) == set(whole[:count])
+    assert len(drawn) == (0 if count % 10 == 0 else 10)

@@ -33,8 +33,11 @@ class EqualPrices:
         self._places: dict[tuple[str, int], int] = {}
         self._cheapest: dict[tuple[str, int, tuple[int, ...], tuple[int, ...]], int] = {}
 
-    def sort(self, types: list[int], prices: Sequence[float], index: CatalogIndex) -> None:
-        """Sorts positions in ``index``, in place. ``prices`` are by position."""
+    def sort(self, types: list[int], prices: Sequence[float], index: CatalogIndex, first: int | None = None) -> None:
+        """Sorts positions in ``index``, in place. ``prices`` are by position.
+
+        Where it only matters which the ``first`` ones are, those of equal price at that border alone are drawn.
+        """
         if self._draw is None:
             sort_slice(types, prices.__getitem__)
             return
@@ -42,7 +45,7 @@ class EqualPrices:
         start = 0
         for end in range(1, len(types) + 1):
             if end == len(types) or prices[types[end]] != prices[types[start]]:
-                if end - start > 1:
+                if end - start > 1 and (first is None or start < first < end):
                     types[start:end] = sorted(types[start:end], key=lambda each: self._place(each, index))
                 start = end
 
@@ -53,7 +56,7 @@ class EqualPrices:
         found = self._cheapest.get(key)
         if found is None:
             types = [position for mask in masks for position in bits(mask)]
-            self.sort(types, index.prices(accepted), index)
+            self.sort(types, index.prices(accepted), index, first=count)
             found = self._cheapest[key] = sum(1 << position for position in types[:count])
         return found
 
