@@ -76,8 +76,9 @@ class Portions:
             whose = process if left[process] else left.index(max(left))
             if not left[whose]:
                 return ()
-            self._taken[whose] += 1
-            return self._queues[whose][self._taken[whose] - 1]
+            number: int = self._taken[whose]
+            self._taken[whose] = number + 1
+            return self._queues[whose][number]
 
 
 class Processes:
