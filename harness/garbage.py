@@ -2,7 +2,7 @@
 
 Python looks for cycles of dead objects after every 700 new ones, which is made for small programs: a third of the time of a run of
 thousands of scenarios goes into looking at the same living objects again. A world is full of cycles, which go by such a look alone. Right
-after a case it meets little but that world, and memory that is still near; after a million objects it takes four times as long for each,
+after its end it meets little but that world, and memory that is still near; after a million objects it takes four times as long for each,
 and the next worlds have had to be made in memory that was never used.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import sys
 
-__all__ = ["SELDOM", "Importing", "after_case", "keep", "look_seldom"]
+__all__ = ["SELDOM", "Importing", "after_world", "keep", "look_seldom"]
 
 SELDOM = 1_000_000
 """Objects made and not yet gone before cycles among them are looked for."""
@@ -51,6 +51,10 @@ def keep() -> None:
     gc.freeze()
 
 
-def after_case() -> None:
-    """The world of a case is done with: frees it, unless somebody still holds it. Looks at what was made since the last time only."""
-    gc.collect(0)
+def after_world() -> None:
+    """The world of a case, a seed or a cell of a table is done with: frees it, unless somebody still holds it or has switched this off.
+
+    Looks at what was made since the last time only.
+    """
+    if gc.isenabled():
+        gc.collect(0)

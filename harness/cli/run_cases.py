@@ -68,7 +68,7 @@ def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) ->
         for number, case in enumerate(cases):
             yield number, _outcome(runner, case)
             if len(cases) >= _MANY:
-                garbage.after_case()
+                garbage.after_world()
     else:
         yield from _in_processes(runner, cases, min(processes, len(cases)))
 

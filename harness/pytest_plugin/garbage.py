@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-
 import pytest
 
 from harness import garbage
@@ -26,8 +24,8 @@ class GarbageSeldom:
         """A case leaves a world; a test in Python may leave anything or nothing, so that it is not worth a look of its own."""
         from harness.pytest_plugin.items import ScenarioItem
 
-        if gc.isenabled() and isinstance(item, ScenarioItem):
-            garbage.after_case()
+        if isinstance(item, ScenarioItem):
+            garbage.after_world()
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

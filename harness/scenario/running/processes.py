@@ -158,4 +158,4 @@ def _work(
                 answers.send((number, answer))
             except BrokenPipeError:  # nobody waits for it: the other process was killed
                 return
-            garbage.after_case()
+            garbage.after_world()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from harness import garbage
 from harness.scenario.language.cases import Case
 from harness.scenario.running.verdicts import Verdict
 from harness.wording import first_few
@@ -37,7 +38,10 @@ def under_seeds(case: Case, examine: Callable[[Case], Verdicts]) -> Seeded:
     """Examines the case under each of its seeds."""
     asked = case.seeds
     assert asked is not None
-    runs = [(one, examine(one)) for one in map(case.seeded, range(asked.count))]
+    runs: list[tuple[Case, Verdicts]] = []
+    for one in map(case.seeded, range(asked.count)):
+        runs.append((one, examine(one)))
+        garbage.after_world()
     held = [all(verdict.holds for verdict in verdicts) for _, verdicts in runs]
     wanted = asked.hold == "some"
     decides = next((run for run, holds in zip(runs, held, strict=True) if holds == wanted), runs[0])

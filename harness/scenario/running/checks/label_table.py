@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from harness import garbage
 from harness.explain.labels.probes import LabelProbe, PodFact, PodOutcome, PoolFact
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.labels import LabelRow, LabelTable, NodeLabelMap, PodCell, PoolCell
@@ -25,6 +26,7 @@ def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
     probe = run.shared.probe(run.case)
     for key, row in body.are.items():
         yield from _row(key, row, probe, entry)
+        garbage.after_world()
 
 
 def look(body: LabelTable, probe: LabelProbe, new_world: Callable[[], World]) -> None:
