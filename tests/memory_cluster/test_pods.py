@@ -165,7 +165,7 @@ def test_preferred_affinity_follows_a_pod(cluster):
     assert {placed(cluster, f"p{number}") for number in range(8)} == {"nb"}
 
 
-def test_a_preference_of_names_counts_and_one_of_nothing_is_for_every_node(cluster):
+def test_a_preference_of_names_counts_and_one_of_nothing_is_for_no_node(cluster):
     def preferring(*terms):
         return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [*terms]}}
 

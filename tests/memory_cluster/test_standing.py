@@ -4,12 +4,15 @@ from random import Random
 
 import pytest
 
-from harness.kube.api.versions import KNOWN
+from harness.kube.api.labels import HOSTNAME, ZONE
+from harness.kube.api.selectors import Selector
+from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 from harness.kube.scheduling.standing import Standings
 
 TAINT = {"key": "team", "value": "a", "effect": "NoSchedule"}
+SAME, OTHERS = (Selector.parse({"matchLabels": {"app": app}}) for app in "ab")
 SOFT = {"key": "soft", "effect": "PreferNoSchedule"}
 
 
@@ -17,6 +20,7 @@ def node(random, name):
     spec = {"taints": [each for each in (TAINT, SOFT) if random.random() < 0.2], "unschedulable": random.random() < 0.1}
     amounts = {"cpu": random.choice(["1", "2", "4"]), "memory": "8Gi", "pods": random.choice(["2", "5", "110"])}
     labels = {"zone": random.choice("123")}
+    labels |= {key: value for key, value in ((HOSTNAME, name), (ZONE, labels["zone"])) if random.random() < 0.8}
     return {"metadata": {"name": name, "labels": labels}, "spec": spec, "status": {"allocatable": amounts}}
 
 
@@ -28,13 +32,16 @@ def pod(random, name):
         spec["tolerations"] = [{"operator": "Exists"}]
     if random.random() < 0.3:
         spec["nodeSelector"] = {"zone": random.choice("123")}
-    return {"metadata": {"name": name, "namespace": "default", "uid": name, "labels": {}}, "spec": spec}
+    labels = {"app": random.choice("ab")}
+    return {"metadata": {"name": name, "namespace": "default", "uid": name, "labels": labels}, "spec": spec}
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_answers_are_those_of_asking_every_node(seed):
     random = Random(seed)
+    version = random.choice([Version(1, 35), KNOWN[1]])
     kinds = [pod(random, f"kind-{number}") for number in range(6)]
+    siblings = [random.choice([None, SAME, OTHERS]) for _ in kinds]
     infos = {f"node-{number}": NodeInfo(node(random, f"node-{number}")) for number in range(8)}
     standings, placed, refused = Standings(), 0, 0
     for step in range(250):
@@ -56,9 +63,10 @@ def test_answers_are_those_of_asking_every_node(seed):
             offered.append(list(names))
             return names[0]
 
-        found = standings.of(number, asking, infos, KNOWN[1]).verdict(infos, choose)
+        found = standings.of(number, asking, infos, version, siblings[number]).verdict(infos, choose)
         mine = offered.pop() if offered else None
-        wanted = schedule(asking, list(infos.values()), choose=choose, version=KNOWN[1])
+        nodes = list(infos.values())
+        wanted = schedule(asking, nodes, choose=choose, version=version, siblings=siblings[number])
         assert found == wanted
         assert mine == (offered[0] if offered else None) or mine == [wanted]
         if isinstance(found, Unschedulable):

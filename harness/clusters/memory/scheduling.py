@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.clusters.memory.neighbours import Relations, Siblings
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
@@ -39,19 +40,16 @@ _MOST_TEXTS = 256
 class _Table:
     """The inputs of one scheduling cycle.
 
-    ``refused`` keeps verdicts by the fingerprint of pods until a pod is bound. ``entangled``: whether a node takes a pod may depend on the
-    pods of other nodes (anti-affinity), or on nominated pods.
+    ``refused`` keeps verdicts by the fingerprint of pods until a pod is bound. ``relations`` knows whether the pods that run matter for a
+    pod that looks at nodes alone.
     """
 
-    def __init__(self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]]) -> None:
+    def __init__(
+        self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]], namespaces: Sequence[Object]
+    ) -> None:
         self.infos, self.nominated = infos, nominated
         self.refused: dict[Hashable, Unschedulable] = {}
-        self.entangled = False
-        self.entangle()
-
-    def entangle(self) -> None:
-        """Sets ``entangled`` anew."""
-        self.entangled = bool(self.nominated) or any(info.repelling for info in self.infos.values())
+        self.relations = Relations(infos.values(), namespaces)
 
 
 class KubeScheduler:
@@ -72,6 +70,7 @@ class KubeScheduler:
         self._stale: dict[str, None] = {}
         """The Nodes that have changed since, or whose pods have."""
         self._standings = Standings()
+        self._siblings = Siblings(view)
         self._looks: dict[str, tuple[Object, Mapping[str, str], Hashable]] = {}
         self._worded: dict[int, tuple[Unschedulable, str]] = {}
         self._again: set[tuple[str, str]] = set()
@@ -160,13 +159,15 @@ class KubeScheduler:
             if node is not None:
                 self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
         self._stale.clear()
-        return _Table(self._infos, self._nominated())
+        return _Table(self._infos, self._nominated(), self._view.list("Namespace"))
 
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
         """The node for the pod, or why there is none."""
         budgets = self._view.list("PodDisruptionBudget")
-        if look is not None and not table.entangled and looks_at_nodes_alone(pod):
-            standing = self._standings.of(look, pod, table.infos, self.version)
+        siblings = self._siblings.of(pod, self._view.list("Service"))
+        alone = look is not None and not table.nominated and looks_at_nodes_alone(pod)
+        if alone and not table.relations.concern(look, pod):
+            standing = self._standings.of(look, pod, table.infos, self.version, siblings)
             return standing.verdict(table.infos, self._choose, budgets)
         return table.refused.get(look) or schedule(
             pod,
@@ -177,6 +178,7 @@ class KubeScheduler:
             nominated=table.nominated,
             budgets=budgets,
             namespaces=self._view.list("Namespace"),
+            siblings=siblings,
         )
 
     def _choose(self, names: Sequence[str]) -> str:
@@ -190,10 +192,9 @@ class KubeScheduler:
             info.add(bound)
             self._stale.pop(node, None)
             self._standings.changed(node)
-            table.entangled = table.entangled or bool(info.repelling)
+            table.relations.meet(info.related)
         if status_of(pod).get("nominatedNodeName"):
             table.nominated = self._nominated()
-            table.entangle()
 
     def _nominated(self) -> dict[str, list[Object]]:
         """The pending pods with a nominated node, by that node."""

@@ -1,7 +1,7 @@
 """kube-scheduler's filters: whether a node can take a pod, and the plugin's sentence when it cannot.
 
 The filters are those of the default profile, in its order; the first that fails a node gives its reason. Not simulated: dynamic
-resources, limits on attached volumes, claims with the access mode ReadWriteOncePod that another pod uses.
+resources and limits on attached volumes.
 Sources: kubernetes pkg/scheduler/framework/plugins/*.
 """
 
@@ -18,6 +18,7 @@ from harness.kube.scheduling.pods import HostPort, host_ports, pod_requests
 from harness.kube.scheduling.spreading import InterPodAffinity, TopologySpread
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
+from harness.kube.scheduling.volume_restrictions import VolumeRestrictions
 from lazyrecords import dataclass
 
 __all__ = ["UNTOLERATED_TAINT", "Failure", "Filters"]
@@ -46,6 +47,7 @@ class Filters:
     requests: Mapping[str, Quantity]
     ports: tuple[HostPort, ...]
     tolerations: Sequence[Mapping[str, object]]
+    restrictions: VolumeRestrictions | None
     volumes: PodVolumes | None
     spread: TopologySpread | None
     affinity: InterPodAffinity | None
@@ -58,20 +60,21 @@ class Filters:
         namespaces: Sequence[Object] = (),
     ) -> Filters:
         """The filters of a pod over these nodes; ``namespaces`` are the cluster's Namespaces. Raises QuantityError."""
-        affinity = InterPodAffinity.of(pod, nodes, namespaces)
-        return Filters._made(pod, volumes, TopologySpread.of(pod, nodes), affinity)
+        return Filters(
+            pod,
+            pod_requests(pod),
+            host_ports(pod),
+            spec_of(pod).get("tolerations") or (),
+            VolumeRestrictions.of(pod, nodes, volumes),
+            volumes,
+            TopologySpread.of(pod, nodes),
+            InterPodAffinity.of(pod, nodes, namespaces),
+        )
 
     @staticmethod
     def alone(pod: Object) -> Filters:
         """The filters of a pod for which the pods of other nodes do not matter. Raises QuantityError."""
-        return Filters._made(pod, None, None, None)
-
-    @staticmethod
-    def _made(
-        pod: Object, volumes: PodVolumes | None, spread: TopologySpread | None, affinity: InterPodAffinity | None
-    ) -> Filters:
-        tolerations = spec_of(pod).get("tolerations") or ()
-        return Filters(pod, pod_requests(pod), host_ports(pod), tolerations, volumes, spread, affinity)
+        return Filters.of(pod, ())
 
     def failure(self, info: NodeInfo) -> Failure | None:
         """Why this node cannot take the pod, None when it can."""
@@ -90,6 +93,8 @@ class Filters:
         if short:
             reasons = tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in short)
             return Failure(info.name, reasons, self._never_fits(info))
+        if self.restrictions is not None and (found := self.restrictions.failure(info)) is not None:
+            return Failure(info.name, (found[0],), found[1])
         if self.volumes is not None and (reasons := self.volumes.reasons(info.node)):
             return Failure(info.name, reasons, True)
         for plugin in (self.spread, self.affinity):

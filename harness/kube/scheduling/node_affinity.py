@@ -74,8 +74,6 @@ def preferred_weight(pod: Object, node: Object) -> int:
     )
     total = 0
     for each in preferred or ():
-        term = each.get("preference") or {}
-        empty = not term.get("matchExpressions") and not term.get("matchFields")
-        if empty or term_matches(term, node):
+        if term_matches(each.get("preference") or {}, node):  # one that says nothing takes no node
             total += int(each.get("weight") or 0)
     return total

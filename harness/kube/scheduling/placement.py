@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import parse_list
+from harness.kube.scheduling.loads import NOTHING, Load, amount, load_of
 from harness.kube.scheduling.pods import HostPort, affinity_terms, host_ports, is_terminal, pod_requests
 
 _ZERO = Quantity.parse("0")
@@ -21,6 +22,8 @@ class NodeInfo:
     """What the scheduler knows of one node: its object, its pods, and what they have taken."""
 
     __slots__ = (
+        "_capacity",
+        "_load",
         "allocatable",
         "by_namespace",
         "labels",
@@ -29,6 +32,7 @@ class NodeInfo:
         "node",
         "pods",
         "ports",
+        "related",
         "repelling",
         "requested",
         "taints",
@@ -44,6 +48,10 @@ class NodeInfo:
         self.by_namespace: dict[str, list[Object]] = {}
         self.requested: dict[str, Quantity] = {}
         self.ports: list[HostPort] = []
+        self._capacity: tuple[int, int] | None = None
+        self._load: Load | None = None
+        self.related: list[Object] = []
+        """The pods with any pod affinity or anti-affinity."""
         self.repelling: list[Object] = []
         """The pods with required anti-affinity."""
         self.lowest: int | None = None
@@ -64,8 +72,27 @@ class NodeInfo:
             present = self.requested.get(name)
             self.requested[name] = quantity if present is None else present + quantity
         self.ports.extend(host_ports(pod))
+        if self._load is not None:
+            self._load += load_of(pod)
+        affinity = spec_of(pod).get("affinity")
+        if affinity and (affinity.get("podAffinity") or affinity.get("podAntiAffinity")):
+            self.related.append(pod)
         if affinity_terms(pod, "podAntiAffinity", "required"):
             self.repelling.append(pod)
+
+    @property
+    def load(self) -> Load:
+        """What the pods here use, as scores count it."""
+        if self._load is None:
+            self._load = sum((load_of(pod) for pod in self.pods), NOTHING)
+        return self._load
+
+    @property
+    def capacity(self) -> tuple[int, int]:
+        """The allocatable CPU and memory, in the units of a Load."""
+        if self._capacity is None:
+            self._capacity = amount(self.allocatable, "cpu"), amount(self.allocatable, "memory")
+        return self._capacity
 
     def without(self, pods: Sequence[Object]) -> NodeInfo:
         """The node as it would be if these pods had left."""

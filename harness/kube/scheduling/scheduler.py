@@ -7,19 +7,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from harness.kube.api.objects import Object, status_of, uid_of
-from harness.kube.api.quantity import Quantity
+from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.filters import UNTOLERATED_TAINT, Failure, Filters
+from harness.kube.scheduling.loads import Load, load_of_incoming
 from harness.kube.scheduling.node_affinity import preferred_weight
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.preemption import NOT_HELPFUL, Futile, Preemption, preempt
+from harness.kube.scheduling.scores import Row, Score, allocation, scored
+from harness.kube.scheduling.soft_spread import SoftSpread
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
 from lazyrecords import dataclass
 
-__all__ = ["NO_NODES", "Choose", "Unschedulable", "schedule", "score"]
+__all__ = ["NO_NODES", "Choose", "Unschedulable", "row", "schedule", "scores"]
 
 NO_NODES = "no nodes available to schedule pods"
 
@@ -86,10 +90,12 @@ def schedule(
     nominated: Nominated | None = None,
     budgets: Sequence[Object] = (),
     namespaces: Sequence[Object] = (),
+    siblings: Selector | None = None,
 ) -> str | Unschedulable:
     """The name of the node for this pod, or why there is none.
 
-    `version` is Kubernetes', `volumes` the pod's claims, `budgets` and `namespaces` the cluster's PodDisruptionBudgets and Namespaces.
+    `version` is Kubernetes', `volumes` the pod's claims, `budgets` and `namespaces` the cluster's PodDisruptionBudgets and Namespaces;
+    `siblings` selects the pods beside which it is spread (:func:`~harness.kube.scheduling.soft_spread.sibling_selector`).
     """
     if volumes is not None and volumes.problem is not None:
         failures = tuple(Failure(info.name, (), True) for info in nodes)
@@ -115,9 +121,9 @@ def schedule(
     own: str | None = status_of(pod).get("nominatedNodeName")
     if own and any(info.name == own for info in fitting):
         return own
-    scores = {info.name: score(filters, info) for info in fitting}
-    best = max(scores.values())
-    return choose(sorted(name for name, score in scores.items() if score == best))
+    totals = {name: each.total for name, each in scores(filters, nodes, fitting, version, siblings).items()}
+    best = max(totals.values())
+    return choose(sorted(name for name, total in totals.items() if total == best))
 
 
 def _futile(pod: Object) -> Futile:
@@ -144,33 +150,32 @@ def _beside(
     return Filters.of(pod, around, volumes, namespaces).failure(crowded)
 
 
-def score(asking: Filters, info: NodeInfo) -> tuple[float, ...]:
-    """The score of a node, the heavier parts first: the pod's preferences, then free room.
-
-    The real scheduler adds normalised scores; the order of wishes here follows their weights (3, 2, 2, 2, 1).
-    """
+def row(asking: Filters, load: Load, info: NodeInfo, version: Version) -> Row:
+    """What the scores of a node are made from, but for the pods beside which the pod is spread. `load` is the pod's."""
     untolerated = sum(
         1
         for taint in info.taints
         if taint.get("effect") == PREFER_NO_SCHEDULE and not any(tolerates(each, taint) for each in asking.tolerations)
     )
-    spreading = -asking.spread.imbalance(info) if asking.spread is not None else 0.0
-    together = asking.affinity.preference(info) if asking.affinity is not None else 0
-    return (
-        -untolerated,
-        preferred_weight(asking.pod, info.node) + together + spreading,
-        _least_allocated(asking, info),
-    )
+    return Row(untolerated, preferred_weight(asking.pod, info.node), allocation(load, info, version))
 
 
-def _least_allocated(asking: Filters, info: NodeInfo) -> float:
-    """The mean free share of CPU and memory with the pod on the node, in whole percent as the plugin counts."""
-    zero = Quantity.parse("0")
-    shares: list[int] = []
-    for name in ("cpu", "memory"):
-        total = info.allocatable.get(name, zero).nano
-        if total <= 0:
-            continue
-        used = info.requested.get(name, zero).nano + asking.requests.get(name, zero).nano
-        shares.append(max(0, (total - used) * 100 // total))
-    return sum(shares) / len(shares) if shares else 0.0
+def scores(
+    asking: Filters,
+    nodes: Sequence[NodeInfo],
+    fitting: Sequence[NodeInfo],
+    version: Version,
+    siblings: Selector | None = None,
+) -> dict[str, Score]:
+    """The scores of the nodes that take the pod, by name; see :func:`schedule`."""
+    load = load_of_incoming(asking.pod)
+    spread = SoftSpread.of(asking.pod, nodes, fitting, siblings)
+    rows = [
+        replace(
+            row(asking, load, info, version),
+            spread=spread.count(info) if spread is not None else None,
+            together=asking.affinity.preference(info) if asking.affinity is not None else 0,
+        )
+        for info in fitting
+    ]
+    return {info.name: found for info, found in zip(fitting, scored(rows), strict=True)}

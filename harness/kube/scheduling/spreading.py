@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
 
-from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.selectors import Selector
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.placement import NodeInfo
@@ -28,7 +28,6 @@ _EXISTING_ANTI_AFFINITY = "node(s) didn't satisfy existing pods anti-affinity ru
 class _Constraint:
     key: str
     max_skew: int
-    hard: bool
     min_domains: int
     selector: Selector
     counts: Counter[str] = field(compare=False)
@@ -36,49 +35,32 @@ class _Constraint:
 
 @dataclass(frozen=True, slots=True)
 class TopologySpread:
-    """The spread constraints of one pod, counted over the nodes."""
+    """The hard spread constraints of one pod, counted over the nodes."""
 
     constraints: tuple[_Constraint, ...]
     labels: dict[str, str]
 
     @staticmethod
     def of(pod: Object, nodes: Sequence[NodeInfo]) -> TopologySpread | None:
-        """The constraints of the pod, or None when it has none."""
+        """The hard constraints of the pod (DoNotSchedule), or None when it has none."""
         raw = spec_of(pod).get("topologySpreadConstraints")
-        if not raw:
+        hard = [each for each in raw or () if each["whenUnsatisfiable"] == "DoNotSchedule"]
+        if not hard:
             return None
+        keys = [each["topologyKey"] for each in hard]
+        around = [info for info in nodes if all(key in info.labels for key in keys)]
         found: list[_Constraint] = []
-        for each in raw:
-            labels = dict(labels_of(pod))
-            selector = each.get("labelSelector")
-            extra = {key: labels[key] for key in each.get("matchLabelKeys") or () if key in labels}
-            if extra and selector is not None:
-                selector = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **extra}}
-            parsed = Selector.parse(selector)
-            found.append(
-                _Constraint(
-                    each["topologyKey"],
-                    int(each["maxSkew"]),
-                    each["whenUnsatisfiable"] == "DoNotSchedule",
-                    int(each.get("minDomains") or 1),
-                    parsed,
-                    Counter(),
-                )
-            )
-        hard_keys = [each.key for each in found if each.hard]
-        for constraint, source in zip(found, raw, strict=True):
-            keys = hard_keys if constraint.hard else [constraint.key]
-            for info in nodes:
-                if any(key not in info.labels for key in keys) or not _counts(source, pod, info):
-                    continue
-                constraint.counts[info.labels[constraint.key]] += _selected(constraint.selector, pod, info)
+        for each in hard:
+            key, selector, counts = each["topologyKey"], constraint_selector(each, pod), Counter[str]()
+            for info in around:
+                if takes_part(each, pod, info):
+                    counts[info.labels[key]] += selected(selector, namespace_of(pod), info)
+            found.append(_Constraint(key, int(each["maxSkew"]), int(each.get("minDomains") or 1), selector, counts))
         return TopologySpread(tuple(found), dict(labels_of(pod)))
 
     def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
-        """Why this node would break a hard constraint, and whether evictions cannot help."""
+        """Why this node would break a constraint, and whether evictions cannot help."""
         for each in self.constraints:
-            if not each.hard:
-                continue
             domain = info.labels.get(each.key)
             if domain is None:
                 return _MISSING, True
@@ -88,30 +70,35 @@ class TopologySpread:
                 return _SKEW, False
         return None
 
-    def imbalance(self, info: NodeInfo) -> float:
-        """How many pods are already in the node's domains, over the soft constraints."""
-        return float(
-            sum(
-                each.counts[info.labels[each.key]]
-                for each in self.constraints
-                if not each.hard and each.key in info.labels
-            )
-        )
+
+def constraint_selector(constraint: Object, pod: Object) -> Selector:
+    """The selector of a spread constraint, with the pod's values of its matchLabelKeys."""
+    selector, labels = constraint.get("labelSelector"), labels_of(pod)
+    extra = {key: labels[key] for key in constraint.get("matchLabelKeys") or () if key in labels}
+    if extra and selector is not None:
+        selector = {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), **extra}}
+    return Selector.parse(selector)
 
 
-def _selected(selector: Selector, pod: Object, info: NodeInfo) -> int:
+def selected(selector: Selector, namespace: str, info: NodeInfo) -> int:
     """How many pods of a node count: none where the selector is empty, although it selects the pod itself.
 
     So from 1.27 to 1.37.0 (countPodsMatchSelector; kubernetes #116607). Before, and in what follows (#141340), an empty one counts all.
     """
     if not selector.conditions:
         return 0
-    others = info.by_namespace.get(namespace_of(pod), ())
-    return sum(1 for other in others if not is_terminating(other) and selector.matches(labels_of(other)))
+    count = 0
+    for other in info.by_namespace.get(
+        namespace, ()
+    ):  # in the words of is_terminating and labels_of, which are called most here
+        meta = other["metadata"]
+        if not meta.get("deletionTimestamp") and selector.matches(meta.get("labels") or {}):
+            count += 1
+    return count
 
 
-def _counts(constraint: Object, pod: Object, info: NodeInfo) -> bool:
-    """Whether a node takes part in the count (nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore by default)."""
+def takes_part(constraint: Object, pod: Object, info: NodeInfo) -> bool:
+    """Whether the pods of a node count (nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore by default)."""
     if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not required_matches(pod, info.node):
         return False
     if (constraint.get("nodeTaintsPolicy") or "Ignore") == "Honor":
@@ -152,12 +139,45 @@ def _namespaces(term: Object, pod: Object, known: Sequence[Object]) -> frozenset
     return named.union(name_of(each) for each in known if parsed.matches(labels_of(each))) if selector else None
 
 
+def _wishes(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]]:
+    """The preferred terms of a pod with their weights, negative for anti-affinity."""
+    return [
+        (_Term.of(each["podAffinityTerm"], pod, namespaces), sign * int(each.get("weight") or 0))
+        for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
+        for each in affinity_terms(pod, kind, "preferred")
+    ]
+
+
+def _needs(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]]:
+    """The required affinity terms of a pod that runs, with their weight in scores."""
+    return [(_Term.of(each, pod, namespaces), 1) for each in affinity_terms(pod, "podAffinity", "required")]
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTerms:
+    """The terms of a pod that runs, by which others are kept away or wished for."""
+
+    terms: tuple[_Term, ...]
+
+    @staticmethod
+    def of(pod: Object, namespaces: Sequence[Object]) -> RunningTerms:
+        """All terms of a pod; ``namespaces`` are the cluster's Namespaces."""
+        weighed = [term for term, _ in (*_wishes(pod, namespaces), *_needs(pod, namespaces))]
+        away = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAntiAffinity", "required")]
+        return RunningTerms((*weighed, *away))
+
+    def take(self, pod: Object) -> bool:
+        """Whether one of them is about this pod."""
+        return any(term.takes(pod) for term in self.terms)
+
+
 @dataclass(frozen=True, slots=True)
 class InterPodAffinity:
     """The (anti-)affinity of one pod and of the pods that run, resolved to topology domains `(key, value)`.
 
     ``keys`` are those of the pod's required affinity terms, ``wanted`` the domains of the pods that match all of these terms together.
-    ``bootstrap``: there is no such pod, and the pod itself matches them.
+    ``bootstrap``: there is no such pod, and the pod itself matches them. ``preferred`` weighs domains: by the pod's preferred terms, and by
+    those of the pods that run, whose required affinity counts 1 (hardPodAffinityWeight).
     """
 
     keys: tuple[str, ...]
@@ -175,11 +195,7 @@ class InterPodAffinity:
         """
         affinity = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAffinity", "required")]
         anti = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAntiAffinity", "required")]
-        soft = [
-            (_Term.of(each["podAffinityTerm"], pod, namespaces), sign * int(each.get("weight") or 0))
-            for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
-            for each in affinity_terms(pod, kind, "preferred")
-        ]
+        soft = _wishes(pod, namespaces)
         wanted: set[tuple[str, str]] = set()
         avoided: set[tuple[str, str]] = set()
         repelled: set[tuple[str, str]] = set()
@@ -195,12 +211,16 @@ class InterPodAffinity:
                 for term, weight in soft:
                     if term.key in labels and term.takes(other):
                         preferred[(term.key, labels[term.key])] += weight
+            for other in info.related:
+                for term, weight in (*_wishes(other, namespaces), *_needs(other, namespaces)):
+                    if term.key in labels and term.takes(pod):
+                        preferred[(term.key, labels[term.key])] += weight
             for other in info.repelling:
                 for raw in affinity_terms(other, "podAntiAffinity", "required"):
                     term = _Term.of(raw, other, namespaces)
                     if term.key in labels and term.takes(pod):
                         repelled.add((term.key, labels[term.key]))
-        if not (affinity or anti or soft or repelled):
+        if not (affinity or anti or preferred or repelled):
             return None
         bootstrap = not wanted and all(term.takes(pod) for term in affinity)
         return InterPodAffinity(
@@ -225,5 +245,5 @@ class InterPodAffinity:
         return None
 
     def preference(self, info: NodeInfo) -> int:
-        """The weight of the preferred terms in the node's domains."""
+        """The weight of the node's domains."""
         return sum(self.preferred[(key, value)] for key, value in info.labels.items() if (key, value) in self.preferred)

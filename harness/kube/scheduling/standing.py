@@ -1,7 +1,8 @@
 """The verdicts of the nodes about equal pods: computed once, and again only for nodes that have changed.
 
 Holds for pods that look at nodes alone, not at the pods on other nodes: without spread constraints, terms of pod (anti-)affinity and
-volumes, as long as no pod that runs keeps others away and nobody waits for room that is being made.
+volumes, as long as no term of a pod that runs is about them and nobody waits for room that is being made. Beside how many of its siblings
+a pod would be is kept up as they come and go.
 """
 
 from __future__ import annotations
@@ -10,15 +11,21 @@ from bisect import bisect_left, insort
 from collections.abc import Hashable, Mapping, Sequence
 
 from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.filters import Failure, Filters
+from harness.kube.scheduling.loads import load_of_incoming
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.preemption import preempt
-from harness.kube.scheduling.scheduler import Choose, Unschedulable, score
+from harness.kube.scheduling.scheduler import Choose, Unschedulable, row
+from harness.kube.scheduling.scores import Row, scored
+from harness.kube.scheduling.soft_spread import Neighbours, Place
 
 __all__ = ["Standing", "Standings", "looks_at_nodes_alone"]
 
 _MOST = 64
+
+_Kind = tuple[Row, Place]
 
 
 def looks_at_nodes_alone(pod: Object) -> bool:
@@ -30,14 +37,20 @@ def looks_at_nodes_alone(pod: Object) -> bool:
 
 
 class Standing:
-    """The verdicts about equal pods. ``changed`` names the nodes that have to be tried again."""
+    """The verdicts about equal pods. ``changed`` names the nodes that have to be tried again.
 
-    def __init__(self, pod: Object, version: Version) -> None:
+    Nodes that fit are grouped by all that their scores are made from, so that only one of each group is scored.
+    """
+
+    def __init__(self, pod: Object, version: Version, siblings: Selector | None) -> None:
         self._pod, self._version, self._priority = pod, version, priority_of(pod)
-        self._asking = Filters.alone(pod)
+        self._asking, self._load = Filters.alone(pod), load_of_incoming(pod)
+        self._neighbours = Neighbours(pod, siblings) if siblings is not None else None
         self._failures: dict[str, Failure] = {}
-        self._scores: dict[str, tuple[float, ...]] = {}
-        self._equals: dict[tuple[float, ...], list[str]] = {}
+        self._rows: dict[str, Row] = {}
+        self._groups: dict[_Kind, list[str]] = {}
+        self._kinds: dict[str, _Kind] = {}
+        self._ungrouped: dict[str, NodeInfo | None] = {}
         self._refusal: Unschedulable | None = None
         self.changed: set[str] = set()
 
@@ -48,8 +61,8 @@ class Standing:
         for name in self.changed:
             self._ask(name, infos.get(name))
         self.changed.clear()
-        if self._equals:
-            return choose(self._equals[max(self._equals)])
+        if self._rows:
+            return choose(self._best() if len(self._rows) > 1 else list(self._rows))
         if self._refusal is not None:
             return self._refusal
         nodes = list(infos.values())
@@ -65,20 +78,46 @@ class Standing:
         self.changed.add(name)
 
     def _ask(self, name: str, info: NodeInfo | None) -> None:
-        before, standing = self._failures.pop(name, None), self._scores.pop(name, None)
-        if standing is not None:
-            equals = self._equals[standing]
-            del equals[bisect_left(equals, name)]
-            if not equals:
-                del self._equals[standing]
+        before = self._failures.pop(name, None)
+        self._rows.pop(name, None)
+        self._ungrouped[name] = info
         failure = self._asking.failure(info) if info is not None else None
         if info is None or failure is None or failure != before or self._has_victims(info):
             self._refusal = None
         if failure is not None:
             self._failures[name] = failure
         elif info is not None:
-            self._scores[name] = found = score(self._asking, info)
-            insort(self._equals.setdefault(found, []), name)
+            self._rows[name] = row(self._asking, self._load, info, self._version)
+
+    def _best(self) -> list[str]:
+        """The names of the nodes with the highest score."""
+        for name, info in self._ungrouped.items():
+            self._group(name, info)
+        self._ungrouped.clear()
+        kinds = list(self._groups)
+        rows = [each for each, _ in kinds]
+        if self._neighbours is not None:
+            counts = self._neighbours.counts([place for _, place in kinds], len(self._rows))
+            rows = [
+                Row(each.untolerated, each.preferred, each.allocation, count)
+                for each, count in zip(rows, counts, strict=True)
+            ]
+        totals = [each.total for each in scored(rows)]
+        best = max(totals)
+        names = [self._groups[kind] for kind, total in zip(kinds, totals, strict=True) if total == best]
+        return names[0] if len(names) == 1 else sorted(name for group in names for name in group)
+
+    def _group(self, name: str, info: NodeInfo | None) -> None:
+        known = self._kinds.pop(name, None)
+        if known is not None:
+            group = self._groups[known]
+            del group[bisect_left(group, name)]
+            if not group:
+                del self._groups[known]
+        place = self._neighbours.count(name, info) if self._neighbours is not None else Place()
+        if name in self._rows:
+            kind = self._kinds[name] = self._rows[name], place
+            insort(self._groups.setdefault(kind, []), name)
 
     def _has_victims(self, info: NodeInfo) -> bool:
         return info.lowest is not None and info.lowest < self._priority
@@ -100,12 +139,19 @@ class Standings:
         for each in self._known.values():
             each.leave(node)
 
-    def of(self, look: Hashable, pod: Object, infos: Mapping[str, NodeInfo], version: Version) -> Standing:
-        """The Standing of all pods with the fingerprint ``look``, with the messages of a Kubernetes version."""
-        look = look, version
+    def of(
+        self,
+        look: Hashable,
+        pod: Object,
+        infos: Mapping[str, NodeInfo],
+        version: Version,
+        siblings: Selector | None = None,
+    ) -> Standing:
+        """The Standing of all pods with the fingerprint ``look`` and these siblings, under a Kubernetes version."""
+        look = look, version, siblings
         found = self._known.pop(look, None)
         if found is None:
-            found = Standing(pod, version)
+            found = Standing(pod, version, siblings)
             found.changed.update(infos)
             while len(self._known) >= _MOST:
                 del self._known[next(iter(self._known))]

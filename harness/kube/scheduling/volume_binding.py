@@ -63,12 +63,16 @@ _WHERE = (*_GENERAL, *_GENERAL.values())
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet."""
+    """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet.
+
+    `alone` are the names of those that one pod alone may use (ReadWriteOncePod).
+    """
 
     problem: str | None
     volumes: tuple[Object, ...] = ()
     classes: tuple[Object, ...] = ()
     waiting: tuple[Object, ...] = ()
+    alone: tuple[str, ...] = ()
 
     @staticmethod
     def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
@@ -79,12 +83,15 @@ class PodVolumes:
         volumes: list[Object] = []
         classes: list[Object] = []
         waiting: list[Object] = []
+        alone: list[str] = []
         for name in names:
             claim = lookup("PersistentVolumeClaim", name, namespace_of(pod))
             problem = _problem(claim, name)
             if problem is not None or claim is None:
                 return PodVolumes(problem)
             spec = spec_of(claim)
+            if "ReadWriteOncePod" in (spec.get("accessModes") or ()):
+                alone.append(name)
             volume = spec.get("volumeName")
             if volume and BIND_COMPLETED in annotations_of(claim):
                 found = lookup("PersistentVolume", volume, "")
@@ -97,7 +104,7 @@ class PodVolumes:
                 return PodVolumes(_IMMEDIATE)
             classes.append(storage)
             waiting.append(claim)
-        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting))
+        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone))
 
     def reasons(self, node: Object) -> tuple[str, ...]:
         """Why the volumes cannot be used on this node; empty where they can."""

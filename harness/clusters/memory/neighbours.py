@@ -1,0 +1,68 @@
+"""What the pods that run have to do with one that is being scheduled: its siblings, and terms of pod (anti-)affinity that are about it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+from harness.engine.ports import View
+from harness.kube.api.objects import Object, namespace_of, spec_of
+from harness.kube.api.selectors import Selector
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.soft_spread import owner_selector, sibling_selector
+from harness.kube.scheduling.spreading import RunningTerms
+
+_MOST = 256
+
+
+class Siblings:
+    """The selectors of pods that are spread by default. One is parsed once for all pods of an owner."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._known: dict[int, tuple[Object, Selector | None]] = {}
+
+    def of(self, pod: Object, services: Sequence[Object]) -> Selector | None:
+        """What selects the siblings of a pod; None where it has constraints of its own, or nothing selects it."""
+        if spec_of(pod).get("topologySpreadConstraints"):
+            return None
+        if services:
+            return sibling_selector(pod, services, self._view.get)
+        chosen = owner_selector(pod, self._view.get)
+        if chosen is None:
+            return None
+        known = self._known.get(
+            id(chosen)
+        )  # which stays this one's while it is kept here; objects are never changed in place
+        if known is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            known = self._known[id(chosen)] = chosen, sibling_selector(pod, (), self._view.get)
+        return known[1]
+
+
+class Relations:
+    """The terms of all pods that run, each kind once, and the kinds of pods that they are about. For one scheduling cycle."""
+
+    def __init__(self, infos: Iterable[NodeInfo], namespaces: Sequence[Object]) -> None:
+        self._namespaces = namespaces
+        self._terms: dict[tuple[int, str], RunningTerms] = {}
+        self._concerned: dict[Hashable, bool] = {}
+        for info in infos:
+            self.meet(info.related)
+
+    def meet(self, pods: Iterable[Object]) -> None:
+        """Takes the terms of more pods into account."""
+        for pod in pods:
+            affinity, namespace = spec_of(pod)["affinity"], namespace_of(pod)
+            if (id(affinity), namespace) not in self._terms:  # the pods of a template have one between them
+                self._terms[id(affinity), namespace] = RunningTerms.of(pod, self._namespaces)
+                self._concerned.clear()
+
+    def concern(self, look: Hashable, pod: Object) -> bool:
+        """Whether a term is about the pod, whose fingerprint is ``look``."""
+        if not self._terms:
+            return False
+        found = self._concerned.get(look)
+        if found is None:
+            found = self._concerned[look] = any(terms.take(pod) for terms in self._terms.values())
+        return found

@@ -1,0 +1,165 @@
+"""Which node kube-scheduler chooses: our filters and scores against the answers of the real plugins (kube_scheduler.go)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from harness.kube.api.labels import HOSTNAME, ZONE
+from harness.kube.api.selectors import Selector
+from harness.kube.api.versions import KNOWN, Version
+from harness.kube.scheduling.filters import Filters
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.scheduler import Unschedulable, schedule, scores
+from harness.kube.scheduling.soft_spread import sibling_selector
+from harness.testing import deployment, node, nodeclass, nodepool, pod
+from harness.world import World
+from tests.scheduling.kube_scheduler_cases import answer, recorded
+
+WEB = Selector.parse({"matchLabels": {"app": "web"}})
+
+
+def test_every_node_is_refused_or_scored_as_by_the_real_plugins() -> None:
+    heard, versions = Counter[str](), Counter[Version]()
+    for asked, said, version in recorded():
+        assert answer(asked, version) == said
+        versions[version] += 1
+        heard["chosen"] += len(said["scores"]) > 1
+        heard.update(reason for reasons in said["refused"].values() for reason in reasons)
+        for index, plugin in enumerate(("taints", "affinity", "allocation", "spread", "together")):
+            heard[plugin] += len({each[index] for each in said["scores"].values()}) > 1
+    assert set(versions) == {Version(1, 35, 0), Version(1, 36, 3)}
+    assert heard["chosen"] > 200
+    assert all(heard[each] > 30 for each in ("taints", "affinity", "allocation", "spread", "together"))
+    assert len(heard) >= 20  # reasons of nearly all plugins
+
+
+def info(name: str, *pods: dict[str, Any], zone: str = "1", cpu: str = "4", memory: str = "8Gi") -> NodeInfo:
+    made = node(name, cpu, memory, labels={HOSTNAME: name, ZONE: zone})
+    return NodeInfo(made, pods)
+
+
+def running(name: str, app: str = "web", **spec: Any) -> dict[str, Any]:
+    return pod(name, "100m", "128Mi", labels={"app": app}, **spec)
+
+
+def totals(
+    asking: dict[str, Any], infos: list[NodeInfo], siblings: Selector | None, version: Version
+) -> dict[str, Any]:
+    return scores(Filters.of(asking, infos), infos, infos, version, siblings)
+
+
+def test_a_pod_without_constraints_keeps_away_from_its_siblings() -> None:
+    infos = [info("a", running("one"), running("two")), info("b", running("three")), info("c", running("x", "other"))]
+    found = totals(running("asking"), infos, WEB, KNOWN[1])
+    # 2, 1 and 0 siblings by hostname, weight ln(3 + 2); 3 in the one zone, weight ln(1 + 2); maxSkew - 1 is 2 and 4:
+    # 12.51, 10.91 and 9.30 are 13, 11 and 9, and of 13 + 9 the rest is 69, 84 and 100 hundredths of 13, twice
+    assert [each.spread for each in found.values()] == [2 * 69, 2 * 84, 2 * 100]
+    assert schedule(running("asking"), infos, siblings=WEB) == "c"
+    assert {each.spread for each in totals(running("asking"), infos, None, KNOWN[1]).values()} == {0}
+
+
+def test_what_a_pod_makes_of_the_balance_counts_since_1_36() -> None:
+    asking = pod("asking", "2", "1Gi")
+    infos = [info("even"), info("uneven", pod("there", "100m", "4Gi"))]
+    older, newer = (totals(asking, infos, None, Version(1, minor)) for minor in (35, 36))
+    # with the pod: CPU 50 % and memory 12.5 %, or 52.5 % and 62.5 %; without: 0 and 0, or 2.5 % and 50 %
+    assert [each.allocation for each in older.values()] == [68 + 81, 42 + 95]
+    assert [each.allocation for each in newer.values()] == [
+        68 + 50 + (50 + 81 - 100) // 2,
+        42 + 50 + (50 + 95 - 76) // 2,
+    ]
+
+
+def test_pods_that_run_wish_for_others() -> None:
+    term = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
+    wish = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 10, "podAffinityTerm": term}]}
+    hates = running("hates", "other", affinity={"podAntiAffinity": wish})
+    needs = running(
+        "needs", "other", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    )
+    infos = [info("a", hates), info("b", running("x", "other")), info("c", needs)]
+    found = totals(running("asking"), infos, None, KNOWN[1])
+    assert [each.together for each in found.values()] == [0, 2 * int(100 * 10 / 11), 200]
+
+
+def test_siblings_are_those_of_services_and_of_the_controller() -> None:
+    asking = running("asking")
+    asking["metadata"]["labels"]["tier"] = "front"
+    service = {
+        "kind": "Service",
+        "metadata": {"name": "s", "namespace": "default"},
+        "spec": {"selector": {"tier": "front"}},
+    }
+    elsewhere = {**service, "metadata": {"name": "s", "namespace": "other"}}
+    stranger = {**service, "spec": {"selector": {"tier": "back"}}}
+    assert sibling_selector(asking, [elsewhere, stranger], lambda *_: None) is None
+    assert str(sibling_selector(asking, [service], lambda *_: None)) == "tier=front"
+    asking["metadata"]["ownerReferences"] = [
+        {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "w", "controller": True}
+    ]
+    owner = {"kind": "StatefulSet", "spec": {"selector": {"matchLabels": {"app": "web"}}}}
+    assert str(sibling_selector(asking, [service], lambda *_: owner)) == "app=web,tier=front"
+
+
+def test_a_claim_for_one_pod_alone() -> None:
+    world = World()
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "default"},
+        "spec": {
+            "accessModes": ["ReadWriteOncePod"],
+            "storageClassName": "managed",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    storage = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": "managed"},
+        "provisioner": "disk.csi.azure.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    world.apply(nodeclass(), nodepool(), storage, claim, pod("first", "100m", "64Mi", volumes=volumes))
+    world.settle()
+    world.apply(pod("second", "100m", "64Mi", volumes=volumes))
+    world.advance(600)
+    waits = {each["metadata"]["name"]: each for each in world.list("Pod")}["second"]
+    assert "nodeName" not in waits["spec"]
+    (told,) = (each["message"] for each in waits["status"]["conditions"] if each["type"] == "PodScheduled")
+    assert "ReadWriteOncePod access mode already in-use by another pod" in told
+
+
+@pytest.mark.parametrize(
+    ("kind", "mine", "theirs", "fits"),
+    [
+        ("iscsi", {"iqn": "a"}, {"iqn": "a"}, False),
+        ("iscsi", {"iqn": "a"}, {"iqn": "b"}, True),
+        ("iscsi", {"iqn": "a", "readOnly": True}, {"iqn": "a", "readOnly": True}, True),
+        ("iscsi", {"iqn": "a", "readOnly": True}, {"iqn": "a"}, False),
+        ("awsElasticBlockStore", {"volumeID": "a", "readOnly": True}, {"volumeID": "a", "readOnly": True}, False),
+        ("gcePersistentDisk", {"pdName": "a"}, {"pdName": "a"}, False),
+        ("rbd", {"monitors": ["x", "y"], "image": "i"}, {"monitors": ["y"], "pool": "rbd", "image": "i"}, False),
+        ("rbd", {"monitors": ["x"], "image": "i"}, {"monitors": ["y"], "image": "i"}, True),
+        ("rbd", {"monitors": ["x"], "image": "i"}, {"monitors": ["x"], "image": "j"}, True),
+    ],
+)
+def test_disks_that_pods_name(kind: str, mine: dict[str, Any], theirs: dict[str, Any], fits: bool) -> None:
+    there = running("there", volumes=[{"name": "v", kind: theirs}])
+    asking = running("asking", volumes=[{"name": "v", kind: mine}])
+    found = schedule(asking, [info("a", there)])
+    assert isinstance(found, str) is fits
+    if isinstance(found, Unschedulable):
+        assert found.failures[0].reasons == ("node(s) had no available disk",)
+
+
+def test_replicas_are_spread_over_nodes_with_room() -> None:
+    world = World()
+    world.apply(*(node(name) for name in "abcd"), deployment(name="web", replicas=4, cpu="50m", memory="64Mi"))
+    world.settle()
+    used = Counter(each["spec"]["nodeName"] for each in world.list("Pod") if each["metadata"]["name"].startswith("web"))
+    assert sorted(used.values()) == [1, 1, 1, 1]
