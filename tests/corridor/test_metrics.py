@@ -175,6 +175,19 @@ def test_conditions() -> None:
     assert told.value("operator_nodeclaim_status_condition_count", status="True", **labels) == 1
     assert told.value("operator_nodeclaim_status_condition_transitions_total", status="True", **labels) == 1
     waited = "operator_nodeclaim_status_condition_transition_seconds"
+    # nobody wrote that it was Unknown before: it is so from the start, and to become Unknown is no transition
+    assert told.value(f"{waited}_count", status="Unknown", type="Launched") == 1
+    assert told.value("operator_nodeclaim_status_condition_transitions_total", status="Unknown") == 0
+    assert (
+        told.value("operator_aksnodeclass_status_condition_transition_seconds_count", status="Unknown", type="Ready")
+        == 1
+    )
+    assert (
+        told.value(
+            "operator_nodepool_status_condition_transitions_total", type="NodeRegistrationHealthy", status="Unknown"
+        )
+        == 0
+    )
     assert told.value(f"{waited}_count", status="Unknown", type="Registered") == 1
     assert 30 < told.value(f"{waited}_sum", status="Unknown", type="Registered") < 60
     assert told.value("operator_nodepool_status_condition_count", type="Ready", status="True", name="default") == 1

@@ -8,11 +8,13 @@ of old, with the kind as a label and without those of the object.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
+from harness.karpenter.lifecycle.conditions import NODECLAIM, READY, UNKNOWN
+from harness.karpenter.lifecycle.conditions import NODEPOOL as NODEPOOL_CONDITIONS
 from harness.kube.api.objects import (
     Object,
     conditions_of,
@@ -113,7 +115,12 @@ def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
 
 
 def _past(world: Observations, kind: str) -> Iterator[Sample]:
-    """Transitions and terminations so far, from what was written."""
+    """Transitions and terminations so far, from what was written.
+
+    A condition that nobody has set counts as Unknown: to become so is no transition. Those that Ready depends on, and Ready itself, are
+    Unknown since the object was made, and that lasted until they are set (status/condition_set.go For, condition.go GetStatus).
+    """
+    awaited = _awaited(world, kind)
     transitions: Counter[tuple[Labels, Labels]] = Counter()
     lasted = _Twice(kind, "status_condition_transition_seconds")
     ended = _Twice(kind, "termination_duration_seconds")
@@ -129,7 +136,10 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
         known = {each["type"]: each for each in conditions_of(before)} if before is not None else {}
         for each in conditions_of(after):
             old = known.get(each["type"])
-            if old is not None and old["status"] == each["status"]:
+            if old is None and before is not None and each["type"] in awaited:
+                created = metadata_of(after)["creationTimestamp"]
+                old = {"type": each["type"], "status": UNKNOWN, "lastTransitionTime": created}
+            if each["status"] == (old["status"] if old is not None else UNKNOWN):
                 continue
             labels = {"type": str(each["type"]), "status": str(each["status"]), "reason": str(each.get("reason") or "")}
             transitions[tuple(labels.items()), tuple(_labels(kind, after).items())] += 1
@@ -138,6 +148,13 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
                 lasted.observe((_moment(each) - _moment(old)) / SECOND, labels, _labels(kind, after))
     yield from _transitions(kind, transitions)
     yield from (*lasted.samples(), *ended.samples())
+
+
+def _awaited(world: Observations, kind: str) -> Collection[str]:
+    """The types of conditions that the objects of a kind have from the start."""
+    nodeclass = world.release.nodeclass_conditions
+    dependents = {"NodeClaim": NODECLAIM, "NodePool": NODEPOOL_CONDITIONS, "AKSNodeClass": nodeclass}.get(kind)
+    return () if dependents is None else {READY, *dependents}
 
 
 def _ends(before: Object | None, after: Object | None) -> TypeGuard[Object]:
