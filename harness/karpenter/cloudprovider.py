@@ -15,7 +15,7 @@ from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, merge, subtract
 from lazyrecords import dataclass
 
-__all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead"]
+__all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead", "allocatable_of"]
 
 RESERVED = "reserved"
 """The capacity type of offerings that a capacity reservation stands behind."""
@@ -68,6 +68,20 @@ class Overhead:
         return merge(self.kube_reserved, self.system_reserved, self.eviction_threshold)
 
 
+def allocatable_of(capacity: ResourceList, overhead: Overhead) -> ResourceList:
+    """Capacity without overhead; huge pages count against memory."""
+    left = subtract(capacity, overhead.total)
+    pages = [quantity for name, quantity in capacity.items() if name.startswith(_HUGE_PAGES)]
+    if pages:
+        memory = left.get("memory", Quantity(0))
+        for quantity in pages:
+            memory = memory - quantity
+            if memory.negative:
+                memory = Quantity(0, memory.format)
+        left["memory"] = memory
+    return left
+
+
 @dataclass(frozen=True)
 class InstanceType:
     """A size as the scheduler sees it; immutable and shared, compared by identity of its parts.
@@ -87,16 +101,7 @@ class InstanceType:
     @cached_property
     def allocatable(self) -> ResourceList:
         """Capacity without overhead; huge pages count against memory."""
-        left = subtract(self.capacity, self.overhead.total)
-        pages = [quantity for name, quantity in self.capacity.items() if name.startswith(_HUGE_PAGES)]
-        if pages:
-            memory = left.get("memory", Quantity(0))
-            for quantity in pages:
-                memory = memory - quantity
-                if memory.negative:
-                    memory = Quantity(0, memory.format)
-            left["memory"] = memory
-        return left
+        return allocatable_of(self.capacity, self.overhead)
 
     @cached_property
     def never_negative(self) -> bool:

@@ -6,8 +6,11 @@ adds binary fractions, so that 120 and 176 cores come out one millicore below wh
 
 import pytest
 
+from harness.explain.labels.probes import default_objects
+from harness.karpenter.cloudprovider import allocatable_of
 from harness.karpenter.instancetypes.resources import overhead
 from harness.kube.api.resources import render
+from harness.world import World
 
 
 @pytest.mark.parametrize(
@@ -40,3 +43,16 @@ def test_reserved_cpu(vcpus: int, millicores: int) -> None:
 def test_reserved_memory(gib: float, mebibytes: int) -> None:
     found = render(overhead(2, gib).kube_reserved)["memory"]
     assert found == (f"{mebibytes}Mi" if mebibytes % 1024 else f"{mebibytes // 1024}Gi")
+
+
+def test_what_a_size_has_left_follows_its_nodeclass() -> None:
+    """It is kept for NodeClasses with the same disk and as many pods."""
+    nodeclass, _ = default_objects()
+    types = World().instance_types
+    specs = [{"osDiskSizeGB": disk, "maxPods": pods} for disk in (128, 256) for pods in (30, 110) for _ in "ab"]
+    lists = [types.list({**nodeclass, "spec": spec | {"tags": {"n": str(n)}}}).types for n, spec in enumerate(specs)]
+    for spec, found in zip(specs, lists, strict=True):
+        for each in found[::50]:
+            assert each.allocatable == allocatable_of(each.capacity, each.overhead)
+            left = render(each.allocatable)
+            assert (left["ephemeral-storage"], left["pods"]) == (f"{spec['osDiskSizeGB']}G", str(spec["maxPods"]))

@@ -20,9 +20,15 @@ from harness.world import World
 @pytest.mark.parametrize("version", ["1.6.5", "1.10.2", "1.12.0", "1.14.0"])
 def test_the_best_type_alone_is_chosen_as_among_all(version: str) -> None:
     world, numbers = World(region="eastus", karpenter=version), random.Random(11)
-    types = world.instance_types.list(default_objects()[0]).types
-    names, orders, bought = [each.name for each in types], PriceOrders(), 0
-    for _ in range(60):
+    nodeclass, _ = default_objects()
+    provider = world.instance_types
+    lists = [provider.list({**nodeclass, "spec": {"osDiskSizeGB": size}}).types for size in (128, 256)]
+    for cheap in sorted(lists[0], key=lambda each: min(one.price for one in each.offerings))[::2]:
+        provider.unavailable.mark_name("test", cheap.name, "eastus-1", "spot", now=0.0)
+    lists.append(provider.list(nodeclass).types)
+    names, orders, bought = [each.name for each in lists[0]], PriceOrders(), 0
+    for number in range(60):
+        types = lists[number % 3]
         kinds = numbers.choice([["spot"], ["on-demand"], ["on-demand", "spot"]])
         wanted: list[dict[str, Any]] = [
             {"key": INSTANCE_TYPE, "operator": "In", "values": numbers.sample(names, numbers.choice([1, 5, 60]))},

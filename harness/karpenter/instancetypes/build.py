@@ -5,7 +5,7 @@ from dataclasses import field
 from functools import cached_property
 from typing import Any
 
-from harness.karpenter.cloudprovider import DroppedSize, InstanceType, Offering, Overhead
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType, Offering, Overhead, allocatable_of
 from harness.karpenter.instancetypes.computed import (
     Values,
     of_nodeclass,
@@ -92,8 +92,8 @@ class Region:
         self._records = records if isinstance(records, Records) else Records(records, region)
         self._sizes: dict[str, Sku | DroppedSize] = {}
         self._offered: dict[tuple[int, ...], tuple[Requirement, ...]] = {}
-        self._capacities: dict[tuple[str, int, int, float], tuple[ResourceList, Overhead]] = {}
-        """By size, disk (GB), pods and percent of memory that the hypervisor takes."""
+        self._capacities: dict[tuple[str, int, int, float], tuple[ResourceList, Overhead, ResourceList]] = {}
+        """Capacity, overhead and what is left, by size, disk (GB), pods and percent of memory that the hypervisor takes."""
         self._variants: dict[tuple[NodeClassSettings, float, str], _Variant] = {}
 
     def find(self, name: str) -> Sku | DroppedSize | None:
@@ -228,8 +228,9 @@ class Region:
         found = variant.built.get((sku.name, id(offerings)))
         if found is None:
             own = (*self._records.requirements(sku, self.release), *self._offers(offerings))
-            resources, taken = self._resources(sku, variant.settings, variant.memory_overhead)
+            resources, taken, left = self._resources(sku, variant.settings, variant.memory_overhead)
             found = InstanceType(sku.name, variant.common.add(*own), resources, taken, offerings)
+            found.__dict__["allocatable"] = left
             # the factory keeps the offerings, so that their identity is not used again
             variant.built[sku.name, id(offerings)] = found
         return found
@@ -251,12 +252,15 @@ class Region:
             found = self._offered[key] = tuple(requirements_of((of_offerings(offerings),), self.release))
         return found
 
-    def _resources(self, sku: Sku, settings: NodeClassSettings, percent: float) -> tuple[ResourceList, Overhead]:
+    def _resources(
+        self, sku: Sku, settings: NodeClassSettings, percent: float
+    ) -> tuple[ResourceList, Overhead, ResourceList]:
         key = (sku.name, settings.os_disk_gb, settings.max_pods, percent)
         found = self._capacities.get(key)
         if found is None:
-            found = capacity(sku, settings, self.release, percent), overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
-            self._capacities[key] = found
+            all_of_it = capacity(sku, settings, self.release, percent)
+            taken = overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
+            found = self._capacities[key] = all_of_it, taken, allocatable_of(all_of_it, taken)
         return found
 
 

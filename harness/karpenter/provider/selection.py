@@ -48,16 +48,16 @@ class PriceOrder:
 
 
 class BestRanks:
-    """The rank of the best available offering of each type. Lists share types, so that a list with few new types costs little."""
+    """The rank of the best available offering of each type. Lists share offerings, so that a list with few new ones costs little."""
 
     def __init__(self) -> None:
-        # the type is kept, so that its identity is not used again; so are the requirements, of which offerings share a few
-        self._found: dict[tuple[int, str | None], tuple[InstanceType, Rank | None]] = {}
+        # the offerings are kept, so that their identity is not used again; so are the requirements, of which offerings share a few
+        self._found: dict[tuple[int, str | None], tuple[Sequence[Offering], Rank | None]] = {}
         self._places: dict[int, tuple[Requirements, str, Rank]] = {}
 
     def of(self, item: InstanceType, capacity_type: str | None) -> Rank | None:
         """The rank among the offerings of a capacity type, of any for None; None when none is available."""
-        key = (id(item), capacity_type)
+        key = (id(item.offerings), capacity_type)
         found = self._found.get(key)
         if found is None:
             ranks = [
@@ -66,7 +66,7 @@ class BestRanks:
                 for kind, place in (self._place(offering),)
                 if capacity_type is None or kind == capacity_type
             ]
-            found = self._found[key] = item, min(ranks, default=None)
+            found = self._found[key] = item.offerings, min(ranks, default=None)
         return found[1]
 
     def _place(self, offering: Offering) -> tuple[str, Rank]:
