@@ -31,6 +31,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError, ignoring
+from harness.latest import LatestOf
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
     "ReplicaSet": workloads.replica_set,
@@ -39,6 +40,8 @@ _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
 }
 _OF_PODS = frozenset({*_PLANS, "DaemonSet"})
 """Workloads that make pods themselves."""
+_DEPLOYMENTS = 64
+"""Of how many Deployments it is known which ReplicaSet they want: a template's hash is that of its text."""
 
 
 class Workloads:
@@ -52,6 +55,7 @@ class Workloads:
         self._writer = writer
         self._sink = sink
         self._counts = PodCounts()
+        self._wanted: LatestOf[Object, Object] = LatestOf(_DEPLOYMENTS)
 
     def watches(self) -> Mapping[str, Router]:
         """Workloads, their pods, and nodes for the sake of DaemonSets."""
@@ -102,7 +106,10 @@ class Workloads:
         return DONE
 
     def _roll(self, owner: Object, sets: list[Object]) -> None:
-        wanted = workloads.deployment_replica_set(owner)
+        spec = spec_of(
+            owner
+        )  # what a Deployment wants depends on it alone, which stays the same object while status is written
+        wanted = self._wanted.of(spec, lambda: workloads.deployment_replica_set(owner), uid_of(owner))
         current = next((each for each in sets if name_of(each) == name_of(wanted)), None)
         if current is None:
             self._writer.create(wanted)

@@ -13,6 +13,7 @@ from harness.kube.api.objects import is_terminating, name_of, status_of
 __all__ = ["ComingsAndGoings"]
 
 T = TypeVar("T")
+_MACHINES = frozenset({"NodeClaim", "Node"})
 
 
 class ComingsAndGoings:
@@ -24,12 +25,14 @@ class ComingsAndGoings:
 
     def hear(self, change: Change) -> None:
         """Takes note of a change of a NodeClaim or Node; other kinds do not matter."""
-        obj, there = change.object, change.type is not ChangeType.DELETED
-        kind, name = obj["kind"], name_of(obj)
+        obj = change.object
+        kind = obj["kind"]
+        if kind not in _MACHINES:
+            return
+        name, there = name_of(obj), change.type is not ChangeType.DELETED
         if kind == "NodeClaim":
             _set(self._coming, name, there and not status_of(obj).get("providerID"))
-        if kind in ("NodeClaim", "Node"):
-            _set(self._going, (kind, name), there and is_terminating(obj))
+        _set(self._going, (kind, name), there and is_terminating(obj))
 
     @property
     def coming(self) -> bool:

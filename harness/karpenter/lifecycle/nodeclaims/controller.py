@@ -132,13 +132,17 @@ class NodeClaimLifecycle:
 
     def _unnoticed(self, draft: Draft) -> float:
         """Seconds until the controller notices that the Node can be registered or initialized (see Pace)."""
-        claim, conditions = draft.object, draft.conditions
+        conditions = draft.conditions
         if not conditions.is_true("Launched"):
             return 0.0
         step, delay = ("registration", self.pace.registration)
         if conditions.is_true("Registered"):
             step, delay = ("initialization", self.pace.initialization)
-        nodes = nodes_of(self._view, claim) if delay and not conditions.is_true("Initialized") else ()
+        if not delay or conditions.is_true("Initialized"):
+            self._noticed.pop((uid_of(draft.stored), step), None)
+            return 0.0
+        claim = draft.object
+        nodes = nodes_of(self._view, claim)
         if len(nodes) != 1 or (step == "initialization" and obstacle_of(claim, nodes[0], self._core) is not None):
             self._noticed.pop((uid_of(claim), step), None)
             return 0.0
