@@ -104,6 +104,8 @@ def _removals(world: Observations, claims: Mapping[str, Object]) -> Iterator[_Re
         name = str(line.values.get("NodeClaim"))
         if line.message == "failed launching nodeclaim" and line.controller == "nodeclaim.lifecycle":
             yield _Removal(name, "insufficient_capacity" if name in short else "nodeclass_not_ready")
+        elif line.message == "failed launching nodeclaim" and line.controller == "instance.promise":
+            yield _Removal(name, "async_provisioning")  # kaz pkg/cloudprovider/cloudprovider.go
         elif line.message == "terminating due to timeout":
             yield _Removal(name, str(line.values.get("reason")))
         elif line.message == "terminating due to registration ttl":
