@@ -4,8 +4,9 @@ Core ``pkg/controllers/state/cluster.go``, which informers feed. A look here is 
 are found by their identity, since objects are never changed in place, and only what rests on them is made anew.
 """
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
@@ -128,6 +129,9 @@ class StateNodes:
         """Machines in order: by their NodeClaims, then those that have none by their Nodes."""
         self._names: list[tuple[str, str]] = []
         """The Nodes that count, in order, and their machines."""
+        self._in_standing: list[str] = []
+        self._in_names: list[str] = []
+        """The machines of both, without what puts them in order."""
         self._fleet: Fleet | None = None
         self._upkeep = Upkeep()
 
@@ -157,13 +161,16 @@ class StateNodes:
                 (machine.place, each) for each, machine in machines.items() if machine.place is not None
             )
             self._names = sorted((name, each) for each, machine in machines.items() for name in machine.names)
+            self._in_standing = [each for _, each in self._standing]
+            self._in_names = [each for _, each in self._names]
         renewed = {each: state for each in touched if each in machines and (state := machines[each].state) is not None}
         if self._fleet is None or any(moved for moved, _ in changes):
-            by_provider = {each: state for _, each in self._standing if (state := machines[each].state) is not None}
+            states = {**self._fleet.by_provider, **renewed} if self._fleet is not None else renewed
+            by_provider = dict(zip(self._in_standing, map(states.__getitem__, self._in_standing), strict=True))
         else:
             by_provider = {**self._fleet.by_provider, **renewed}
         if self._fleet is None or any(renamed for _, renamed in changes):
-            by_node = {name: by_provider[each] for name, each in self._names}
+            by_node = dict(zip(map(_named, self._names), map(by_provider.__getitem__, self._in_names), strict=True))
         else:
             by_node = dict(self._fleet.by_node)
             by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
@@ -277,14 +284,20 @@ class StateNodes:
         if self._fleet is None:
             return changed
         if changed[0] and places[0] is not None:
-            del self._standing[bisect_left(self._standing, (places[0], machine))]
+            at = bisect_left(self._standing, (places[0], machine))
+            del self._standing[at], self._in_standing[at]
         if changed[0] and places[1] is not None:
-            insort(self._standing, (places[1], machine))
+            at = bisect_left(self._standing, (places[1], machine))
+            self._standing.insert(at, (places[1], machine))
+            self._in_standing.insert(at, machine)
         if changed[1]:
             for name in names[0]:
-                del self._names[bisect_left(self._names, (name, machine))]
+                at = bisect_left(self._names, (name, machine))
+                del self._names[at], self._in_names[at]
             for name in names[1]:
-                insort(self._names, (name, machine))
+                at = bisect_left(self._names, (name, machine))
+                self._names.insert(at, (name, machine))
+                self._in_names.insert(at, machine)
         return changed
 
 
@@ -300,6 +313,9 @@ def _set(members: dict[str, Object], machine_of: dict[str, str], obj: Object, ma
 def _node_of(pod: Object) -> str:
     spec = pod.get("spec")
     return (spec and spec.get("nodeName")) or ""
+
+
+_named = itemgetter(0)
 
 
 def _first(item: tuple[str, Object]) -> str:
