@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.karpenter.disruption.eligible import Eligible, Unquestioned
+from harness.karpenter.disruption.methods.consolidation import sort_candidates
 from harness.karpenter.scheduling.nodes.listed import ordered_changes
 
 
@@ -101,3 +102,21 @@ def test_changes_of_a_sorted_list():
         assert list(map(id, gone)) == [id(each) for each in before if not any(each is other for other in after)]
         assert list(map(id, come)) == [id(each) for each in after if not any(each is other for other in before)]
         before = after
+
+
+def test_candidates_that_were_in_order_before_come_into_the_order_of_a_sort():
+    def looking(lasting):
+        return SimpleNamespace(view=SimpleNamespace(now=0, lasting=lasting), rules=SimpleNamespace(by_savings=True))
+
+    random, lasting = Random(3), {}
+    candidates = [SimpleNamespace(savings_ratio=random.randrange(9)) for _ in range(80)]
+    for _ in range(60):
+        if random.random() < 0.5:
+            at = random.randrange(len(candidates))
+            candidates[at : at + 1] = [
+                SimpleNamespace(savings_ratio=random.randrange(9)) for _ in range(random.randrange(3))
+            ]
+        kept, anew = candidates.copy(), candidates.copy()
+        sort_candidates(looking(lasting), kept)
+        sort_candidates(looking({}), anew)
+        assert list(map(id, kept)) == list(map(id, anew))

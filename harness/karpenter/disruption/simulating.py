@@ -261,6 +261,9 @@ def tell_judged(situation: Situation) -> None:
 
 def _too_early(node: StateNode) -> str:
     """Core's text about a pod that would go to a node which is not initialized."""
-    names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
-    named = ", ".join([*names, *([f"node/{name_of(node.node)}"] if node.node is not None else [])])
-    return f"would schedule against uninitialized {named}"
+    text: str | None = node.remembered.get(_too_early)
+    if text is None:
+        names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
+        named = ", ".join([*names, *([f"node/{name_of(node.node)}"] if node.node is not None else [])])
+        text = node.remembered[_too_early] = f"would schedule against uninitialized {named}"
+    return text

@@ -24,6 +24,7 @@ from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodes.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import same_objects
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote
 
@@ -67,12 +68,21 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeE
 
 
 def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
-    """Sorts candidates, in place, into the order in which consolidation tries them."""
-    now = situation.view.now
-    if situation.rules.by_savings:
-        sort_slice(candidates, lambda each: -each.savings_ratio)
-    else:
+    """Sorts candidates, in place, into the order in which consolidation tries them.
+
+    Savings are the candidate's own: those that stood in the same order before come into the same order again.
+    """
+    now, lasting = situation.view.now, situation.view.lasting
+    if not situation.rules.by_savings:
         sort_slice(candidates, lambda each: each.disruption_cost(now))
+        return
+    known: tuple[Sequence[Candidate], Sequence[Candidate]] | None = lasting.get(sort_candidates)
+    if known is None or not same_objects(known[0], candidates):
+        before = tuple(candidates)
+        sort_slice(candidates, lambda each: -each.savings_ratio)
+        lasting[sort_candidates] = before, tuple(candidates)
+    else:
+        candidates[:] = known[1]
 
 
 def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:

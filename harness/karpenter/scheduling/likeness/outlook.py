@@ -130,8 +130,11 @@ class Outlook:
         if self._taken and not self._counts_all:
             return None
         found: dict[str, str] = {}
+        others = bisect(self._others, own.first)
+        together = others == len(self._others) or own.last < self._others[others]
         for number, place in enumerate(own.places):
-            others = bisect(self._others, place)
+            if not together:
+                others = bisect(self._others, place, others)
             before = others - self._taken + number if self._counts_all else max(0, others - self._idle) + number
             if before >= self._young:
                 break
