@@ -1,6 +1,6 @@
 """What is worded late is heard as if every event of a turn were worded and published at once."""
 
-from functools import partial
+from functools import cache, partial
 from random import Random
 from types import SimpleNamespace
 
@@ -57,8 +57,9 @@ class AtOnce:
         return min((moment for moment in moments if moment > self.clock.now), default=None)
 
 
-def machine(number, claims):
-    claim = {"metadata": {"name": f"claim{number}"}} if number in claims else None
+@cache
+def machine(number, claimed):
+    claim = {"metadata": {"name": f"claim{number}"}} if claimed else None
     return SimpleNamespace(node={"metadata": {"name": f"node{number}"}}, nodeclaim=claim, remembered={})
 
 
@@ -72,7 +73,7 @@ def said(random, claims):
     if reason != "Apart" and random.random() < 0.5:
         row = NodeRow(reason, dedupe)
         for each in random.sample(range(3), random.randint(1, 3)):
-            row.add((machine(each, claims), partial(str, random.choice("abc"))))
+            row.add((machine(each, each in claims), partial(str, random.choice("abc"))))
         return row
     return NodeEvents(about, lambda: text, dedupe, reason != "Apart")
 

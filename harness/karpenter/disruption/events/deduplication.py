@@ -10,10 +10,13 @@ from collections.abc import Callable, Hashable, Iterable
 from harness.engine.clock import Clock, nanoseconds
 from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
 from harness.karpenter.scheduling import SchedulingEvent
+from harness.karpenter.scheduling.nodes.state import StateNode
 
 __all__ = ["EventDeduplication"]
 
 _About = tuple[str, str, str]
+
+_SPARE = 256
 
 
 class EventDeduplication:
@@ -29,6 +32,8 @@ class EventDeduplication:
         """Until when events are hidden here and dropped where they are published."""
         self._silent: dict[Hashable, int] = {}
         """The same of all that is said of a node for a reason."""
+        self._silent_nodes: dict[str, dict[int, tuple[StateNode, int]]] = {}
+        """The same by reason and the identity of machines, which rows are asked for."""
         self._hidden: list[int] = []
         self._said: set[SchedulingEvent] = set()
         self._began = clock.now
@@ -57,10 +62,30 @@ class EventDeduplication:
                 else:
                     self._say_of_node(each)
             else:
-                heard = {at: None for at, about in enumerate(each.abouts) if silent(about, 0) <= now}
+                heard = self._audible(each)
                 for at in heard:
                     self._say_of_node(each.at(at))
                 self._quiet.append(each.without(heard) if heard else each)
+
+    def _audible(self, row: NodeRow) -> dict[int, None]:
+        """The places of a row's members of whose reason not everything is hidden and dropped at the moment.
+
+        Until when that is so is kept by the very objects: it is never earlier afterwards, since what is heard later hides for longer.
+        """
+        now, silent, known = self._clock.now, self._silent, self._silent_nodes.setdefault(row.reason, {})
+        if len(known) > 2 * len(row.members) + _SPARE:
+            known.clear()
+        found: dict[int, None] = {}
+        for at, (node, _) in enumerate(row.members):
+            before = known.get(id(node))
+            if before is not None and before[1] > now and before[0] is node:
+                continue
+            until = silent.get(row.about(at), 0)
+            if until > now:
+                known[id(node)] = node, until
+            else:
+                found[at] = None
+        return found
 
     def _say_of_node(self, told: NodeEvents) -> None:
         if self._silent.get(told.about, 0) > self._began:  # else nothing was quiet about it in this turn

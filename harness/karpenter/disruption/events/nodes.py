@@ -1,6 +1,6 @@
 """Events about a node, whose text is made only when it is read: of a thousand nodes most repeat what they said a moment ago."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
@@ -47,23 +47,21 @@ class NodeRow:
     It grows as long as nothing else is said (`add`). Iterating yields all of them.
     """
 
-    __slots__ = ("_dedupe", "_reason", "add", "members")
+    __slots__ = ("_dedupe", "add", "members", "reason")
 
     def __init__(self, reason: str, dedupe: float) -> None:
-        self._reason, self._dedupe = reason, dedupe
+        self.reason, self._dedupe = reason, dedupe
         self.members: list[tuple[StateNode, Text]] = []
         self.add: Callable[[tuple[StateNode, Text]], None] = self.members.append
 
-    @property
-    def abouts(self) -> Sequence[About]:
-        """What each is about, in order."""
-        key = NodeEvents, self._reason
-        return [node.remembered.get(key) or _about(node, self._reason) for node, _ in self.members]
+    def about(self, place: int) -> About:
+        """What one of them is about."""
+        return _about(self.members[place][0], self.reason)
 
     def at(self, place: int) -> NodeEvents:
         """The events about one of them."""
         node, text = self.members[place]
-        return of_node(node, self._reason, text, self._dedupe, hides=True)
+        return of_node(node, self.reason, text, self._dedupe, hides=True)
 
     def events(self) -> Iterator[NodeEvents]:
         """One after the other."""
@@ -71,7 +69,7 @@ class NodeRow:
 
     def without(self, places: Collection[int]) -> "NodeRow":
         """The others, as a row of their own."""
-        rest = NodeRow(self._reason, self._dedupe)
+        rest = NodeRow(self.reason, self._dedupe)
         rest.members.extend(each for place, each in enumerate(self.members) if place not in places)
         return rest
 
@@ -86,11 +84,12 @@ Told = SchedulingEvent | NodeEvents | NodeRow
 
 def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> NodeEvents:
     """The events of this reason about a node; ``dedupe`` is in seconds."""
-    return NodeEvents(node.remembered.get((NodeEvents, reason)) or _about(node, reason), text, dedupe, hides)
+    return NodeEvents(_about(node, reason), text, dedupe, hides)
 
 
 def _about(node: StateNode, reason: str) -> About:
-    own, claim = (None if each is None else name_of(each) for each in (node.node, node.nodeclaim))
-    about: About = own, claim, reason
-    node.remembered[NodeEvents, reason] = about
+    about: About | None = node.remembered.get((NodeEvents, reason))
+    if about is None:
+        own, claim = (None if each is None else name_of(each) for each in (node.node, node.nodeclaim))
+        about = node.remembered[NodeEvents, reason] = own, claim, reason
     return about
