@@ -32,11 +32,13 @@ class Conditions:
 
     def __init__(self, obj: Object, dependents: tuple[str, ...], now: str) -> None:
         self.dependents = dependents
-        self.items: list[dict[str, Any]] = [dict(each) for each in conditions_of(obj)]
-        self.changed = False
         meta = metadata_of(obj)
         self._generation = meta.get("generation", 0)
         self._deleting = bool(meta.get("deletionTimestamp"))
+        found: Any = conditions_of(obj)
+        # the object's own are never changed: `set` puts a new one in place of another, but for the generation of all while it is deleted
+        self.items: list[dict[str, Any]] = [dict(each) for each in found] if self._deleting else list(found)
+        self.changed = False
         self._created = meta.get("creationTimestamp") or now
         self._now = now
         present = {each["type"] for each in self.items}

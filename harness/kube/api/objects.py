@@ -175,7 +175,8 @@ def condition_is(obj: Object, kind: str, status: str = "True") -> bool:
     return found is not None and found.get("status") == status
 
 
-_NO_MAPPINGS = frozenset({str, int, float, bool, list, tuple, type(None)})
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_NO_MAPPINGS = _SCALARS | {list, tuple}
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
@@ -205,13 +206,13 @@ def frozen(obj: Object) -> Frozen:
 
 def copy_json(value: Any) -> Any:
     """A deep, mutable copy of a JSON-shaped value; mappings become dicts, sequences lists."""
-    kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None or kind is float:
-        return value
+    kind = value.__class__
     if kind is dict:
-        return {k: copy_json(v) for k, v in value.items()}
+        return {k: v if v.__class__ in _SCALARS else copy_json(v) for k, v in value.items()}
     if kind is list:
-        return [copy_json(v) for v in value]
+        return [v if v.__class__ in _SCALARS else copy_json(v) for v in value]
+    if kind in _SCALARS:
+        return value
     if isinstance(value, Mapping):
         return {k: copy_json(v) for k, v in value.items()}
     if isinstance(value, (str, int, float)):

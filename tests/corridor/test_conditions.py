@@ -1,0 +1,46 @@
+"""Conditions are set on a list of their own: the object from which they come stays as it is."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+
+THEN, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
+
+
+def _claim(**metadata: Any) -> dict[str, Any]:
+    kinds = ("Launched", "Registered", "Ready")
+    conditions = [
+        {
+            "type": kind,
+            "status": "Unknown",
+            "reason": "AwaitingReconciliation",
+            "message": "",
+            "observedGeneration": 1,
+            "lastTransitionTime": THEN,
+        }
+        for kind in kinds
+    ]
+    meta = {"name": "c", "generation": 2, "creationTimestamp": THEN, **metadata}
+    return {"kind": "NodeClaim", "metadata": meta, "status": {"conditions": conditions}}
+
+
+@pytest.mark.parametrize("metadata", [{}, {"deletionTimestamp": NOW}], ids=["alive", "deleting"])
+def test_the_object_stays_as_it_is(metadata: dict[str, str]) -> None:
+    claim = _claim(**metadata)
+    before = deepcopy(claim)
+    conditions = Conditions(claim, NODECLAIM, NOW)
+    for kind in (*NODECLAIM, "Drifted"):
+        conditions.set_true(kind)
+    conditions.set_false("Registered", "Gone", "it went")
+    conditions.refresh("Launched")
+    conditions.clear("Drifted")
+    assert claim == before
+    assert conditions.is_true("Launched")
+    assert not conditions.is_true("Registered")
+    generations = {each["type"]: each["observedGeneration"] for each in conditions.items}
+    assert set(generations.values()) == {2}
