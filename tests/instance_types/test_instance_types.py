@@ -289,5 +289,19 @@ def test_records_are_read_once(locations: dict[str, Any]) -> None:
     assert book.region(skus, LATEST, "southcentralus") is not book.region(skus, provider("1.13.1"), "southcentralus")
 
 
+def test_lists_of_one_book_are_those_of_books_of_their_own(locations: dict[str, Any]) -> None:
+    """What a NodeClass leaves out is kept for it, and for no other one."""
+    book, spec = SkuBook(), NODECLASS["spec"]
+    nodeclasses = [
+        NODECLASS,
+        {**NODECLASS, "status": {"localDNSState": "Enabled"}},
+        {"spec": {**spec, "artifactStreaming": {"enabled": True}}},
+        {"spec": {**spec, "security": {"encryptionAtHost": True}, "osDiskSizeGB": 256}},
+    ]
+    dropped = [listed(locations, nodeclass=each, book=book).dropped for each in (*nodeclasses, *nodeclasses)]
+    assert dropped == [listed(locations, nodeclass=each).dropped for each in (*nodeclasses, *nodeclasses)]
+    assert len(set(map(len, dropped))) > 1
+
+
 def test_an_unknown_name_is_neither(locations: dict[str, Any]) -> None:
     assert listed(locations).get("Standard_Nope") is None

@@ -62,11 +62,12 @@ class InstanceTypeList:
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """What the NodeClass and the options decide for all sizes, and what has been built with it by size and offerings."""
+    """What the NodeClass and the options decide for all sizes: why it leaves a size out, and what was built of a size and its offerings."""
 
     settings: NodeClassSettings
     memory_overhead: float
     common: Requirements
+    left_out: dict[str, DroppedSize | None] = field(default_factory=dict)
     built: dict[tuple[str, int], InstanceType] = field(default_factory=dict)
 
 
@@ -221,7 +222,9 @@ class Region:
         unavailable: UnavailableOfferings | None,
         usages: Usages,
     ) -> InstanceType | DroppedSize:
-        reason = nodeclass_filter(sku, self.release, variant.settings)
+        if sku.name not in variant.left_out:
+            variant.left_out[sku.name] = nodeclass_filter(sku, self.release, variant.settings)
+        reason = variant.left_out[sku.name]
         if reason is not None:
             return reason
         offerings = self.factory.make(sku, prices, unavailable, usages)

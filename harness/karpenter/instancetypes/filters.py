@@ -137,15 +137,10 @@ def _local_dns(subject: _Subject) -> Details | None:
 
 
 def _gpu_driver(subject: _Subject) -> Details | None:
-    gpu = gpu_sizes(subject.release.gpu_registry).get(gpu_key(subject.sku.name))
-    if (
-        gpu is None
-        or subject.settings is None
-        or not subject.release.gpu_driver_filter
-        or not subject.settings.gpu_driver
-    ):
+    if subject.settings is None or not subject.release.gpu_driver_filter or not subject.settings.gpu_driver:
         return None
-    return None if gpu.manufacturer == NVIDIA else {"manufacturer": gpu.manufacturer}
+    gpu = gpu_sizes(subject.release.gpu_registry).get(gpu_key(subject.sku.name))
+    return None if gpu is None or gpu.manufacturer == NVIDIA else {"manufacturer": gpu.manufacturer}
 
 
 def _artifact_streaming(subject: _Subject) -> Details | None:
