@@ -36,8 +36,9 @@ class Conditions:
         self._generation = meta.get("generation", 0)
         self._deleting = bool(meta.get("deletionTimestamp"))
         found: Any = conditions_of(obj)
-        # the object's own are never changed: `set` puts a new one in place of another, but for the generation of all while it is deleted
-        self.items: list[dict[str, Any]] = [dict(each) for each in found] if self._deleting else list(found)
+        self.items: list[dict[str, Any]] = list(
+            found
+        )  # the object's own, which are never changed: others take their place
         self.changed = False
         self._created = meta.get("creationTimestamp") or now
         self._now = now
@@ -100,7 +101,12 @@ class Conditions:
 
     def set(self, kind: str, status: str, reason: str, message: str) -> bool:
         """Sets a condition and recomputes the root. Returns whether anything changed."""
-        if not self._deleting and self._says(kind, status, reason, message):
+        if self._deleting:
+            self.items = [
+                each if each["type"] == kind else {**each, "observedGeneration": self._generation}
+                for each in self.items
+            ]
+        elif self._says(kind, status, reason, message):
             return False
         new = {
             "type": kind,
@@ -115,8 +121,6 @@ class Conditions:
             if each["type"] == kind:
                 old = each
             else:
-                if self._deleting:
-                    each["observedGeneration"] = self._generation
                 others.append(each)
         if old is None:
             dependent = kind == READY or kind in self.dependents

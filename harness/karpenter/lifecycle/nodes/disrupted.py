@@ -12,7 +12,7 @@ from harness.kube.scheduling.taints import Taint, same_taint
 
 def is_disrupted(node: Object) -> bool:
     """Whether the Node has the taint."""
-    return any(same_taint(each, DISRUPTED_TAINT) for each in _taints_of(node))
+    return bool([each for each in _taints_of(node) if same_taint(each, DISRUPTED_TAINT)])
 
 
 def with_disrupted(node: Object) -> list[Taint]:

@@ -55,4 +55,4 @@ def protection_of(pod: Object, now: int, *, may_end: bool) -> Protection:
 
 def tolerates_disruption(pod: Object) -> bool:
     """Whether the pod tolerates the taint karpenter.sh/disrupted, so that a drain leaves it alone."""
-    return any(tolerates(each, DISRUPTED_TAINT) for each in spec_of(pod).get("tolerations") or ())
+    return bool([each for each in spec_of(pod).get("tolerations") or () if tolerates(each, DISRUPTED_TAINT)])

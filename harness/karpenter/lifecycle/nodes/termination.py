@@ -19,7 +19,7 @@ from harness.karpenter.lifecycle.instance_provider import (
     InstanceProvider,
 )
 from harness.karpenter.lifecycle.names import claim_of, nodepool_of
-from harness.karpenter.lifecycle.nodes.disrupted import with_disrupted
+from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted, with_disrupted
 from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.kube.api.labels import EXCLUDE_BALANCERS
@@ -176,10 +176,11 @@ class NodeTermination:
         return parse(text)
 
     def _taint(self, node: Object) -> Object:
-        spec, labels = {"taints": with_disrupted(node)}, {EXCLUDE_BALANCERS: "karpenter"}
-        if spec.items() <= spec_of(node).items() and labels.items() <= labels_of(node).items():
+        labels = {EXCLUDE_BALANCERS: "karpenter"}
+        if is_disrupted(node) and labels.items() <= labels_of(node).items():
             return node
         metadata = {"labels": labels, "resourceVersion": metadata_of(node)["resourceVersion"]}
+        spec = {"taints": with_disrupted(node)}
         return self._writer.patch("Node", name_of(node), {"metadata": metadata, "spec": spec})
 
     def _volumes(self, node: Object) -> list[Object]:
