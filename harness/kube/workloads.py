@@ -8,32 +8,28 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from harness.kube.api.objects import (
     Frozen,
     Object,
     annotations_of,
-    condition_is,
     is_terminating,
     labels_of,
     metadata_of,
     name_of,
     owner_reference,
     spec_of,
-    status_of,
 )
-from harness.kube.go.text import parse_int
+from harness.kube.deletion_order import in_deletion_order
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, same_toleration, tolerates
 from lazyrecords import dataclass
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
-DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-_PHASES: Mapping[str, int] = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 _DAEMON_TOLERATIONS = tuple(
     {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": effect}
@@ -82,28 +78,14 @@ def _living(pods: Sequence[Object]) -> list[Object]:
     return [pod for pod in pods if not is_terminating(pod) and not is_terminal(pod)]
 
 
-def replica_set(owner: Object, pods: Sequence[Object]) -> Plan:
+def replica_set(owner: Object, pods: Sequence[Object], now: datetime) -> Plan:
     """Keeps `spec.replicas` pods that are neither terminating nor ended; of too many it deletes those that kube-controller-manager
     would."""
     living = _living(pods)
     missing = int(spec_of(owner).get("replicas", 1)) - len(living)
     if missing >= 0:
         return missing_pods(owner, len(living))
-    together = Counter(spec_of(pod).get("nodeName") for pod in living)
-    youngest_first = living[::-1]
-    ranked = sorted(youngest_first, key=lambda pod: _deletion_rank(pod, together[spec_of(pod).get("nodeName")]))
-    return Plan(delete=tuple(ranked[:-missing]))
-
-
-def _deletion_rank(pod: Object, together: int) -> tuple[bool, int, bool, int, int]:
-    """The sort key of the pods of which a ReplicaSet deletes the first; `together`: how many of its pods are on the node.
-
-    Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks.Less), of which the last parts are left out: the times for
-    which pods have been ready or exist, in powers of ten, and restarts. Between pods that are equal here the youngest goes.
-    """
-    cost = parse_int(annotations_of(pod).get(DELETION_COST) or "0") or 0
-    phase = _PHASES.get(str(status_of(pod).get("phase") or "Pending"), 2)
-    return bool(spec_of(pod).get("nodeName")), phase, condition_is(pod, "Ready"), cost, -together
+    return Plan(delete=tuple(in_deletion_order(living, now)[:-missing]))
 
 
 def missing_pods(owner: Object, living: int) -> Plan:

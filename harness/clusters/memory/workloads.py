@@ -34,11 +34,10 @@ from harness.kube.api.status import ApiError, ignoring
 from harness.latest import LatestOf
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
-    "ReplicaSet": workloads.replica_set,
     "StatefulSet": workloads.stateful_set,
     "Job": workloads.job,
 }
-_OF_PODS = frozenset({*_PLANS, "DaemonSet"})
+_OF_PODS = frozenset({*_PLANS, "ReplicaSet", "DaemonSet"})
 """Workloads that make pods themselves."""
 _DEPLOYMENTS = 64
 """Of how many Deployments it is known which ReplicaSet they want: a template's hash is that of its text."""
@@ -50,10 +49,11 @@ class Workloads:
     name = "workloads"
     backoff = (0.005, 1000.0)
 
-    def __init__(self, view: View, writer: Writer, sink: Sink) -> None:
+    def __init__(self, view: View, writer: Writer, sink: Sink, clock: Clock) -> None:
         self._view = view
         self._writer = writer
         self._sink = sink
+        self._clock = clock
         self._counts = PodCounts()
         self._wanted: LatestOf[Object, Object] = LatestOf(_DEPLOYMENTS)
 
@@ -93,6 +93,8 @@ class Workloads:
         living, ready = self._counts.of(uid_of(owner))
         if kind == "ReplicaSet" and living <= int(spec_of(owner).get("replicas", 1)):
             plan = workloads.missing_pods(owner, living)  # as it mostly is; which pods there are does not matter then
+        elif kind == "ReplicaSet":
+            plan = workloads.replica_set(owner, self._dependents(owner, "Pod"), self._clock.datetime())
         elif kind == "DaemonSet":
             plan = workloads.daemon_set(owner, self._dependents(owner, "Pod"), self._view.list("Node"))
         else:
@@ -259,7 +261,7 @@ def controllers(
     return [
         NodeLifecycle(view, writer, clock),
         NodeLabels(view, writer),
-        Workloads(view, writer, sink),
+        Workloads(view, writer, sink, clock),
         EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, exists),
         DisruptionBudgets(view, writer),

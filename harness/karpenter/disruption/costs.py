@@ -16,9 +16,9 @@ from harness.karpenter.scheduling.nodes.settling import NEVER
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
+from harness.kube.deletion_order import DELETION_COST
 from harness.kube.go.durations import parse_duration
 from harness.kube.go.text import parse_int
-from harness.kube.workloads import DELETION_COST
 
 __all__ = [
     "BASE_COST",

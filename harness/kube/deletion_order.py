@@ -1,0 +1,92 @@
+"""Which pods a ReplicaSet deletes first when it has too many.
+
+Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks), pkg/controller/replicaset/replica_set.go (getPodsToDelete).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import cmp_to_key
+
+from harness.kube.api.objects import Object, annotations_of, condition, metadata_of, spec_of, status_of, uid_of
+from harness.kube.go.text import parse_int
+from harness.kube.go.times import parse_rfc3339
+from lazyrecords import dataclass
+
+__all__ = ["DELETION_COST", "in_deletion_order"]
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_PHASES: Mapping[str, int] = {"Pending": 0, "Unknown": 1, "Running": 2}
+_UNKNOWN = -2  # since nobody knows when, which comes before all that is known
+
+
+def in_deletion_order(pods: Sequence[Object], now: datetime) -> list[Object]:
+    """The pods of a ReplicaSet, those that it deletes first in front."""
+    together = Counter(spec_of(pod).get("nodeName") for pod in pods)
+    ranked = [_Ranked.of(pod, together[spec_of(pod).get("nodeName")], now) for pod in pods]
+    return [each.pod for each in sorted(ranked, key=cmp_to_key(_compare))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A pod with what decides: `standing` first, then for how long it is ready, its restarts, and its age."""
+
+    pod: Object
+    standing: tuple[bool, int, bool, int, int]
+    ready: str
+    ready_doublings: int
+    restarts: tuple[int, int]
+    age_doublings: int
+
+    @staticmethod
+    def of(pod: Object, together: int, now: datetime) -> _Ranked:
+        """`together`: how many of the ReplicaSet's pods are on the pod's node."""
+        found = condition(pod, "Ready")
+        is_ready = found is not None and found.get("status") == "True"
+        since = str(found.get("lastTransitionTime") or "") if found is not None and is_ready else ""
+        cost = parse_int(annotations_of(pod).get(DELETION_COST) or "0") or 0
+        phase = _PHASES.get(str(status_of(pod).get("phase") or "Pending"), 2)
+        standing = bool(spec_of(pod).get("nodeName")), phase, is_ready, cost, -together
+        age = _doublings(str(metadata_of(pod).get("creationTimestamp") or ""), now)
+        return _Ranked(pod, standing, since, _doublings(since, now), _restarts(pod), age)
+
+
+def _compare(a: _Ranked, b: _Ranked) -> int:
+    """Negative where `a` goes first."""
+    if a.standing != b.standing:
+        return -1 if a.standing < b.standing else 1
+    if a.ready != b.ready:
+        return a.ready_doublings - b.ready_doublings or _drawn(a) - _drawn(b)
+    if a.restarts != b.restarts:
+        return -1 if a.restarts > b.restarts else 1
+    return a.age_doublings - b.age_doublings or _drawn(a) - _drawn(b)
+
+
+def _doublings(since: str, now: datetime) -> int:
+    """How often a nanosecond doubles until it is the time that has passed since then."""
+    if not since:
+        return _UNKNOWN
+    passed = (now - parse_rfc3339(since)) // timedelta(microseconds=1) * 1000
+    return passed.bit_length() - 1 if passed > 0 else -1
+
+
+def _drawn(ranked: _Ranked) -> int:
+    """Stands for the pod's uid, by which upstream draws lots (where all is equal, by the order of a map): those of our worlds count up, so
+    that their checksums are compared."""
+    return zlib.crc32(uid_of(ranked.pod).encode())
+
+
+def _restarts(pod: Object) -> tuple[int, int]:
+    """The most restarts of a container, and of a sidecar."""
+    spec, status = spec_of(pod), status_of(pod)
+    sidecars = {each.get("name") for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"}
+    own = [int(each.get("restartCount") or 0) for each in status.get("containerStatuses") or ()]
+    beside = [
+        int(each.get("restartCount") or 0)
+        for each in status.get("initContainerStatuses") or ()
+        if each.get("name") in sidecars
+    ]
+    return max(own, default=0), max(beside, default=0)
