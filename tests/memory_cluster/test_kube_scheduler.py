@@ -127,3 +127,20 @@ def test_since_1_34_2_the_sentence_names_no_taints(version: str, said: str) -> N
     verdict = schedule(pod_in("own", {}), nodes, version=Version.of(version))
     assert isinstance(verdict, Unschedulable)
     assert verdict.message.startswith(f"0/2 nodes are available: {said}. ")
+
+
+@pytest.mark.parametrize(
+    ("version", "said"),
+    [
+        ("1.32.0", "node(s) didn't match Pod's node affinity/selector"),
+        ("1.33.0", "node(s) didn't satisfy plugin(s) [NodeAffinity]"),
+    ],
+)
+def test_nodes_that_a_pod_of_a_daemonset_leaves_out_by_their_names(version: str, said: str) -> None:
+    other = {**NODE, "metadata": {"name": "b", "labels": {}}}
+    fields = {"key": "metadata.name", "operator": "In", "values": ["a"]}
+    terms = {"nodeSelectorTerms": [{"matchFields": [fields]}]}
+    asking = pod("p", "8", "", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
+    found = schedule(asking, [NodeInfo(NODE), NodeInfo(other)], version=Version.of(version))
+    assert isinstance(found, Unschedulable)
+    assert found.message.startswith(f"0/2 nodes are available: 1 Insufficient cpu, 1 {said}. ")

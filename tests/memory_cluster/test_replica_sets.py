@@ -27,7 +27,9 @@ def pod_on(
     restarts: int = 0,
 ) -> dict[str, Any]:
     """A pod that was made so many hours ago, and is ready for `since` hours."""
-    made = pod(name, **({"nodeName": node} if node else {}))
+    made: dict[str, Any] = {**pod(name)}
+    if node:
+        made["spec"] = {**made["spec"], "nodeName": node}
     made["metadata"] |= {"uid": name, "creationTimestamp": ago(hours)}
     if cost:
         made["metadata"]["annotations"] = {"controller.kubernetes.io/pod-deletion-cost": cost}

@@ -22,11 +22,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 
 	apps "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
 	fwk "k8s.io/kube-scheduler/framework"
@@ -99,7 +101,7 @@ func decide(asked question) answer {
 	factory.WaitForCacheSync(ctx.Done())
 	state := framework.NewCycleState()
 	found := answer{Refused: map[string][]string{}, Scores: map[string]map[string]int64{}}
-	result, status, _ := scheduler.RunPreFilterPlugins(ctx, state, asked.Pod)
+	result, status, deciding := scheduler.RunPreFilterPlugins(ctx, state, asked.Pod)
 	all, err := scheduler.SnapshotSharedLister().NodeInfos().List()
 	must(err)
 	var fitting []fwk.NodeInfo
@@ -110,7 +112,7 @@ func decide(asked question) answer {
 			continue
 		}
 		if !result.AllNodes() && !result.NodeNames.Has(name) {
-			found.Refused[name] = []string{"left out before the filters"}
+			found.Refused[name] = []string{fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", sets.List(deciding)), "helpless"}
 			continue
 		}
 		if refused := scheduler.RunFilterPlugins(ctx, state, asked.Pod, node); !refused.IsSuccess() {

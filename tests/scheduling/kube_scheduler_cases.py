@@ -178,6 +178,12 @@ def _pod(random: Random, name: str, node: str | None) -> Json:
     else:
         if random.random() < 0.15:
             spec["nodeSelector"] = {ZONE: random.choice("123")}
+        if random.random() < 0.08:
+            names = random.sample(["n0", "n1", "n2"], random.choice([1, 2]))
+            fields = [{"key": "metadata.name", "operator": "In", "values": [name]} for name in names]
+            terms = {"nodeSelectorTerms": [{"matchFields": [each]} for each in fields]}
+            named = spec.setdefault("affinity", {}).setdefault("nodeAffinity", {})
+            named["requiredDuringSchedulingIgnoredDuringExecution"] = terms
         if random.random() < 0.4:
             spec["topologySpreadConstraints"] = list(
                 {

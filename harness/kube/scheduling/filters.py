@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from harness.kube.api.labels import UNSCHEDULABLE
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import Quantity
-from harness.kube.scheduling.node_affinity import required_matches
+from harness.kube.scheduling.node_affinity import named_nodes, required_matches
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import HostPort, host_ports, pod_requests
 from harness.kube.scheduling.spreading import InterPodAffinity, TopologySpread
@@ -21,13 +21,17 @@ from harness.kube.scheduling.volume_binding import PodVolumes
 from harness.kube.scheduling.volume_restrictions import VolumeRestrictions
 from lazyrecords import dataclass
 
-__all__ = ["UNTOLERATED_TAINT", "Failure", "Filters"]
+__all__ = ["NOT_NAMED", "NOT_SELECTED", "UNTOLERATED_TAINT", "Failure", "Filters"]
 
 _UNSCHEDULABLE_TAINT = {"key": UNSCHEDULABLE, "effect": NO_SCHEDULE}
 _ZERO = Quantity.parse("0")
 
 UNTOLERATED_TAINT = "node(s) had untolerated taint"
 """The beginning of the reason about a taint; :class:`~harness.kube.scheduling.scheduler.Unschedulable` words it by version."""
+
+NOT_SELECTED = "node(s) didn't match Pod's node affinity/selector"
+NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
+"""The reason of nodes that are left out from the start, because the pod names others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Filters:
     """What one pod asks of a node, with the pods of all nodes counted for spreading and affinity."""
 
     pod: Object
+    named: frozenset[str] | None
     requests: Mapping[str, Quantity]
     ports: tuple[HostPort, ...]
     tolerations: Sequence[Mapping[str, object]]
@@ -62,6 +67,7 @@ class Filters:
         """The filters of a pod over these nodes; ``namespaces`` are the cluster's Namespaces. Raises QuantityError."""
         return Filters(
             pod,
+            named_nodes(pod),
             pod_requests(pod),
             host_ports(pod),
             spec_of(pod).get("tolerations") or (),
@@ -78,6 +84,8 @@ class Filters:
 
     def failure(self, info: NodeInfo) -> Failure | None:
         """Why this node cannot take the pod, None when it can."""
+        if self.named is not None and info.name not in self.named:
+            return Failure(info.name, (NOT_NAMED,), True)
         spec = spec_of(info.node)
         if spec.get("unschedulable") and not self._tolerates(_UNSCHEDULABLE_TAINT):
             return Failure(info.name, ("node(s) were unschedulable",), True)
@@ -86,7 +94,7 @@ class Filters:
                 text = f"{UNTOLERATED_TAINT} {{{taint['key']}: {taint.get('value') or ''}}}"
                 return Failure(info.name, (text,), True)
         if not required_matches(self.pod, info.node):
-            return Failure(info.name, ("node(s) didn't match Pod's node affinity/selector",), True)
+            return Failure(info.name, (NOT_SELECTED,), True)
         if any(wanted.conflicts(taken) for wanted in self.ports for taken in info.ports):
             return Failure(info.name, ("node(s) didn't have free ports for the requested pod ports",), False)
         short = info.insufficient(self.requests)

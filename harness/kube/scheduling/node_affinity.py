@@ -67,6 +67,25 @@ def required_matches(pod: Object, node: Object) -> bool:
     return any(term_matches(term, node) for term in required.get("nodeSelectorTerms") or ())
 
 
+def named_nodes(pod: Object) -> frozenset[str] | None:
+    """The nodes that the pod's required affinity names (as a DaemonSet's do), None where a term names none.
+
+    Source: kubernetes pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (PreFilter).
+    """
+    affinity = (spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}
+    found: frozenset[str] = frozenset()
+    for term in (affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ():
+        names = [
+            frozenset(each.get("values") or ())
+            for each in term.get("matchFields") or ()
+            if each.get("key") == "metadata.name" and each.get("operator") == "In"
+        ]
+        if not names:
+            return None
+        found |= frozenset.intersection(*names)
+    return found or None
+
+
 def preferred_weight(pod: Object, node: Object) -> int:
     """The sum of the weights of the preferred terms that take the node."""
     preferred = ((spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}).get(

@@ -12,7 +12,7 @@ from dataclasses import replace
 from harness.kube.api.objects import Object, status_of, uid_of
 from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import KNOWN, Version
-from harness.kube.scheduling.filters import UNTOLERATED_TAINT, Failure, Filters
+from harness.kube.scheduling.filters import NOT_NAMED, NOT_SELECTED, UNTOLERATED_TAINT, Failure, Filters
 from harness.kube.scheduling.loads import Load, load_of_incoming
 from harness.kube.scheduling.node_affinity import preferred_weight
 from harness.kube.scheduling.placement import NodeInfo, priority_of
@@ -30,6 +30,9 @@ NO_NODES = "no nodes available to schedule pods"
 UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
 _TAINTS_HIDDEN = Version(1, 34, 2)
 """From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
+
+_LEFT_OUT = Version(1, 33)
+"""From this version on nodes that a pod leaves out by their names are told apart (as in 1.33.6 to 1.37.0; older ones were not read)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Unschedulable:
         return f"{first} {claims}preemption: 0/{count} nodes are available: {_histogram(why)}."
 
     def _worded(self, reason: str) -> str:
+        if reason == NOT_NAMED and self.version < _LEFT_OUT:
+            return NOT_SELECTED
         return UNTOLERATED if self.version >= _TAINTS_HIDDEN and reason.startswith(UNTOLERATED_TAINT) else reason
 
 
