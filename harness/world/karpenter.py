@@ -24,7 +24,9 @@ from harness.karpenter.overlays.applied import AppliedOverlays
 from harness.karpenter.overlays.controller import NodeOverlays
 from harness.karpenter.provider.arm import Arm
 from harness.karpenter.provider.azure import AzureProvider
+from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.provider.machine_updates import MachineUpdates
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.listening import Listener
@@ -116,6 +118,7 @@ class Karpenter:
             self._provisioner,
             self._lifecycle,
             promises,
+            InPlaceUpdates(view, writer, sink, MachineUpdates(arm, sink, release)),
             *self._endings(access),
             *self._departures.controllers,
             *self._statics,

@@ -47,6 +47,7 @@ CHANGES = (
     ("1.6.1", "1.6.2", "nodeclass_hash_version", "v2", "v3"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.6.1", "1.6.2", "in_place_hash_tags", "none", "asked"),  # pkg/controllers/nodeclaim/inplaceupdate/utils.go
     ("1.6.1", "1.6.2", "zonal_regions_listed", True, False),  # 42e11b25
+    ("1.6.2", "1.6.3", "billing_extension_may_lack", False, True),  # 29603126
     # pkg/apis/v1beta1/aksnodeclass_status.go
     (
         "1.6.1",

@@ -29,7 +29,7 @@ class Launch:
     release: ProviderRelease
     environment: LaunchEnvironment
     shuffle: Shuffle | None = None
-    created_at: str = "2026-01-01T00:00:00.000Z"
+    created_at: str = "2026-01-01T00:00:00.00Z"
 
     @property
     def machines(self) -> bool:

@@ -15,6 +15,11 @@ COMPUTE = "2025-04-01"
 MACHINES = "2026-04-02-preview"
 RESOURCE_GRAPH = "2024-04-01"
 
+POLL_SECONDS = 3.0
+"""Between two looks at a long-running operation (kaz pkg/providers/instance/poller.go)."""
+ENDED = ("Succeeded", "Failed", "Canceled")
+"""The states of an operation that is over."""
+
 _ASYNC_HEADERS = ("azure-asyncoperation", "location")
 
 
@@ -117,10 +122,20 @@ class Arm:
             yield said or min((2**tried - 1) * _RETRY_DELAY * (0.8 + self.jitter() / 2), _LONGEST_RETRY)
         return answer
 
-    def poll(self, url: str) -> Answer:
-        """Polls a long-running operation once."""
+    def poll(self, url: str) -> tuple[Answer, str]:
+        """Polls a long-running operation once. Returns the answer, and how the operation is: ``Succeeded``, ``InProgress``, …"""
         parts = urlsplit(url)
-        return self.call("GET", parts.path, query=dict(parse_qsl(parts.query)))
+        answer = self.call("GET", parts.path, query=dict(parse_qsl(parts.query)))
+        return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
+
+    def until_ended(self, answer: Answer) -> Asking[Answer | None]:
+        """Polls the operation of an accepted call, if it has one, until it is over. Returns the last answer if it failed, else None."""
+        while answer.operation is not None:
+            polled, status = self.poll(answer.operation)
+            if not polled.ok or status in ENDED:
+                return None if polled.ok and status == "Succeeded" else polled
+            yield POLL_SECONDS
+        return None
 
     def resources(self, kind: str) -> Sequence[Mapping[str, Any]]:
         """Resources of a type in the node resource group that belong to NodePools and to no AKS machine (Resource Graph), of all pages.

@@ -68,6 +68,7 @@ class AzureProvider:
         self._instance_types = instance_types
         self._promises = promises
         self._rng = rng
+        self._clock = clock
         self._region = region
         self._machine_api = arm.options.machine_api
         self._vms = VirtualMachines(arm)
@@ -127,6 +128,7 @@ class AzureProvider:
                 release=self._instance_types.release,
                 environment=self._environment,
                 shuffle=self._shuffle,
+                created_at=f"{self._clock.timestamp().removesuffix('Z')}.00Z",
             )
         )
 

@@ -14,14 +14,12 @@ from typing import Any
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.launch.errors import LaunchError
-from harness.karpenter.provider.arm import Answer, Arm
+from harness.karpenter.provider.arm import ENDED, POLL_SECONDS, Answer, Arm
 from harness.kube.api.objects import Object, condition, name_of, uid_of
 from harness.kube.api.status import ignoring
 from lazyrecords import dataclass
 
-POLL_SECONDS = 3.0
 _MESSAGE_LIMIT = 500
-_ENDED = ("Succeeded", "Failed", "Canceled")
 
 Step = Callable[[], Answer]
 
@@ -94,8 +92,8 @@ class Promises:
         """Continues a launch as far as possible now. Returns whether it has to be polled again."""
         while True:
             if promise.operation is not None:
-                answer, status = self._poll(promise.operation)
-                if answer.ok and status not in _ENDED:
+                answer, status = self._arm.poll(promise.operation)
+                if answer.ok and status not in ENDED:
                     return True
                 promise.operation = None
                 if not answer.ok or status != "Succeeded":
@@ -108,10 +106,6 @@ class Promises:
                 promise.error = promise.failed(answer)
                 return False
             promise.operation = answer.operation
-
-    def _poll(self, operation: str) -> tuple[Answer, str]:
-        answer = self._arm.poll(operation)
-        return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
 
     def _begin_cleaning(self, promise: Promise) -> bool:
         """Publishes the failure, once. Returns False while the NodeClaim's condition Launched is not set yet."""
@@ -132,8 +126,8 @@ class Promises:
         """Continues the clean-up as far as possible now. Returns whether it has to be polled again. Refused deletions are not retried."""
         while True:
             if promise.operation is not None:
-                answer, status = self._poll(promise.operation)
-                if answer.ok and status not in _ENDED:
+                answer, status = self._arm.poll(promise.operation)
+                if answer.ok and status not in ENDED:
                     return True
                 promise.operation = None
             if not promise.steps:

@@ -81,6 +81,7 @@ FIRST = ProviderRelease(
     machine_name_limit=35,
     billing_tag=False,
     in_place_hash_tags=InPlaceTags.NONE,
+    billing_extension_may_lack=False,
     machine_creation_tag=False,
     # kubelet 1.34 does not start with --cloud-config
     defaults=Defaults(kubernetes="1.33.0"),

@@ -246,6 +246,8 @@ class LaunchFlags:
     """Resources carry ``compute.aks.billing``."""
     in_place_hash_tags: InPlaceTags
     """Which tags are among what is updated on running machines."""
+    billing_extension_may_lack: bool
+    """A running VM is updated even if it lacks the billing extension."""
     machine_name_limit: int
     """Longest name of an AKS machine."""
     machine_creation_tag: bool

@@ -114,6 +114,7 @@ _CHANGES: Mapping[str, Change] = {
             old,
             image_families=FAMILIES,
             ubuntu_2404=True,
+            billing_extension_may_lack=True,
         )
     ),
     "1.6.4": Change(),

@@ -141,6 +141,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         ),
         "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
+        "billing_extension_may_lack": "how machines are updated, which tests/corridor/test_in_place.py has by release",
         "empty_window_is_none": "when images change, which scenarios/disruption/images.yaml has by release",
         "repair_policies": _REPAIR,
         **dict.fromkeys(
