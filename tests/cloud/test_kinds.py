@@ -214,6 +214,24 @@ def test_identities_have_ids_that_vms_show() -> None:
     assert identity["tenantId"] == driver.cloud.state.settings.tenant
 
 
+def test_a_patch_adds_identities_and_only_null_takes_one_away() -> None:
+    """Karpenter counts on it (kaz pkg/controllers/nodeclaim/inplaceupdate/patch.go, patchVMIdentities)."""
+    driver = Driver()
+    driver.put_vm("aks-a")
+    path = driver.vm_path("aks-a")
+
+    def users(changes: dict[str, object]) -> list[str]:
+        body = {"identity": {"type": "UserAssigned", "userAssignedIdentities": changes}}
+        patched = driver.call("PATCH", path, body)
+        assert patched.status == 200
+        assert patched.body is not None
+        return sorted(patched.body["identity"]["userAssignedIdentities"])
+
+    assert users({"/first": {}}) == ["/first"]
+    assert users({"/second": {}}) == ["/first", "/second"]
+    assert users({"/first": None}) == ["/second"]
+
+
 def test_federated_credentials_and_roles() -> None:
     driver = Driver()
     put(driver, "Microsoft.ManagedIdentity/userAssignedIdentities", "i")

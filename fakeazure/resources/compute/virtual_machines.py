@@ -216,7 +216,17 @@ def _patch(state: State, request: Request) -> Response:
         list(texts(body, "zones")) if "zones" in body else list(old.get("zones") or ()),
         text(properties, "priority", old["properties"]["priority"]),
     )
-    return _change(state, request, id_, body)
+    return _change(state, request, id_, _with_identities(old, body))
+
+
+def _with_identities(old: Mapping[str, Any], body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A PATCH with the VM's user-assigned identities beside its own: it adds them, and only null takes one away."""
+    users = section(body, "identity").get("userAssignedIdentities")
+    if not users:
+        return body
+    merged = {**section(section(old, "identity"), "userAssignedIdentities"), **users}
+    kept = {name: value for name, value in merged.items() if value is not None}
+    return {**body, "identity": {**section(body, "identity"), "userAssignedIdentities": kept}}
 
 
 _KEPT = ("vmId", "provisioningState", "timeCreated", "priority", "osProfile", "instanceView", "hardwareProfile")
