@@ -224,11 +224,20 @@ class Karpenter:
     def _endings(self, access: Access) -> tuple[Controller, ...]:
         """Those who take nodes away that are to go."""
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
-        may_end = rules_of(self._instance_types.release.core).protection_may_end
+        core = self._instance_types.release.core
+        may_end = rules_of(core).protection_may_end
         return (
             self.evictions,
             NodeTermination(
-                engine, view, writer, sink, engine.clock, self.provider, self.evictions, protection_may_end=may_end
+                engine,
+                view,
+                writer,
+                sink,
+                engine.clock,
+                self.provider,
+                self.evictions,
+                core,
+                protection_may_end=may_end,
             ),
             GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
         )

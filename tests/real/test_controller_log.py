@@ -123,6 +123,15 @@ def test_nodes_that_go_without_a_command(world: World, message: str, reason: str
     assert [(each.node, each.nodeclaim) for each in found.nodes] == [(name_of(node), name_of(claim))]
 
 
+def test_commands_that_are_begun_side_by_side(world: World) -> None:
+    made = [line("created nodeclaim", NodeClaim={"name": f"default-{name}"}, reconcileID="7") for name in "bc"]
+    decided = going(world, command=COMMAND)
+    first, second = decisions([decided, made[0], decided, made[1]], world)
+    assert (first.replacements, second.replacements) == (("default-b",), ("default-c",))
+    first, second = decisions([decided, decided, *made], world)
+    assert (first.replacements, second.replacements) == (("default-b",), ("default-c",))
+
+
 @pytest.mark.parametrize("error", ["launching replacement nodeclaim, no", "marking disrupted, no", "something else"])
 def test_a_command_that_was_told_and_never_begun(world: World, error: str) -> None:
     failed = LogLine(

@@ -74,6 +74,7 @@ _V1_7 = replace(
     readiness_in_metrics=False,
     nodepool_cost_metric=False,
     consistency_is_error=True,
+    min_drain_seconds=0.0,
     nodepool_decision_metrics=False,
 )
 _V1_6_2 = replace(
@@ -86,7 +87,7 @@ _V1_6_2 = replace(
     held_repair_looks_again=False,
 )
 _V1_6_1 = replace(_V1_6_2, version="1.6.1")
-_V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32")
+_V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32", drain_conditions=False)
 _V1_4_0 = replace(
     _V1_5_0,
     version="1.4.0",

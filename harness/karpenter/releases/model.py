@@ -78,6 +78,11 @@ class CoreRelease:
         }
     )
     """The feature gates that can be switched."""
+    drain_conditions: bool = True
+    """NodeClaims that go have the conditions Drained and VolumesDetached (core ``pkg/controllers/node/termination``, since 1.6)."""
+    min_drain_seconds: float = 5.0
+    """So long a node drains at least, for pods that came before its taint was seen; the condition Drained is Unknown from the start then
+    (the same file, MinDrainTime, since 1.10)."""
     consistency_is_error: bool = False
     """A Node that is smaller than expected is logged as an error, `consistency error` (core ``pkg/controllers/nodeclaim/consistency``,
     up to 1.7)."""

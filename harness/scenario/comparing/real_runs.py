@@ -5,6 +5,7 @@ The simulated run comes first, with the times of a real one: it tells how long a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -20,6 +21,7 @@ from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.recordings import Recording
+from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.checks import check, label_table
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import expected_outcome, take_steps
@@ -41,6 +43,7 @@ REAL_LIMIT = 60.0
 _LATE = 25.0
 """Seconds of an idle machine in which a real world that looks at rest may still come to what the simulated one came to."""
 
+_MOMENT = re.compile(r"\b\d[\d.e+]*s\b")
 _QUESTIONS = frozenset({"requirements"})
 
 
@@ -145,8 +148,8 @@ class RealRuns:
             return Result.VIRTUAL, "is about runaways"
         if any(_has_schedule(each.object) for each in case.manifests):
             return Result.VIRTUAL, "has a budget with a schedule, which goes by the time of day"
-        azure = case.given.azure
-        if azure is not None and azure.prices:
+        changes = (step.azure for step in case.header.when if isinstance(step, StepMap))
+        if any(azure is not None and azure.prices for azure in (case.given.azure, *changes)):
             return Result.NOT_APPLICABLE, "has prices of its own; the controller asks only Azure's own price list"
         if release not in self._binaries:
             have = ", ".join(self._binaries) or "none"
@@ -253,9 +256,12 @@ class RealRuns:
 
 
 def _verdicts(run: Run) -> dict[str, str]:
-    """The expectations of the file: `holds`, or what was found."""
+    """The expectations of the file: `holds`, or what was found, without the moment."""
     seen = ((each.label, each.differences) for each in outside_verdicts(run))
-    return {label: f"{found[0].path}: {found[0].actual}" if found else "holds" for label, found in seen}
+    return {
+        label: _MOMENT.sub("SECONDS", f"{found[0].path}: {found[0].actual}") if found else "holds"
+        for label, found in seen
+    }
 
 
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:

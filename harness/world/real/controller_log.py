@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, MutableSequence
+from itertools import islice
 from typing import Any
 
 from harness.engine.disruptions import DELETE, EXPIRED, UNHEALTHY, Disrupted, Disruption
@@ -64,8 +65,8 @@ class LoggedDecisions:
         """Commands that the queue works at, each with its nodes as the log lists them."""
         self._made: dict[str, list[str]] = {}
         """NodeClaims by the reconcile in which they were made."""
-        self._begun: dict[str, Disruption] = {}
-        """Commands by the reconcile in which they were decided."""
+        self._begun: dict[str, list[tuple[Disruption, int]]] = {}
+        """Commands by the reconcile in which they were decided, several of static NodePools, each with how many replacements it has."""
 
     def read(self, line: LogLine) -> None:
         """Takes notice of a line."""
@@ -90,22 +91,26 @@ class LoggedDecisions:
             reason,
             str(line.values.get("decision") or ""),
             nodes,
-            tuple(self._made.get(turn, ())),
             savings=float(said["savings"]) if said else 0.0,
             drift=self._drift(nodes) if reason == DRIFTED else "",
             unpriced={each.labels[INSTANCE_TYPE]: MISSING_PRICE for each in nodes if self._is_unpriced(each)},
         )
         self._open.append((line.values.get("disrupted-nodes"), one))
-        self._begun[turn] = one
         self._found.append(one)
+        self._begun.setdefault(turn, []).append((one, int(line.values.get("replacement-node-count") or 0)))
+        self._share(turn)
 
     def _replaced(self, line: LogLine) -> None:
         """A NodeClaim was made: for a command if the same reconcile decides on one, before or after."""
         turn = str(line.values.get("reconcileID") or "")
-        made = self._made.setdefault(turn, [])
-        made.append(named(line.values, "NodeClaim"))
-        if turn and turn in self._begun:
-            self._begun[turn].replacements = tuple(made)
+        self._made.setdefault(turn, []).append(named(line.values, "NodeClaim"))
+        self._share(turn)
+
+    def _share(self, turn: str) -> None:
+        """Commands of one reconcile are begun side by side: which NodeClaim is whose the log does not say, only how many each has."""
+        made = iter(self._made.get(turn, ()) if turn else ())
+        for one, count in self._begun.get(turn, ()):
+            one.replacements = tuple(islice(made, count))
 
     def _ended(self, line: LogLine) -> None:
         """The queue is done with a command, which it calls by its nodes, or takes it back."""
@@ -118,10 +123,11 @@ class LoggedDecisions:
 
     def _not_begun(self, line: LogLine) -> None:
         """Nodes could not be marked, or a replacement could not be made: the command was told before that, and never got to the queue."""
-        one = self._begun.pop(str(line.values.get("reconcileID") or ""), None)
-        if one is not None and any(each in str(line.values.get("error") or "") for each in _NOT_BEGUN):
-            self._open = [(own, other) for own, other in self._open if other is not one]
-            self._found[:] = [other for other in self._found if other is not one]
+        turn = str(line.values.get("reconcileID") or "")
+        if any(each in str(line.values.get("error") or "") for each in _NOT_BEGUN):
+            never = [one for one, _ in self._begun.pop(turn, ()) if not one.replacements]
+            self._open = [(own, other) for own, other in self._open if other not in never]
+            self._found[:] = [other for other in self._found if other not in never]
 
     def _forced(self, line: LogLine) -> None:
         name = named(line.values, "NodeClaim")

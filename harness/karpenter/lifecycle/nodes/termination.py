@@ -22,6 +22,7 @@ from harness.karpenter.lifecycle.names import claim_of, nodepool_of
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted, with_disrupted
 from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.refusals import after_refusal
+from harness.karpenter.releases import CoreRelease
 from harness.kube.api.labels import EXCLUDE_BALANCERS
 from harness.kube.api.objects import (
     Object,
@@ -37,8 +38,6 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError
-
-MIN_DRAIN_SECONDS = 5.0
 
 
 class NodeTermination:
@@ -56,6 +55,7 @@ class NodeTermination:
         clock: Clock,
         provider: InstanceProvider,
         evictions: Evictions,
+        core: CoreRelease,
         *,
         protection_may_end: bool,
     ) -> None:
@@ -65,6 +65,7 @@ class NodeTermination:
         self._sink = sink
         self._clock = clock
         self._provider = provider
+        self._core = core
         self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=protection_may_end)
 
     def watches(self) -> Mapping[str, Router]:
@@ -123,28 +124,31 @@ class NodeTermination:
         self, node: Object, claim: Object | None, conditions: Conditions | None, deadline: int | None
     ) -> Result | None:
         """Drain, volumes, instance. Returns what to wait for, None when everything is done."""
-        if conditions is not None and conditions.get("Drained") is None:
-            conditions.set_unknown("Drained", "Draining", "Draining")
+        told = conditions if self._core.drain_conditions else None
+        least = self._core.min_drain_seconds
+        if told is not None and least and told.get("Drained") is None:
+            told.set_unknown("Drained", "Draining", "Draining")
         problem = self._drain.step(node, deadline)
         if problem is not None:
             self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {problem}")
+            if told is not None and not least:
+                told.set_unknown("Drained", "Draining", "Draining")
             return self._look_again(deadline)
-        if conditions is not None and not conditions.is_true("Drained"):
-            waited = (self._clock.now - parse(conditions.since("Drained"))) / SECOND
-            if waited < MIN_DRAIN_SECONDS:
+        if told is not None and not told.is_true("Drained"):
+            if least and (self._clock.now - parse(told.since("Drained"))) / SECOND < least:
                 return Result(1.0)
-            conditions.set_true("Drained")
+            told.set_true("Drained")
         waiting = self._volumes(node)
         if waiting and (deadline is None or self._clock.now <= deadline):
-            if conditions is not None:
-                conditions.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
+            if told is not None:
+                told.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
             return self._look_again(deadline)
-        if conditions is not None:
+        if told is not None:
             if waiting:
                 reason = "TerminationGracePeriodElapsed"
-                conditions.set_false("VolumesDetached", reason, reason)
+                told.set_false("VolumesDetached", reason, reason)
             else:
-                conditions.set_true("VolumesDetached")
+                told.set_true("VolumesDetached")
         if claim is None or conditions is None:
             return None
         gone = False
