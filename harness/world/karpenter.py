@@ -225,20 +225,9 @@ class Karpenter:
         """Those who take nodes away that are to go."""
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
         core = self._instance_types.release.core
-        may_end = rules_of(core).protection_may_end
         return (
             self.evictions,
-            NodeTermination(
-                engine,
-                view,
-                writer,
-                sink,
-                engine.clock,
-                self.provider,
-                self.evictions,
-                core,
-                protection_may_end=may_end,
-            ),
+            NodeTermination(engine, view, writer, sink, engine.clock, self.provider, self.evictions, core),
             GarbageCollection(view, writer, sink, engine.clock, self.provider, lambda: engine.revision),
         )
 

@@ -56,9 +56,8 @@ def going(world: World, **values: Any) -> LogLine:
         "Node": {"name": name_of(world.list("Node")[0])},
         "NodeClaim": {"name": name_of(world.list("NodeClaim")[0])},
     }
-    return line(
-        "disrupting node(s)", **{"decision": "replace", "disrupted-nodes": [names], "reconcileID": "7"}, **values
-    )
+    own = {"decision": "replace", "disrupted-nodes": [names], "replacement-node-count": 1, "reconcileID": "7"}
+    return line("disrupting node(s)", **own, **values)
 
 
 COMMAND = (

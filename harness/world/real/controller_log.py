@@ -97,7 +97,7 @@ class LoggedDecisions:
         )
         self._open.append((line.values.get("disrupted-nodes"), one))
         self._found.append(one)
-        self._begun.setdefault(turn, []).append((one, int(line.values.get("replacement-node-count") or 0)))
+        self._begun.setdefault(turn, []).append((one, int(str(line.values.get("replacement-node-count") or 0))))
         self._share(turn)
 
     def _replaced(self, line: LogLine) -> None:
@@ -125,9 +125,11 @@ class LoggedDecisions:
         """Nodes could not be marked, or a replacement could not be made: the command was told before that, and never got to the queue."""
         turn = str(line.values.get("reconcileID") or "")
         if any(each in str(line.values.get("error") or "") for each in _NOT_BEGUN):
-            never = [one for one, _ in self._begun.pop(turn, ()) if not one.replacements]
-            self._open = [(own, other) for own, other in self._open if other not in never]
-            self._found[:] = [other for other in self._found if other not in never]
+            told = self._begun.pop(turn, [])
+            lacking = [id(one) for one, count in told if len(one.replacements) < count]
+            never = {*(lacking or (id(one) for one, _ in told))}
+            self._open = [(own, other) for own, other in self._open if id(other) not in never]
+            self._found[:] = [other for other in self._found if id(other) not in never]
 
     def _forced(self, line: LogLine) -> None:
         name = named(line.values, "NodeClaim")

@@ -23,6 +23,7 @@ from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted, with_disru
 from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.releases import CoreRelease
+from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.labels import EXCLUDE_BALANCERS
 from harness.kube.api.objects import (
     Object,
@@ -56,8 +57,6 @@ class NodeTermination:
         provider: InstanceProvider,
         evictions: Evictions,
         core: CoreRelease,
-        *,
-        protection_may_end: bool,
     ) -> None:
         self._engine = engine
         self._view = view
@@ -66,7 +65,8 @@ class NodeTermination:
         self._clock = clock
         self._provider = provider
         self._core = core
-        self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=protection_may_end)
+        may_end = rules_of(core).protection_may_end
+        self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=may_end)
 
     def watches(self) -> Mapping[str, Router]:
         """Nodes that are being deleted, and pods that were deleted on them."""
