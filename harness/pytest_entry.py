@@ -36,6 +36,7 @@ OPTIONS = frozenset(
         "--kind-image",
         "--only-release",
         "--processes",
+        "--real-limit",
         "--record",
         "--release",
         "--require-cluster",

@@ -40,9 +40,9 @@ def lax(resource, obj, **more):
 admission.admit_custom_resource = lax
 """,
     "disrupt": """
-import harness.karpenter.disruption.methods.consolidation as consolidation
-right = consolidation.cheaper
-consolidation.cheaper = lambda planned, price: right(planned, price + 1e-9)  # at most as dear, not cheaper
+import harness.karpenter.disruption.methods.replacing as replacing
+right = replacing.cheaper
+replacing.cheaper = lambda planned, price: right(planned, price + 1e-9)  # at most as dear, not cheaper
 """,
 }
 

@@ -20,9 +20,9 @@ def some_days(seed: int):
     return told_by(world)
 
 
-def asking_all(pod, infos, version):
+def asking_all(pod, infos, version, siblings):
     """The answers of nodes that are all asked again."""
-    standing = Standing(pod, version)
+    standing = Standing(pod, version, siblings)
     standing.changed.update(infos)
     return standing
 
@@ -40,5 +40,5 @@ def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
     known = some_days(seed)
     assert any(asked), "some candidates are alike"
     forget(monkeypatch)
-    monkeypatch.setattr(Standings, "of", lambda self, look, pod, infos, version: asking_all(pod, infos, version))
+    monkeypatch.setattr(Standings, "of", lambda self, look, *asked: asking_all(*asked))
     assert some_days(seed) == known
