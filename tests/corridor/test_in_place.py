@@ -218,6 +218,18 @@ def test_a_nodeclaim_that_is_being_deleted_is_left_alone(walk: Any) -> None:
     assert patches(world) == []
 
 
+def test_an_aksnodeclass_that_is_made_anew_with_other_tags_counts(walk: Any) -> None:
+    world = tagged(walk)
+    known = hash_of(world)
+    world.delete("AKSNodeClass", "default")
+    world.ports.writer(ADMIN).patch("AKSNodeClass", "default", {"metadata": {"finalizers": None}})
+    world.apply(nodeclass(imageFamily="Ubuntu2204", tags={"team": "payments"}))
+    world.settle()
+    world.advance(60)
+    assert tags_of_vm(world) == {"team": "payments"}
+    assert hash_of(world) != known
+
+
 def test_nodeclaims_of_another_nodeclass_are_left_alone(walk: Any) -> None:
     world = tagged(walk)
     world.apply(nodeclass("other", imageFamily="Ubuntu2204", tags=OLD))

@@ -64,7 +64,7 @@ class InPlaceUpdates:
         self._failed: dict[str, int] = {}
 
     def watches(self) -> Mapping[str, Router]:
-        """New NodeClaims, and those of AKSNodeClasses whose tags change."""
+        """New NodeClaims, and those of AKSNodeClasses that are new or whose tags change."""
         if not self._updates.tags_count:
             return {"NodeClaim": self._new}
         return {"NodeClaim": self._new, "AKSNodeClass": self._tagged}
@@ -73,7 +73,7 @@ class InPlaceUpdates:
     def _new(self, change: Change) -> Iterable[Hashable]:
         return (name_of(change.object),)
 
-    @of_types(ChangeType.MODIFIED)
+    @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
     def _tagged(self, change: Change) -> Iterable[Hashable]:
         nodeclass, old = change.object, change.old
         if old is not None and (spec_of(old).get("tags") or {}) == (spec_of(nodeclass).get("tags") or {}):

@@ -7,6 +7,7 @@ Sources: kubernetes pkg/scheduler/framework/preemption, pkg/scheduler/framework/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from harness.kube.api.objects import (
     Object,
@@ -17,6 +18,7 @@ from harness.kube.api.objects import (
     namespace_of,
     spec_of,
     status_of,
+    uid_of,
 )
 from harness.kube.api.selectors import Selector
 from harness.kube.scheduling.filters import Failure, Filters
@@ -79,10 +81,12 @@ def preempt(
     budgets: Sequence[Object],
     volumes: PodVolumes | None,
     namespaces: Sequence[Object] = (),
+    promised: Mapping[str, Sequence[Object]] = MappingProxyType({}),
 ) -> Preemption | Futile:
     """Which pods leave which node for a pod that no node takes, or why none do.
 
-    `failures` are those of the nodes, in their order, `namespaces` the cluster's Namespaces.
+    `failures` are those of the nodes, in their order, `namespaces` the cluster's Namespaces, `promised` the pods for which others are
+    to leave each node.
     """
     if spec_of(pod).get("preemptionPolicy") == "Never":
         return Futile(_NEVER)
@@ -99,7 +103,8 @@ def preempt(
         if failure.helpless:
             reasons.append((NOT_HELPFUL,))
             continue
-        found = _on_node(pod, index, nodes, budgets, volumes, namespaces)
+        own = promised.get(nodes[index].name, ())
+        found = _on_node(pod, index, nodes, budgets, volumes, namespaces, own)
         if isinstance(found, _Candidate):
             candidates.append(found)
         else:
@@ -118,6 +123,7 @@ def _on_node(
     budgets: Sequence[Object],
     volumes: PodVolumes | None,
     namespaces: Sequence[Object],
+    nominated: Sequence[Object],
 ) -> _Candidate | tuple[str, ...]:
     """The candidate with the fewest victims on this node, or the reasons why victims would not help."""
     info, priority = nodes[index], priority_of(pod)
@@ -128,7 +134,10 @@ def _on_node(
     def failure(gone: Sequence[Object]) -> Failure | None:
         left = info.without(gone)
         around = [*nodes[:index], left, *nodes[index + 1 :]]
-        return Filters.of(pod, around, volumes, namespaces).failure(left)
+        found = Filters.of(pod, around, volumes, namespaces).failure(left)
+        if found is None and nominated:
+            found = beside(pod, index, around, nominated, volumes, namespaces)
+        return found
 
     refused = failure(lower)
     if refused is not None:
@@ -143,6 +152,24 @@ def _on_node(
             gone.append(each)
             violations += each in violating
     return _Candidate(info.name, tuple(sorted(gone, key=_importance)), violations)
+
+
+def beside(
+    pod: Object,
+    index: int,
+    nodes: Sequence[NodeInfo],
+    nominated: Sequence[Object],
+    volumes: PodVolumes | None,
+    namespaces: Sequence[Object],
+) -> Failure | None:
+    """Why the node does not take the pod together with the nominated pods of no lower priority; None when it does."""
+    priority = priority_of(pod)
+    others = [each for each in nominated if priority_of(each) >= priority and uid_of(each) != uid_of(pod)]
+    if not others:
+        return None
+    crowded = nodes[index].with_also(others)
+    around = [*nodes[:index], crowded, *nodes[index + 1 :]]
+    return Filters.of(pod, around, volumes, namespaces).failure(crowded)
 
 
 def _by_budget(pods: Sequence[Object], budgets: Sequence[Object]) -> tuple[list[Object], list[Object]]:

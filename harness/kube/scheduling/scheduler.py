@@ -9,14 +9,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from harness.kube.api.objects import Object, status_of, uid_of
+from harness.kube.api.objects import Object, status_of
 from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.filters import NOT_NAMED, NOT_SELECTED, UNTOLERATED_TAINT, Failure, Filters
 from harness.kube.scheduling.loads import Load, load_of_incoming
 from harness.kube.scheduling.node_affinity import preferred_weight
-from harness.kube.scheduling.placement import NodeInfo, priority_of
-from harness.kube.scheduling.preemption import NOT_HELPFUL, Futile, Preemption, preempt
+from harness.kube.scheduling.placement import NodeInfo
+from harness.kube.scheduling.preemption import NOT_HELPFUL, Futile, Preemption, beside, preempt
 from harness.kube.scheduling.scores import Row, Score, allocation, scored
 from harness.kube.scheduling.soft_spread import SoftSpread
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE, tolerates
@@ -110,7 +110,7 @@ def schedule(
     def failure(index: int, info: NodeInfo) -> Failure | None:
         found = filters.failure(info)
         if found is None and nominated and info.name in nominated:
-            found = _beside(pod, index, nodes, nominated[info.name], volumes, namespaces)
+            found = beside(pod, index, nodes, nominated[info.name], volumes, namespaces)
         return found
 
     # most nodes are full, and nobody asks for the whole reason where another one takes the pod
@@ -119,7 +119,7 @@ def schedule(
     ]
     if not fitting:
         found = [each for index, info in enumerate(nodes) if (each := failure(index, info)) is not None]
-        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces)
+        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces, nominated or {})
         return Unschedulable(tuple(found), version, preemption=preemption)
     if len(fitting) == 1:
         return fitting[0].name
@@ -135,24 +135,6 @@ def _futile(pod: Object) -> Futile:
     """The result of preemption where no node was tried."""
     found = preempt(pod, (), (), (), None)
     return found if isinstance(found, Futile) else Futile()
-
-
-def _beside(
-    pod: Object,
-    index: int,
-    nodes: Sequence[NodeInfo],
-    nominated: Sequence[Object],
-    volumes: PodVolumes | None,
-    namespaces: Sequence[Object],
-) -> Failure | None:
-    """Why the node does not take the pod together with the nominated pods of no lower priority; None when it does."""
-    priority = priority_of(pod)
-    others = [each for each in nominated if priority_of(each) >= priority and uid_of(each) != uid_of(pod)]
-    if not others:
-        return None
-    crowded = nodes[index].with_also(others)
-    around = [*nodes[:index], crowded, *nodes[index + 1 :]]
-    return Filters.of(pod, around, volumes, namespaces).failure(crowded)
 
 
 def row(asking: Filters, load: Load, info: NodeInfo, version: Version) -> Row:
