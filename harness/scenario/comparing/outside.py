@@ -18,7 +18,7 @@ _OF_THE_LAUNCHER = frozenset({"from", "withheld"})
 def outside_verdicts(run: Run) -> Iterator[Verdict]:
     """The verdicts of the expectations of the file, but for those about metrics: a world counts them where it has the simulated loop."""
     for entry in run.case.then:
-        if entry.expectation.metric is not None:
+        if entry.inner.expectation.metric is not None:
             continue
         for verdict in check(entry, run):
             seen = [each for each in verdict.differences if each.path.rpartition(".")[2] not in _OF_THE_LAUNCHER]
