@@ -211,9 +211,8 @@ def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -
             delete.extend(present)
         else:
             running = [pod for pod in present if not is_terminal(pod) and not is_terminating(pod)]
-            running.sort(
-                key=lambda pod: not spec_of(pod).get("nodeName")
-            )  # of two that were made at once the bound one stays
+            # of two that were made at once the bound one stays
+            running.sort(key=lambda pod: not spec_of(pod).get("nodeName"))
             delete.extend(pod for pod in present if pod not in running[:1])
     delete.extend(pod for rest in by_node.values() for pod in rest if not spec_of(pod).get("nodeName"))
     return Plan(tuple(create), tuple(pod for pod in delete if not is_terminating(pod)))

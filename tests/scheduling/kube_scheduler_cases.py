@@ -313,7 +313,7 @@ _PLUGINS = (
 
 
 def heard(said: Json) -> Json:
-    """An answer of Go's in the form of ours."""
+    """Returns an answer of the real plugins in the form that ours have."""
     return {
         "refused": {name: sorted(reasons) for name, reasons in said["refused"].items()},
         "scores": {

@@ -30,9 +30,8 @@ class Siblings:
         chosen = owner_selector(pod, self._view.get)
         if chosen is None:
             return None
-        known = self._known.get(
-            id(chosen)
-        )  # which stays this one's while it is kept here; objects are never changed in place
+        # the id stays this one's while it is kept here; objects are never changed in place
+        known = self._known.get(id(chosen))
         if known is None:
             if len(self._known) >= _MOST:
                 self._known.clear()

@@ -108,9 +108,8 @@ class Workloads:
         return DONE
 
     def _roll(self, owner: Object, sets: list[Object]) -> None:
-        spec = spec_of(
-            owner
-        )  # what a Deployment wants depends on it alone, which stays the same object while status is written
+        # what a Deployment wants depends on its spec alone, which stays the same object while status is written
+        spec = spec_of(owner)
         wanted = self._wanted.of(spec, lambda: workloads.deployment_replica_set(owner), uid_of(owner))
         current = next((each for each in sets if name_of(each) == name_of(wanted)), None)
         if current is None:

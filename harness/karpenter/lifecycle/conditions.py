@@ -36,9 +36,8 @@ class Conditions:
         self._generation = meta.get("generation", 0)
         self._deleting = bool(meta.get("deletionTimestamp"))
         found: Any = conditions_of(obj)
-        self.items: list[dict[str, Any]] = list(
-            found
-        )  # the object's own, which are never changed: others take their place
+        # the object's own, which are never changed: others take their place
+        self.items: list[dict[str, Any]] = list(found)
         self.changed = False
         self._created = meta.get("creationTimestamp") or now
         self._now = now

@@ -42,6 +42,11 @@ def is_managed(claim: Object) -> bool:
     return ref.get("group") == azure.GROUP and ref.get("kind") == "AKSNodeClass"
 
 
+def nodeclass_of(claim: Object) -> str:
+    """The name of the AKSNodeClass that a NodeClaim refers to, "" when it refers to none."""
+    return str((spec_of(claim).get("nodeClassRef") or {}).get("name") or "")
+
+
 def nodes_of(view: View, claim: Object) -> Sequence[Object]:
     """The Nodes with the provider id of a NodeClaim."""
     provider_id = status_of(claim).get("providerID")

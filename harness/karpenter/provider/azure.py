@@ -32,6 +32,7 @@ from harness.karpenter.launch import (
 )
 from harness.karpenter.launch.names import machine_name, resource_name
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance
+from harness.karpenter.lifecycle.names import nodeclass_of
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
@@ -177,7 +178,7 @@ class AzureProvider:
             self._vms.delete(instance.name)
 
     def _nodeclass(self, claim: Object) -> Object:
-        name = str((spec_of(claim).get("nodeClassRef") or {}).get("name") or "")
+        name = nodeclass_of(claim)
         found = self._view.get("AKSNodeClass", name)
         if found is None or is_terminating(found):
             if found is None:

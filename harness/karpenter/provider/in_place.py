@@ -12,7 +12,7 @@ from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer, of_types
 from harness.karpenter.launch.nodeclaim import IN_PLACE_UPDATE_HASH
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
-from harness.karpenter.lifecycle.names import is_managed
+from harness.karpenter.lifecycle.names import is_managed, nodeclass_of
 from harness.karpenter.provider.machine_updates import CONTROLLER, MachineUpdates
 from harness.kube.api.objects import (
     Object,
@@ -79,7 +79,7 @@ class InPlaceUpdates:
         if old is not None and (spec_of(old).get("tags") or {}) == (spec_of(nodeclass).get("tags") or {}):
             return ()
         name = name_of(nodeclass)
-        return [name_of(claim) for claim in self._view.list("NodeClaim") if _nodeclass_name(claim) == name]
+        return [name_of(claim) for claim in self._view.list("NodeClaim") if nodeclass_of(claim) == name]
 
     def reconcile(self, key: Hashable) -> Result:
         """Looks at a NodeClaim, or goes on with its update."""
@@ -127,7 +127,7 @@ class InPlaceUpdates:
         """The AKSNodeClass that counts; none does where tags do not. Raises ReconcileError."""
         if not self._updates.tags_count:
             return {}
-        name = _nodeclass_name(claim)
+        name = nodeclass_of(claim)
         found = self._view.get("AKSNodeClass", name)
         if found is None:
             problem = f"getting AKSNodeClass {name}: AKSNodeClass.karpenter.azure.com {quote(name)} not found"
@@ -147,7 +147,7 @@ class InPlaceUpdates:
         """Whether the machine is to be another again: changes that came during the update were put off."""
         if not self._updates.tags_count:
             return False
-        nodeclass = self._view.get("AKSNodeClass", _nodeclass_name(update.claim))
+        nodeclass = self._view.get("AKSNodeClass", nodeclass_of(update.claim))
         return nodeclass is not None and self._updates.goal(update.claim, nodeclass) != update.goal
 
     def _failure(self, name: str, problem: str, wait: Wait | None = None) -> ReconcileError:
@@ -157,7 +157,3 @@ class InPlaceUpdates:
 
     def _say(self, message: str, name: str, **values: str) -> None:
         self._sink.log("debug", self.name, message, NodeClaim=name, **values)
-
-
-def _nodeclass_name(claim: Object) -> str:
-    return str((spec_of(claim).get("nodeClassRef") or {}).get("name") or "")

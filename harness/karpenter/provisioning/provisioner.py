@@ -198,9 +198,8 @@ class Provisioner:
         self._passes += 1
         types, before = self.instance_types(), self._solved
         if before is not None and before[:-1] == state[:-1] and not self._results.momentary and not self._listeners:
-            self._solved = (
-                state  # only time has passed: the results are the same, and nobody looks at the simulation itself
-            )
+            # only time has passed: the results are the same, and nobody looks at the simulation itself
+            self._solved = state
             return
         snapshot = replace(self.snapshot(), number=self._passes)
         ledger, release, indexes = ledger_for(self._listeners), self._instance_types.release, self._indexes

@@ -93,7 +93,9 @@ class LoggedDecisions:
             nodes,
             savings=float(said["savings"]) if said else 0.0,
             drift=self._drift(nodes) if reason == DRIFTED else "",
-            unpriced={each.labels[INSTANCE_TYPE]: MISSING_PRICE for each in nodes if self._is_unpriced(each)},
+            unpriced={
+                size: MISSING_PRICE for each in nodes if (size := each.labels.get(INSTANCE_TYPE)) and not each.price
+            },
         )
         self._open.append((line.values.get("disrupted-nodes"), one))
         self._found.append(one)
@@ -152,10 +154,6 @@ class LoggedDecisions:
         size = labels.get(INSTANCE_TYPE, "")
         price = self._price(size, labels.get(CAPACITY_TYPE, "")) if size else None
         return Disrupted(NodeClaimName(claim), NodeName(node), labels.get(NODEPOOL, ""), labels, price or 0.0)
-
-    def _is_unpriced(self, node: Disrupted) -> bool:
-        size = node.labels.get(INSTANCE_TYPE)
-        return size is not None and self._price(size, node.labels.get(CAPACITY_TYPE, "")) is None
 
     def _drift(self, nodes: tuple[Disrupted, ...]) -> str:
         """Why the first of the nodes has drifted."""

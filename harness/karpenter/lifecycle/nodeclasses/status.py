@@ -15,6 +15,7 @@ from harness.karpenter.labels.azure import NODE_CLASS_HASH, NODE_CLASS_HASH_VERS
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.lifecycle.conditions import Conditions
+from harness.karpenter.lifecycle.names import nodeclass_of
 from harness.karpenter.lifecycle.nodeclasses.maintenance import WindowError, is_open
 from harness.karpenter.lifecycle.nodeclasses.node_images import Images, NodeImages, kept
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
@@ -195,13 +196,10 @@ class NodeClasses:
         return self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"annotations": marks}})
 
     def _finalize(self, nodeclass: Object) -> Result:
-        using = [
-            claim
-            for claim in self._view.list("NodeClaim")
-            if (spec_of(claim).get("nodeClassRef") or {}).get("name") == name_of(nodeclass)
-        ]
+        name = name_of(nodeclass)
+        using = [name_of(claim) for claim in self._view.list("NodeClaim") if nodeclass_of(claim) == name]
         if using:
-            text = f"Waiting on NodeClaim termination for {pretty_slice([name_of(each) for each in using], _NAMED)}"
+            text = f"Waiting on NodeClaim termination for {pretty_slice(using, _NAMED)}"
             self._sink.event(nodeclass, "Normal", "WaitingOnNodeClaimTermination", text)
             return Result(_TOLD_AGAIN, Wait.ALARM)
         kept = [each for each in finalizers_of(nodeclass) if each != FINALIZER]

@@ -89,8 +89,9 @@ def _wrong_figures(body: Disrupted, one: Disruption) -> Iterator[Difference]:
 def _wrong_in_log(body: Disrupted, one: Disruption) -> Iterator[Difference]:
     """A real controller's log has no method, savings with two decimals, and none before core 1.10."""
     if body.savings is not None and one.savings:
-        known = isinstance(body.savings, int | float)
-        wanted = round(float(body.savings), _LOGGED_DECIMALS) if known else body.savings  # type: ignore[arg-type]
+        wanted = body.savings
+        if isinstance(wanted, int | float):
+            wanted = round(float(wanted), _LOGGED_DECIMALS)
         yield from differences(wanted, one.savings, "savings")
 
 
