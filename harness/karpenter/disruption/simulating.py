@@ -10,6 +10,7 @@ from math import inf
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events.texts import failed_scheduling, sentence
 from harness.karpenter.disruption.situation import Situation, View
+from harness.karpenter.lifecycle.nominations import machine_text
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent, TopologyError, pod_key
 from harness.karpenter.scheduling.likeness.outcomes import Foretold
 from harness.karpenter.scheduling.nodes.state import StateNode
@@ -263,7 +264,6 @@ def _too_early(node: StateNode) -> str:
     """Core's text about a pod that would go to a node which is not initialized."""
     text: str | None = node.remembered.get(_too_early)
     if text is None:
-        names = [f"nodeclaim/{name_of(node.nodeclaim)}"] if node.nodeclaim is not None else []
-        named = ", ".join([*names, *([f"node/{name_of(node.node)}"] if node.node is not None else [])])
-        text = node.remembered[_too_early] = f"would schedule against uninitialized {named}"
+        nodeclaim, own = (None if each is None else name_of(each) for each in (node.nodeclaim, node.node))
+        text = node.remembered[_too_early] = f"would schedule against uninitialized {machine_text(nodeclaim, own)}"
     return text

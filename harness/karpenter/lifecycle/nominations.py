@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["NOMINATED", "nominated_node", "nomination"]
+__all__ = ["NOMINATED", "machine_text", "nominated_node", "nomination"]
 
 NOMINATED = "Nominated"
 """The reason of the event."""
@@ -12,9 +12,14 @@ _BEGIN = "Pod should schedule on: "
 
 def nomination(nodeclaim: str | None, node: str | None) -> str:
     """Returns the message of the event: the NodeClaim, the Node, or both where a NodeClaim has its Node."""
+    return _BEGIN + machine_text(nodeclaim, node)
+
+
+def machine_text(nodeclaim: str | None, node: str | None) -> str:
+    """Returns how Karpenter calls a machine in its sentences: `nodeclaim/NAME, node/NAME`, of which it may lack one."""
     names = [f"nodeclaim/{nodeclaim}"] if nodeclaim is not None else []
     names += [f"node/{node}"] if node is not None else []
-    return _BEGIN + ", ".join(names)
+    return ", ".join(names)
 
 
 def nominated_node(message: str) -> tuple[str, str]:
