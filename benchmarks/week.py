@@ -5,7 +5,7 @@ python -m benchmarks.week [NODES]
 
 from __future__ import annotations
 
-import sys
+import argparse
 from collections import Counter
 from time import process_time
 from typing import Any
@@ -127,4 +127,6 @@ def week(nodes: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(week(int(sys.argv[1]) if len(sys.argv) > 1 else 100))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.week", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("nodes", type=int, nargs="?", default=100, metavar="NODES", help="about how many (default 100)")
+    print(week(parser.parse_args().nodes))

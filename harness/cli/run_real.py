@@ -22,9 +22,8 @@ def comparing_runner(arguments: argparse.Namespace, runner: Runner) -> Comparing
         if arguments.real_limit is not None:
             raise InputError("--real-limit is about --karpenter simulated,real")
         return None
-    from harness.cli.durations import seconds_of
     from harness.scenario.comparing.kept import KeptDifferences
-    from harness.scenario.comparing.real_runs import REAL_LIMIT
+    from harness.scenario.comparing.limit import limit_of
     from harness.scenario.comparing.runner import ComparingRunner
     from harness.world.real.binaries import VARIABLE, BinariesWrong, binaries
     from harness.world.real.process import missing_tools
@@ -32,9 +31,9 @@ def comparing_runner(arguments: argparse.Namespace, runner: Runner) -> Comparing
     if arguments.n != 1:
         raise InputError("-n: --karpenter simulated,real runs one case at a time; pytest -n runs several")
     try:
-        limit = REAL_LIMIT if arguments.real_limit is None else seconds_of(arguments.real_limit)
+        limit = limit_of(arguments.real_limit)
     except ValueError as error:
-        raise InputError(f"--real-limit: {error}") from None
+        raise InputError(str(error)) from None
     try:
         found = binaries()
     except BinariesWrong as error:

@@ -53,6 +53,10 @@ class ScenarioItem(pytest.Function):
 
     def __init__(self, *, case: Case, **arguments: Any) -> None:
         super().__init__(**arguments)
+        if hasattr(
+            self, "id"
+        ):  # pytest from 9.2; it reads the ids that it kept with the brackets apart, for --last-failed and --stepwise
+            self._id = type(self.id).parse(self.nodeid)
         self.case = case
         declared = self.config.stash.setdefault(TAGS, set())
         for tag in case.header.tags:

@@ -59,14 +59,12 @@ def karpenters(config: pytest.Config) -> tuple[str, ...]:
 
 def real_limit(config: pytest.Config) -> float:
     """Seconds of `--real-limit`; a usage error for what is no duration."""
-    from harness.scenario.comparing.real_runs import REAL_LIMIT
-    from harness.scenario.language.models.base import parse_duration
+    from harness.scenario.comparing.limit import limit_of
 
-    given = config.getoption("scenarios_real_limit")
     try:
-        return REAL_LIMIT if given is None else parse_duration(given)
-    except ValueError:
-        raise pytest.UsageError(f"--real-limit {given}: a duration such as 5m is expected") from None
+        return limit_of(config.getoption("scenarios_real_limit"))
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def is_compared(config: pytest.Config) -> bool:

@@ -78,6 +78,18 @@ def test_selection(project: pytest.Pytester, arguments: tuple[str, ...], selecte
     assert len([line for line in result.stdout.lines if line.startswith("web.yaml::")]) == selected
 
 
+def test_cases_that_failed_are_found_again(project: pytest.Pytester) -> None:
+    project.makefile(".yaml", web=FILE)
+
+    def again(*arguments: str) -> pytest.RunResult:
+        return project.runpytest_inprocess("-p", "no:xdist", "web.yaml", "-k", "sizes or later", *arguments)
+
+    again().assert_outcomes(failed=2, skipped=1)
+    again("--last-failed").assert_outcomes(failed=2, deselected=3)
+    again("--stepwise", "-k", "sizes and 1.14.0").assert_outcomes(failed=1, deselected=4)
+    again("--stepwise").assert_outcomes(failed=1, deselected=3)  # it begins where it ended
+
+
 def test_mistakes_are_collection_errors_without_traceback(project: pytest.Pytester) -> None:
     project.makefile(".yaml", bad="scenario: x\ngiven: {karpenter: 9.9.9}\nthen: [{requirments: {}}]\n")
     project.makefile(".yaml", release="scenario: x\ngiven: {karpenter: 9.9.9}\nthen: [{pods: {bound: 0}}]\n")

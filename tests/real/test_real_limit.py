@@ -63,7 +63,14 @@ def test_what_a_case_needs(tmp_path: Path, needs: str, result: Result, reason: s
     ("options", "said"),
     [
         (["--real-limit", "5m"], "--real-limit is about --karpenter simulated,real"),
-        (["--karpenter", "simulated,real", "--real-limit", "soon"], "--real-limit"),
+        (
+            ["--karpenter", "simulated,real", "--real-limit", "soon"],
+            "--real-limit: a duration above 0 such as 5m or 1h30m is expected, not 'soon'",
+        ),
+        (
+            ["--karpenter", "simulated,real", "--real-limit", "0s"],
+            "--real-limit: a duration above 0 such as 5m or 1h30m is expected, not '0s'",
+        ),
     ],
 )
 def test_an_option_that_cannot_mean_anything(

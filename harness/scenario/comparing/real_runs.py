@@ -19,6 +19,7 @@ from harness.kube.api.objects import Object, spec_of
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
 from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
+from harness.scenario.comparing.limit import REAL_LIMIT
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.recordings import Recording
 from harness.scenario.language.models.steps import StepMap
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
     from harness.world.facts import Facts
     from harness.world.real.world import RealWorld
 
-__all__ = ["REAL_LIMIT", "RealRuns"]
-
-REAL_LIMIT = 60.0
-"""Seconds of virtual time that a case may take to be run in real time, where nobody says more."""
+__all__ = ["RealRuns"]
 
 _LATE = 25.0
 """Seconds of an idle machine in which a real world that looks at rest may still come to what the simulated one came to."""
