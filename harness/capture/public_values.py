@@ -67,7 +67,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     azure.AKS_EBPF_DATAPLANE: frozenset({"cilium"}),
     azure.AKS_LOCAL_DNS_STATE: frozenset({"enabled", "disabled"}),
 }
-"""What each of these labels can say (harness.karpenter.launch.base_labels; AKS's OS SKUs)."""
+"""What each of these labels can say (harness.karpenter.launch.labels.base; AKS's OS SKUs)."""
 
 _PARTS = frozenset({azure.SKU_FAMILY, azure.SKU_SERIES, azure.SKU_GPU_NAME})
 

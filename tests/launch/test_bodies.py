@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.karpenter.launch import MachinePlan, VmPlan
-from harness.karpenter.launch.names import machine_name, provider_id
+from harness.karpenter.launch.bodies.names import machine_name, provider_id
 from tests.launch.conftest import GROUP, SUBSCRIPTION, nodeclaim, recorded_bodies
 
 Launcher = Callable[..., Any]

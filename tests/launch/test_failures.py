@@ -7,7 +7,7 @@ import pytest
 
 from harness.karpenter.instancetypes import UnavailableOfferings
 from harness.karpenter.launch import AzureFailure, FailureKind, classify
-from harness.karpenter.launch.error_handlers import machine_begin_error, machine_provisioning_error, vm_error
+from harness.karpenter.launch.failures.handlers import machine_begin_error, machine_provisioning_error, vm_error
 from harness.karpenter.releases import provider
 from tests.launch.conftest import nodeclaim
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.karpenter.launch import LaunchError, Source, populated_labels
-from harness.karpenter.launch.base_labels import can_kubelet_set
+from harness.karpenter.launch.labels.base import can_kubelet_set
 from harness.karpenter.releases import provider
 from tests.launch.conftest import nodeclaim
 

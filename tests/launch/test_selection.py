@@ -11,7 +11,7 @@ from harness.explain.labels.probes import default_objects
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.launch import claim_requirements, resolve_instance_types
 from harness.karpenter.launch.choice import choose
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.provider.selection import PriceOrders, best_types
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.world import World

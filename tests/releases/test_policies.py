@@ -11,7 +11,7 @@ from harness import World
 from harness.cli import main
 from harness.explain.labels.design_documents import claimed_keys, decisions, differences, differences_of
 from harness.explain.labels.probes import LabelProbe, PodOutcome
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.launch.images import node_image_version
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, UnknownRelease, provider
 from harness.karpenter.releases.policies import NOT_SIMULATED

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.instancetypes.unavailable import UnavailableOfferings
 from harness.karpenter.labels.core import SPOT
-from harness.karpenter.launch.error_handlers import codes_of
+from harness.karpenter.launch.failures.handlers import codes_of
 from harness.world import World
 
 __all__ = ["Shortages", "quota_text"]

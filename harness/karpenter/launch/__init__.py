@@ -1,15 +1,15 @@
 """From a NodeClaim to the bodies that are sent to Azure, and back to the NodeClaim that core sees.
 
-:func:`plan` is the way in. Every label keeps its layers and sources (:mod:`~harness.karpenter.launch.labels`); failures of Azure
-are classified by :mod:`~harness.karpenter.launch.error_handlers`.
+:func:`plan` is the way in. Every label keeps its layers and sources (:mod:`~harness.karpenter.launch.labels.layers`); failures of Azure
+are classified by :mod:`~harness.karpenter.launch.failures.handlers`.
 """
 
 from harness.karpenter.launch.choice import Choice, choose, claim_requirements, resolve_instance_types
 from harness.karpenter.launch.environment import LaunchEnvironment
-from harness.karpenter.launch.error_handlers import AzureFailure, Verdict, classify
-from harness.karpenter.launch.errors import FailureKind, LaunchError
+from harness.karpenter.launch.failures.errors import FailureKind, LaunchError
+from harness.karpenter.launch.failures.handlers import AzureFailure, Verdict, classify
 from harness.karpenter.launch.inputs import Launch
-from harness.karpenter.launch.labels import Labels, Source
+from harness.karpenter.launch.labels.layers import Labels, Source
 from harness.karpenter.launch.nodeclaim import Created, populated_labels
 from harness.karpenter.launch.plan import MachinePlan, VmPlan, plan
 

@@ -10,7 +10,7 @@ from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.labels.azure import SKU_ULTRA_SSD
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE

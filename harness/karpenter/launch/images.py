@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.azure import SKU_HYPERV
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import ARCH

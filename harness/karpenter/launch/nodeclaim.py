@@ -7,11 +7,11 @@ from harness.engine.names import ProviderId
 from harness.karpenter.instancetypes.offerings import placement_scope, zone_label
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT
+from harness.karpenter.launch.bodies.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash
 from harness.karpenter.launch.choice import Choice, claim_requirements
-from harness.karpenter.launch.errors import LaunchPanic
-from harness.karpenter.launch.labels import Labels, Source, single_values
+from harness.karpenter.launch.failures.errors import LaunchPanic
+from harness.karpenter.launch.labels.layers import Labels, Source, single_values
 from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
-from harness.karpenter.launch.tags import NODEPOOL_TAG, hashed_tags, in_place_update_hash
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.requirement import EmptyRange
 from harness.kube.api.labels import ZONE

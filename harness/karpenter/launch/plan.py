@@ -9,27 +9,27 @@ from harness.engine.names import VmId
 from harness.karpenter.instancetypes.computed import architecture_of, ephemeral_disk
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
-from harness.karpenter.launch.base_labels import base_labels
-from harness.karpenter.launch.bootstrapping import BootstrapInput, provision_values
+from harness.karpenter.launch.bodies.machine import MachineInput, machine_body
+from harness.karpenter.launch.bodies.names import machine_name, provider_id, resource_name
+from harness.karpenter.launch.bodies.tags import machine_tags, resource_tags
+from harness.karpenter.launch.bodies.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
+from harness.karpenter.launch.boot.bootstrapping import BootstrapInput, provision_values
+from harness.karpenter.launch.boot.custom_data import ScriptInput, script
+from harness.karpenter.launch.boot.kubelet import kubelet_flags
 from harness.karpenter.launch.choice import Choice, choose, claim_requirements, resolve_instance_types
-from harness.karpenter.launch.custom_data import ScriptInput, script
-from harness.karpenter.launch.errors import LaunchError, LaunchPanic
+from harness.karpenter.launch.failures.errors import LaunchError, LaunchPanic
 from harness.karpenter.launch.images import (
     ImageDefinition,
     image_definition_of,
     resolve_image,
 )
 from harness.karpenter.launch.inputs import Launch
-from harness.karpenter.launch.kubelet import kubelet_flags
-from harness.karpenter.launch.labels import Labels
-from harness.karpenter.launch.machine import MachineInput, machine_body
-from harness.karpenter.launch.names import machine_name, provider_id, resource_name
-from harness.karpenter.launch.node_labels import machine_leaves_out, node_labels
+from harness.karpenter.launch.labels.base import base_labels
+from harness.karpenter.launch.labels.layers import Labels
+from harness.karpenter.launch.labels.node import machine_leaves_out, node_labels
+from harness.karpenter.launch.labels.taints import claim_taints
 from harness.karpenter.launch.nodeclaim import Created, created_from_machine, created_from_vm
 from harness.karpenter.launch.subnets import Subnet
-from harness.karpenter.launch.tags import machine_tags, resource_tags
-from harness.karpenter.launch.taints import claim_taints
-from harness.karpenter.launch.vm import VmInput, billing_extension, custom_script_extension, nic_body, vm_body
 from harness.karpenter.releases import ProviderOptions, ProvisionMode
 from harness.karpenter.requirements import Requirements
 from lazyrecords import dataclass

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from lazyrecords import dataclass
 
 __all__ = ["OWN", "Subnet"]

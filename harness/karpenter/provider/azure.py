@@ -30,7 +30,7 @@ from harness.karpenter.launch import (
     plan,
     populated_labels,
 )
-from harness.karpenter.launch.names import machine_name, resource_name
+from harness.karpenter.launch.bodies.names import machine_name, resource_name
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance
 from harness.karpenter.lifecycle.names import nodeclass_of
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking

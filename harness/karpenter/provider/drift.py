@@ -16,8 +16,8 @@ from harness.karpenter.labels.azure import (
 )
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError
+from harness.karpenter.launch.bodies.names import resource_name
 from harness.karpenter.launch.images import node_image_version
-from harness.karpenter.launch.names import resource_name
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.releases.flag_values import DriftImage

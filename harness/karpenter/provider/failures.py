@@ -10,7 +10,7 @@ from typing import Any
 from harness.engine.clock import SECOND, Clock
 from harness.engine.ports import Sink
 from harness.karpenter.launch import Choice, LaunchError
-from harness.karpenter.launch.error_handlers import (
+from harness.karpenter.launch.failures.handlers import (
     AzureFailure,
     Verdict,
     classify,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.karpenter.labels.azure import AKS_MACHINE_ID
-from harness.karpenter.launch.names import resource_name
+from harness.karpenter.launch.bodies.names import resource_name
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.provider.arm import COMPUTE, MACHINES, NETWORK, Answer, Arm
 from harness.kube.api.objects import Object, annotations_of, name_of, status_of

@@ -11,14 +11,14 @@ from typing import Any
 
 from harness.engine.ports import Sink
 from harness.karpenter.labels.azure import AKS_MACHINE_ID
-from harness.karpenter.launch.tags import (
+from harness.karpenter.launch.bodies.tags import (
     MACHINE_CREATED_TAG,
     hashed_tags,
     in_place_update_hash,
     machine_tags,
     resource_tags,
 )
-from harness.karpenter.launch.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
+from harness.karpenter.launch.bodies.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.provider.arm import COMPUTE, MACHINES, NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import failure_of

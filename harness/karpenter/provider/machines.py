@@ -12,8 +12,8 @@ from harness.engine.clock import parse
 from harness.engine.names import VmId
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError, MachinePlan
-from harness.karpenter.launch.names import provider_id
-from harness.karpenter.launch.tags import NODEPOOL_TAG
+from harness.karpenter.launch.bodies.names import provider_id
+from harness.karpenter.launch.bodies.tags import NODEPOOL_TAG
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import MACHINES, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Phase

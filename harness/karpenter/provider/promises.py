@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.provider.arm import ENDED, POLL_SECONDS, Answer, Arm
 from harness.kube.api.objects import Object, condition, name_of, uid_of
 from harness.kube.api.status import ignoring

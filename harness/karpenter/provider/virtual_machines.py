@@ -13,9 +13,9 @@ from harness.engine.clock import SECOND, parse
 from harness.engine.names import VmId
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError, VmPlan
-from harness.karpenter.launch.names import provider_id
-from harness.karpenter.launch.tags import NODEPOOL_TAG
-from harness.karpenter.launch.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
+from harness.karpenter.launch.bodies.names import provider_id
+from harness.karpenter.launch.bodies.tags import NODEPOOL_TAG
+from harness.karpenter.launch.bodies.vm import BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import COMPUTE, NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Phase

@@ -31,7 +31,7 @@ class Constant:
         return f"{self.module}.{self.name}"
 
 
-_BASE, _IMAGES = "harness.karpenter.launch.base_labels", "harness.karpenter.launch.images"
+_BASE, _IMAGES = "harness.karpenter.launch.labels.base", "harness.karpenter.launch.images"
 _COMPUTED, _FILTERS = "harness.karpenter.instancetypes.computed", "harness.karpenter.instancetypes.filters"
 _RESTRICTION = "harness.kube.admission.node_restriction"
 
@@ -52,7 +52,7 @@ CONSTANTS: tuple[Constant, ...] = (
     Constant(_FILTERS, "_REGION", of_entries={"unknown-size": "1.10.2", "no-image-for-disk-controller": "1.10.2"}),
     Constant(_FILTERS, "_NODECLASS"),
     Constant("harness.karpenter.instancetypes.offerings", "_ZONAL_REGIONS", release="1.4.0"),
-    Constant("harness.karpenter.launch.node_labels", "_MACHINE_LEFT_OUT", release="1.7.2"),
+    Constant("harness.karpenter.launch.labels.node", "_MACHINE_LEFT_OUT", release="1.7.2"),
     Constant("harness.karpenter.launch.nodeclaim", "_CAPACITY_TYPES"),
     Constant("harness.karpenter.launch.nodeclaim", "_PRIORITIES"),
     Constant("harness.karpenter.labels.azure", "LEGACY", release="1.10.2"),

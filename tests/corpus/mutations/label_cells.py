@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from fakeazure.aks.node_labels import ABSENT, TABLE, AksLabel
-from harness.karpenter.launch import base_labels
+from harness.karpenter.launch.labels import base as base_labels
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider
 from tests.corpus.mutations.cells import RECORDED, Cell
 

@@ -12,7 +12,7 @@ from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Change, Sink, View, Writer, key_by_name
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
-from harness.karpenter.launch.errors import LaunchPanic
+from harness.karpenter.launch.failures.errors import LaunchPanic
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.instance_provider import (
     CloudProviderError,

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Sink, Writer
 from harness.karpenter.labels.core import CAPACITY_TYPE
-from harness.karpenter.launch.errors import FailureKind, LaunchError, LaunchPanic
+from harness.karpenter.launch.failures.errors import FailureKind, LaunchError, LaunchPanic
 from harness.karpenter.lifecycle.instance_provider import Instance, InstanceProvider
 from harness.karpenter.lifecycle.nodeclaims.draft import Draft
 from harness.karpenter.lifecycle.nodeclaims.launch_failures import LaunchFailures

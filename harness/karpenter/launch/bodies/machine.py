@@ -9,13 +9,13 @@ from harness.karpenter.instancetypes.nodeclass_settings import artifact_streamin
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import SPOT
+from harness.karpenter.launch.bodies.names import machine_name
+from harness.karpenter.launch.bodies.vm import zones
+from harness.karpenter.launch.boot.node_config import kubelet_config, linux_os_config, local_dns_profile
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.images import image_family, node_image_version
-from harness.karpenter.launch.labels import Labels
-from harness.karpenter.launch.names import machine_name
-from harness.karpenter.launch.node_config import kubelet_config, linux_os_config, local_dns_profile
-from harness.karpenter.launch.taints import claim_taints, render
-from harness.karpenter.launch.vm import zones
+from harness.karpenter.launch.labels.layers import Labels
+from harness.karpenter.launch.labels.taints import claim_taints, render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.releases.sizes import gpu_sizes
 from lazyrecords import dataclass

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import CAPACITY_TYPE
-from harness.karpenter.launch.base_labels import can_kubelet_set, is_kubelet_managed
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.inputs import Launch
-from harness.karpenter.launch.labels import Labels, Source, single_values
+from harness.karpenter.launch.labels.base import can_kubelet_set, is_kubelet_managed
+from harness.karpenter.launch.labels.layers import Labels, Source, single_values
 from harness.karpenter.releases import ClaimRequirementLabels, ProviderRelease
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import (

@@ -2,7 +2,7 @@
 
 from harness.engine.names import ProviderId, VmId
 from harness.karpenter import hashstructure
-from harness.karpenter.launch.errors import LaunchError, LaunchPanic
+from harness.karpenter.launch.failures.errors import LaunchError, LaunchPanic
 
 __all__ = ["machine_name", "provider_id", "resource_name"]
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes.nodeclass_settings import kubernetes_version, max_pods
-from harness.karpenter.launch.taints import render
+from harness.karpenter.launch.labels.taints import render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.resources import ResourceList
 from harness.kube.api.resources import render as render_resources

@@ -9,10 +9,10 @@ from harness.karpenter.instancetypes.filters import gpu_key
 from harness.karpenter.instancetypes.nodeclass_settings import artifact_streaming_enabled, kubernetes_version, max_pods
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.labels import azure as keys
+from harness.karpenter.launch.boot.node_config import kubelet_config, linux_os_config, local_dns_profile
 from harness.karpenter.launch.choice import Choice
 from harness.karpenter.launch.images import ImageDefinition, ImageFamily
-from harness.karpenter.launch.node_config import kubelet_config, linux_os_config, local_dns_profile
-from harness.karpenter.launch.taints import claim_taints, render
+from harness.karpenter.launch.labels.taints import claim_taints, render
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.karpenter.releases.gpu_drivers import gpu_driver
 from harness.karpenter.releases.sizes import gpu_sizes

@@ -11,7 +11,7 @@ from harness.karpenter.instancetypes.nodeclass_settings import (
 )
 from harness.karpenter.labels import azure as keys
 from harness.karpenter.labels.core import DO_NOT_SYNC_TAINTS
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.launch.images import image_family
 from harness.karpenter.launch.subnets import Subnet
 from harness.karpenter.releases import ProviderOptions, ProviderRelease

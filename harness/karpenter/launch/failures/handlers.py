@@ -12,7 +12,7 @@ from harness.karpenter.instancetypes.unavailable import DEFAULT_TTL, Unavailable
 from harness.karpenter.labels.azure import REGIONAL_ZONE
 from harness.karpenter.labels.core import ON_DEMAND, SPOT
 from harness.karpenter.launch.choice import Choice
-from harness.karpenter.launch.errors import LaunchError
+from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from lazyrecords import dataclass
 

@@ -1,0 +1,1 @@
+"""What is sent to Azure for one NodeClaim: bodies, names and tags."""
