@@ -13,8 +13,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from harness.karpenter.labels.vocabulary import Vocabulary
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.releases.disruption import DisruptionRules
-from harness.karpenter.releases.model import CoreRelease, ProviderRelease
+from harness.karpenter.releases.model import ProviderRelease
 from harness.karpenter.releases.scheduling import SchedulingRules
 
 __all__ = ["CONCERNS", "CORE_CONCERNS", "DECISIONS", "Decision", "changed", "merged", "problems", "read", "write"]

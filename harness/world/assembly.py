@@ -78,10 +78,11 @@ class Assembly:
     def restart_karpenter(self) -> None:
         """Karpenter's process ends and starts again: it loses what it had in memory, and reads the cluster anew.
 
-        It loses launches whose result it had not written yet, marks of unavailable offerings, cached instance types, the batch window and
-        the Azure operations that it polled. Raises LookupError in a world without a simulated loop.
+        It loses launches whose result it had not written yet, marks of unavailable offerings, cached instance types, the batch window, the
+        Azure operations that it polled, and which events it told a moment ago. Raises LookupError in a world without a simulated loop.
         """
         pace = self.karpenter.pace
+        self.recorder.forget()
         self.engine.remove(*self.karpenter.controllers)
         self.instance_types = self._instance_types()
         self._karpenter = self._new_karpenter(pace)

@@ -37,22 +37,26 @@ class LogLine:
     call: int = 0
 
 
-_TOLD_APART = frozenset(
-    {
-        "ConsolidationCandidate",
-        "ConsolidationRejected",
-        "DisruptionLaunching",
-        "DisruptionTerminating",
-        "DoNotDisruptUntil",
-        "FailedConsistencyCheck",
-        "InvalidDoNotDisruptAnnotation",
-    }
+# Below, what of an event makes it the same as another: DedupeValues in core's events.
+_BY_NAME = frozenset(
+    {"AwaitingVolumeDetachment", "Disrupted", "Evicted", "FailedDraining", "TerminationGracePeriodExpiring"}
 )
-"""Reasons of events that are others when their messages differ; of the rest one message hides another (DedupeValues in core's events)."""
+"""Reasons of events that are the same for all objects of one name, whatever their Namespace and uid; the others go by uid."""
+_TOLD_APART = frozenset(
+    {"DisruptionLaunching", "DisruptionTerminating", "DoNotDisruptUntil", "FailedConsistencyCheck"}
+    | {"InvalidDoNotDisruptAnnotation"}
+)
+"""Reasons of events that are others when their messages differ; of the rest one message hides another."""
+_OF_COMMANDS = frozenset({"ConsolidationCandidate", "ConsolidationRejected"})
+"""Reasons of events that are others when all but the savings at their end differs."""
 
 
-def _told_apart(kind: str, reason: str) -> bool:
-    return reason in _TOLD_APART or (kind == "NodePool" and reason == "DisruptionBlocked")
+def _told_apart(kind: str, reason: str, message: str) -> str:
+    """The part of a message by which an event is told apart from others of its reason about its object."""
+    if reason in _OF_COMMANDS:
+        return message.rpartition(" (savings: ")[0]
+    apart = reason in _TOLD_APART or (kind == "NodePool" and reason == "DisruptionBlocked")
+    return message if apart else ""
 
 
 class Recorder:
@@ -73,8 +77,8 @@ class Recorder:
         self._revision = revision
         self._calls = calls
         self._clock = clock
-        self._last: dict[tuple[str, str, str, str, str], int] = {}
-        """When an event was last told, by kind, namespace and name, by reason, and by message where that tells them apart."""
+        self._last: dict[tuple[str, str, str, str], int] = {}
+        """When an event was last told, by source, reason, object, and by message where that tells them apart."""
 
     def event(
         self,
@@ -92,14 +96,18 @@ class Recorder:
         """
         if dedupe_seconds:
             meta, kind = obj["metadata"], obj["kind"]
-            told_apart = message if _told_apart(kind, reason) else ""
-            slot = (kind, meta.get("namespace") or "", meta["name"], reason.lower(), told_apart)
+            about = meta["name"] if reason in _BY_NAME else meta.get("uid") or f"{kind}/{meta['name']}"
+            slot = (source, reason, about, _told_apart(kind, reason, message))
             last = self._last.get(slot)
             if last is not None and self._clock.now - last < nanoseconds(dedupe_seconds):
                 return False
             self._last[slot] = self._clock.now
         self.events.append(Event(self._clock.seconds, key_of(obj), type, reason, message, source))
         return True
+
+    def forget(self, source: str = "karpenter") -> None:
+        """A controller's process ends: the next one has told nothing yet, and tells anew what it finds."""
+        self._last = {slot: at for slot, at in self._last.items() if slot[0] != source}
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:
         """Records a log line."""

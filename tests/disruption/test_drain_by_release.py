@@ -1,4 +1,4 @@
-"""How long a node drains at least, and what its NodeClaim says meanwhile, by release."""
+"""How long a node drains at least, what is told of it meanwhile, and when Karpenter asks whether its instance is gone, by release."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from harness.engine.clock import SECOND
 from harness.kube.api.objects import Object, condition, name_of
-from harness.testing import deployment, nodeclass, nodepool
+from harness.testing import deployment, nodeclass, nodepool, requirement
 from harness.world import World
 
 
@@ -66,3 +66,66 @@ def test_a_node_with_pods_says_that_it_drains(release: str) -> None:
 def test_core_1_4_has_no_such_conditions(pods: int) -> None:
     steps, _ = course("1.4.0", pods)
     assert steps == []
+
+
+def attachment(name: str, node: str) -> Object:
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "VolumeAttachment",
+        "metadata": {"name": name},
+        "spec": {"attacher": "disk.csi.azure.com", "nodeName": node, "source": {"persistentVolumeName": f"pv-{name}"}},
+    }
+
+
+def told(world: World, *reasons: str) -> list[tuple[str, str, str]]:
+    """The events of these reasons, each once, in order: the kind of the object, the reason, the message."""
+    return list(
+        dict.fromkeys((each.object.kind, each.reason, each.message) for each in world.events if each.reason in reasons)
+    )
+
+
+def with_volumes(release: str, count: int) -> World:
+    """A node that is deleted while volumes are attached to it, two minutes later."""
+    world = World(karpenter=release)
+    world.apply(nodeclass(), nodepool(), deployment())
+    world.settle()
+    (node,) = world.list("Node")
+    world.apply(*(attachment(f"va{number}", name_of(node)) for number in range(count)))
+    world.delete("Node", name_of(node))
+    world.advance(110)
+    assert world.get("Node", name_of(node)) is not None
+    return world
+
+
+AWAITED = "Awaiting deletion of bound volumeattachments"
+
+
+@pytest.mark.parametrize(
+    ("count", "names"), [(2, "va0, va1"), (5, "va0, va1, va2, va3, va4"), (7, "va0, va1, va2, va3, va4 and 2 other(s)")]
+)
+def test_a_node_says_for_which_volumes_it_waits(count: int, names: str) -> None:
+    world = with_volumes("1.14.0", count)
+    reason = "AwaitingVolumeDetachment"
+    assert told(world, reason) == [("Node", reason, f"{AWAITED} ({names})")]
+    for number in range(count):
+        world.delete("VolumeAttachment", f"va{number}")
+    world.advance(120)
+    assert not [each for each in world.list("Node") if each["metadata"].get("deletionTimestamp")]
+
+
+@pytest.mark.parametrize(("release", "says"), [("1.4.0", False), ("1.5.1", False), ("1.6.1", True)])
+def test_of_volumes_is_told_since_core_1_6(release: str, says: bool) -> None:
+    assert bool(told(with_volumes(release, 1), "AwaitingVolumeDetachment")) == says
+
+
+@pytest.mark.parametrize(("release", "drains"), [("1.4.0", True), ("1.4.1", True), ("1.6.1", False), ("1.14.0", False)])
+def test_up_to_core_1_5_a_node_drains_before_its_instance_is_asked_for(release: str, drains: bool) -> None:
+    world = World(karpenter=release)
+    world.apply(nodeclass(), nodepool(requirement("karpenter.sh/capacity-type", "spot")), deployment())
+    world.settle()
+    (node,) = world.list("Node")
+    world.evict(name_of(node))
+    world.advance(300)
+    text = "Failed to drain node, 1 pods are waiting to be evicted"
+    assert told(world, "FailedDraining") == ([("Node", "FailedDraining", text)] if drains else [])
+    assert name_of(node) not in {name_of(each) for each in world.list("Node")}

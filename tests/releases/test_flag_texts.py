@@ -12,9 +12,9 @@ from harness.karpenter import releases
 
 HERE = Path(releases.__file__).parent
 RECORDS = {
-    "model.py": (
-        "CoreRelease",
-        *(f"{about}Flags" for about in ("InstanceType", "Label", "NodeClass", "Launch", "Boot", "Failure", "Drift")),
+    "core_release.py": ("CoreRelease",),
+    "model.py": tuple(
+        f"{about}Flags" for about in ("InstanceType", "Label", "NodeClass", "Launch", "Boot", "Failure", "Drift")
     ),
     "scheduling.py": ("SchedulingRules",),
     "disruption.py": ("DisruptionRules",),

@@ -13,8 +13,8 @@ from harness.karpenter.disruption.methods.method import Method
 from harness.karpenter.disruption.methods.order import Memory, attempt
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.releases.disruption import DisruptionRules
-from harness.karpenter.releases.model import CoreRelease
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.releases.flag_values import (
     MACHINE_MODES,
     ArtifactStreamingDefault,
@@ -12,7 +13,7 @@ from harness.karpenter.releases.flag_values import (
     ProvisionMode,
     UnknownRelease,
 )
-from harness.karpenter.releases.model import CoreRelease, Defaults, ProviderRelease
+from harness.karpenter.releases.model import Defaults, ProviderRelease
 from harness.karpenter.releases.option_table import OPTIONS, Option, find_option, option_of_variable, options_of
 from harness.karpenter.releases.options import (
     BEST_EFFORT,

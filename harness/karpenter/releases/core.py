@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, RESERVED, SPOT
 from harness.karpenter.labels.vocabulary import Vocabulary
-from harness.karpenter.releases.model import CoreRelease
+from harness.karpenter.releases.core_release import CoreRelease
 
 __all__ = ["CORE_RELEASES", "CORE_VOCABULARIES"]
 
@@ -87,7 +87,7 @@ _V1_6_2 = replace(
     held_repair_looks_again=False,
 )
 _V1_6_1 = replace(_V1_6_2, version="1.6.1")
-_V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32", drain_conditions=False)
+_V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32", terminates_in_steps=False)
 _V1_4_0 = replace(
     _V1_5_0,
     version="1.4.0",

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.releases.flag_values import UnknownRelease
-from harness.karpenter.releases.model import CoreRelease
 from lazyrecords import dataclass
 
 __all__ = ["DisruptionRules", "disruption_rules_of"]

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.releases.flag_values import UnknownRelease
-from harness.karpenter.releases.model import CoreRelease
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
 from lazyrecords import dataclass

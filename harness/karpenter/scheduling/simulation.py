@@ -44,7 +44,7 @@ from harness.kube.api.objects import Object, name_of
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
-    from harness.karpenter.releases.model import CoreRelease
+    from harness.karpenter.releases.core_release import CoreRelease
     from harness.karpenter.scheduling.reasons.ledger import Ledger
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.releases.model import CoreRelease
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
 

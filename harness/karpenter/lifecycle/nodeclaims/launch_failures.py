@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, View
-from harness.karpenter.releases.model import CoreRelease
+from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object, name_of
 from harness.kube.scheduling.pods import is_active, is_scheduled
 

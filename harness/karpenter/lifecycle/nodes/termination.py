@@ -39,6 +39,10 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError
+from harness.wording import pretty_slice
+
+_NAMED = 5
+"""So many VolumeAttachments are named (core pkg/controllers/node/termination/terminator/events/events.go)."""
 
 
 class NodeTermination:
@@ -104,7 +108,7 @@ class NodeTermination:
         if claim is not None and not is_terminating(claim):
             self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
             claim = self._view.get("NodeClaim", name_of(claim))
-        if not condition_is(node, "Ready") and self._instance_gone(node):
+        if self._core.terminates_in_steps and self._instance_gone(node):
             self._release(node)
             return DONE
         deadline = self._deadline(claim, node)
@@ -124,13 +128,16 @@ class NodeTermination:
         self, node: Object, claim: Object | None, conditions: Conditions | None, deadline: int | None
     ) -> Result | None:
         """Drain, volumes, instance. Returns what to wait for, None when everything is done."""
-        told = conditions if self._core.drain_conditions else None
+        in_steps = self._core.terminates_in_steps
+        told = conditions if in_steps else None
         least = self._core.min_drain_seconds
         if told is not None and least and told.get("Drained") is None:
             told.set_unknown("Drained", "Draining", "Draining")
         problem = self._drain.step(node, deadline)
         if problem is not None:
             self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {problem}")
+            if not in_steps and self._instance_gone(node):
+                return None
             if told is not None and not least:
                 told.set_unknown("Drained", "Draining", "Draining")
             return self._look_again(deadline)
@@ -140,6 +147,10 @@ class NodeTermination:
             told.set_true("Drained")
         waiting = self._volumes(node)
         if waiting and (deadline is None or self._clock.now <= deadline):
+            if in_steps:
+                names = pretty_slice([name_of(each) for each in waiting], _NAMED)
+                text = f"Awaiting deletion of bound volumeattachments ({names})"
+                self._sink.event(node, "Normal", "AwaitingVolumeDetachment", text)
             if told is not None:
                 told.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
             return self._look_again(deadline)
@@ -166,6 +177,9 @@ class NodeTermination:
         return Result(1.0, Wait.POLL)
 
     def _instance_gone(self, node: Object) -> bool:
+        """Whether the cloud knows nothing of a Node whose kubelet does not say that it is ready."""
+        if condition_is(node, "Ready"):
+            return False
         try:
             self._provider.get(ProviderId(str(spec_of(node).get("providerID") or "")))
         except InstanceNotFound:
