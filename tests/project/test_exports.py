@@ -1,6 +1,7 @@
 """What a module offers is what its ``__all__`` says, and no module reaches for another's private names."""
 
 import ast
+from collections.abc import Iterator
 
 from tests.project.tree import PACKAGES, ROOT, modules
 
@@ -19,13 +20,22 @@ def declared(tree: ast.Module) -> list[str] | None:
     return None
 
 
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module's top level; of one under a condition (`if TYPE_CHECKING`), those of both branches."""
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from statements([*node.body, *node.orelse])
+        else:
+            yield node
+
+
 def bound(tree: ast.Module) -> set[str]:
     """Names that the module's top level binds."""
     names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    for node in tree.body:
+    for node in statements(tree.body):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):

@@ -24,3 +24,27 @@ def test_records_of_the_default_path_are_lazy() -> None:
         if re.search(r"^from dataclasses import .*\bdataclass\b", (ROOT / path).read_text(encoding="utf-8"), re.M)
     ]
     assert eager == [], "from lazyrecords import dataclass"
+
+
+ONE_FILE = """
+import sys
+from harness.scenario.language.files import load_text
+load_text("scenario: one\\nthen:\\n  - nodeclaims: {count: 0}\\n", file="one.yaml")
+models = "harness.scenario.language.models."
+print(*sorted(name.removeprefix(models) for name in sys.modules if name.startswith(models)))
+"""
+
+
+def test_a_scenario_file_imports_the_models_of_its_own_keys() -> None:
+    done = subprocess.run([sys.executable, "-c", ONE_FILE], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "base",
+        "expectations",
+        "given",
+        "header",
+        "labels",
+        "looks",
+        "matchers",
+        "observed",
+        "steps",
+    ]

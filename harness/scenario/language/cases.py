@@ -19,7 +19,6 @@ from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.header import Seeds
-from harness.scenario.language.models.moments import OverTime
 from harness.scenario.language.references import AXES, check_only, check_references, check_variables
 from harness.scenario.language.validation import validated
 from lazyrecords import dataclass
@@ -61,8 +60,8 @@ class Entry:
     @property
     def inner(self) -> Entry:
         """For an entry over virtual time, the expectation inside it as an entry of its own; else the entry itself."""
-        body = self.expectation.body
-        if not isinstance(body, OverTime):
+        body = self.expectation.over_time
+        if body is None:
             return self
         kind = body.looks_at
         inner = ExpectationMap.model_construct({kind}, **{kind: getattr(body, kind)})

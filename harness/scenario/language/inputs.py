@@ -17,11 +17,12 @@ from harness.scenario.language.cases import Case
 from harness.scenario.language.crds import CrdDirectories, UnknownCrds, unknown_crds
 from harness.scenario.language.hosting import hosting_options, violations_of
 from harness.scenario.language.models.base import Model
-from harness.scenario.language.models.given import Given, Market, Timing
-from harness.scenario.language.models.requirements import RequirementsExpectation
+from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.steps import StepMap
 
 if TYPE_CHECKING:
+    from harness.scenario.language.models.azure import Market
+    from harness.scenario.language.models.timing import Timing
     from harness.world import Caches
     from harness.world.inputs import InputMistake
 
@@ -148,8 +149,8 @@ def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) 
 
     caches = (caches or default_caches()).on_day((given.get("azure") or {}).get("asOf"))
     for entry in case.then:
-        body = entry.expectation.body
-        if isinstance(body, RequirementsExpectation):
+        body = entry.expectation.requirements
+        if body is not None:
             mistake = size_mistake(body.of, given.get("region"), caches)
             if mistake is not None:
                 yield Problem(entry.mark("of"), f"{entry.label}.of", mistake.what, mistake.hint)

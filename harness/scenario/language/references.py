@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
 
@@ -13,10 +13,12 @@ from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
-from harness.scenario.language.models.expectations import ExpectationMap, NodeExpectation, Pods
-from harness.scenario.language.models.moments import Moment
+from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.steps import StepMap
 from lazyrecords import dataclass
+
+if TYPE_CHECKING:
+    from harness.scenario.language.models.moments import Moment
 
 Path_ = tuple[str | int, ...]
 
@@ -145,24 +147,25 @@ class _Known:
 def _steps(header: Header) -> Iterator[tuple[Path_, int]]:
     """The steps that moments of expectations name, with their places."""
     for index, expectation in enumerate(header.then):
+        body = expectation.elapsed or expectation.over_time
         for key in ("from", "until", "to"):
-            moment = getattr(expectation.body, "from_" if key == "from" else key, None)
-            if isinstance(moment, Moment) and moment.step is not None:
+            moment: Moment | None = getattr(body, "from_" if key == "from" else key, None)
+            if moment is not None and moment.step is not None:
                 yield ("then", index, to_camel(expectation.kind), key, "step"), moment.step
 
 
 def _owners(expectation: ExpectationMap) -> Iterator[tuple[Path_, str]]:
     """Workloads that stand for their pods. Only kinds begin with a capital: a name or a namespace may not."""
-    body = expectation.body
-    if isinstance(body, Pods):
-        for key, names in (("bound", body.bound), ("pending", body.pending)):
+    pods, node = expectation.pods, expectation.node
+    if pods is not None:
+        for key, names in (("bound", pods.bound), ("pending", pods.pending)):
             if isinstance(names, (list, dict)):
                 listed = isinstance(names, list)
                 for index, name in enumerate(names):
                     if name[:1].isupper() and "/" in name:
                         yield ("pods", key, index if listed else name), name
-    elif isinstance(body, NodeExpectation) and body.of.startswith(tuple(f"{kind}/" for kind in WORKLOADS)):
-        yield ("node", "of"), body.of
+    elif node is not None and node.of.startswith(tuple(f"{kind}/" for kind in WORKLOADS)):
+        yield ("node", "of"), node.of
 
 
 def check_only(

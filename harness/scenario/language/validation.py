@@ -8,6 +8,7 @@ from typing import Any, TypeVar, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from harness.reading.problems import Mark, Problem, did_you_mean, dotted
+from harness.scenario.language.models.base import LaterModel
 from harness.scenario.language.models.header import Case, CaseName
 
 __all__ = ["validated"]
@@ -115,7 +116,8 @@ def _flat(annotation: Any) -> list[Any]:
         return [annotation]
     arguments = get_args(annotation)
     if hasattr(annotation, "__metadata__"):
-        arguments = arguments[:1]
+        later = [one.model for one in annotation.__metadata__ if isinstance(one, LaterModel)]
+        arguments = tuple(later) or arguments[:1]
     return [flat for argument in arguments for flat in _flat(argument)] or [annotation]
 
 

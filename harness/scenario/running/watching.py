@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harness.scenario.language.models.moments import OverTime
 from harness.scenario.running.checks import check
 from harness.scenario.running.run import Run
 from harness.scenario.running.watches import Watch
@@ -21,7 +20,7 @@ def _look(watch: Watch, run: Run, now: float) -> None:
 @contextmanager
 def watched(run: Run) -> Iterator[None]:
     """Looks at the entries over virtual time before time moves on, whenever something has changed, and once more in the end."""
-    run.watches = {entry.label: Watch(entry) for entry in run.case.then if isinstance(entry.expectation.body, OverTime)}
+    run.watches = {entry.label: Watch(entry) for entry in run.case.then if entry.expectation.over_time is not None}
     if not run.watches:
         yield
         return

@@ -45,7 +45,7 @@ class CaseName(Model):
         default_factory=no_entries, description="Values for $(NAME) in the manifests and in `then`."
     )
     skip: Text | None = Field(None, description="Why this case is not run.")
-    xfail: Later[ExpectedFailure] | None = Field(None, description="This case is known to fail.")
+    xfail: Later["ExpectedFailure"] | None = Field(None, description="This case is known to fail.")
 
 
 class Case(CaseName):
@@ -100,7 +100,9 @@ class Header(Model):
         default_factory=no_entries,
         description="Axis → values; one case for each combination. An axis is a key of `given`, or a name used as $(NAME).",
     )
-    cases: list[Later[Case]] = Field(default_factory=no_items, description="Named variants, combined with the matrix.")
+    cases: list[Later["Case"]] = Field(
+        default_factory=no_items, description="Named variants, combined with the matrix."
+    )
     given: Given = Field(
         default_factory=lambda: Given.model_validate({}), description="Releases, region, options, the state of Azure."
     )
@@ -124,7 +126,7 @@ class Header(Model):
         description="What a cluster must offer for it to make sense; elsewhere it is skipped. kind has no `simulated-kubelets`.",
     )
     skip: Text | None = Field(None, description="Why it is not run.")
-    xfail: Later[ExpectedFailure] | None = Field(None, description="It is known to fail.")
+    xfail: Later["ExpectedFailure"] | None = Field(None, description="It is known to fail.")
 
     @model_validator(mode="after")
     def _expects(self) -> Self:

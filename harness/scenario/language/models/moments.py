@@ -7,8 +7,9 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Body, Duration, Integer, Model, Reference
+from harness.scenario.language.models.looks import Looks
 from harness.scenario.language.models.matchers import DurationMatch
-from harness.scenario.language.models.observed import CallMatch, Looks
+from harness.scenario.language.models.observed import CallMatch
 
 __all__ = ["Always", "Elapsed", "Eventually", "Moment", "Never", "OverTime"]
 

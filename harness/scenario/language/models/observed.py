@@ -9,14 +9,12 @@ from harness.scenario.language.models.base import (
     Body,
     Flag,
     Integer,
-    Later,
     Model,
     Reference,
     Text,
     no_entries,
     no_items,
 )
-from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
 from harness.scenario.language.models.labels import NodeLabel
 from harness.scenario.language.models.matchers import (
     CountMatch,
@@ -33,7 +31,6 @@ __all__ = [
     "Cost",
     "Events",
     "Log",
-    "Looks",
     "Metric",
     "NodeClaims",
     "NodeExpectation",
@@ -222,19 +219,3 @@ class Metric(Body):
     name: Text = Field(description="Its name, for example karpenter_nodeclaims_created_total.")
     labels: dict[Text, Text] = Field(default_factory=no_entries, description="Labels that its series have.")
     value: NumberMatch = Field(description="The sum; 0 without any series.")
-
-
-class Looks(Model):
-    """The keys of what can be looked at at any moment."""
-
-    node: Later[NodeExpectation] | None = Field(None, description="A Node, its labels and who wrote them.")
-    pods: Later[Pods] | None = Field(None, description="Pods that run or wait.")
-    nodeclaims: Later[NodeClaims] | None = Field(None, description="NodeClaims.")
-    events: Later[Events] | None = Field(None, description="Events.")
-    log: Later[Log] | None = Field(None, description="Log lines.")
-    objects: Later[Objects] | None = Field(None, description="Any other object.")
-    azure: Later[AzureExpectation] | None = Field(None, description="Calls to Azure and quotas.")
-    cost: Later[Cost] | None = Field(None, description="What it costs.")
-    metric: Later[Metric] | None = Field(None, description="A metric of Karpenter's.")
-    disrupted: Later[Disrupted] | None = Field(None, description="Nodes that Karpenter made go.")
-    not_disrupted: Later[NotDisrupted] | None = Field(None, description="Nodes that stay, and what keeps them.")

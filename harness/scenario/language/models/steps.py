@@ -1,13 +1,16 @@
 """`when`: what happens, in order. Without it the manifests are applied and the world settles."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Duration, Integer, Later, Model, Reference, Text
-from harness.scenario.language.models.given import Market, Timing
-from harness.scenario.language.models.patch import Patch
+
+if TYPE_CHECKING:
+    from harness.scenario.language.models.azure import Market
+    from harness.scenario.language.models.patch import Patch
+    from harness.scenario.language.models.timing import Timing
 
 __all__ = ["MachineStep", "Scale", "Step", "StepMap"]
 
@@ -57,13 +60,13 @@ class StepMap(Model):
     delete: References | None = Field(
         None, description="Objects to delete, as Kind/name; `*` stands for any text: NodeClaim/default-*."
     )
-    patch: Later[Patch] | None = Field(None, description="A merge patch on an object, or on several alike.")
-    scale: Later[Scale] | None = Field(None, description="A new number of replicas.")
+    patch: Later["Patch"] | None = Field(None, description="A merge patch on an object, or on several alike.")
+    scale: Later["Scale"] | None = Field(None, description="A new number of replicas.")
     crds: Text | None = Field(
         None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."
     )
     advance: Duration | None = Field(None, description="Time that passes, for example 10m.")
-    timing: Later[Timing] | None = Field(
+    timing: Later["Timing"] | None = Field(
         None, description="Other times from here on: the same keys as in given.timing; what is not named stays."
     )
     restart: Literal["karpenter"] | None = Field(
@@ -76,8 +79,8 @@ class StepMap(Model):
     kubernetes: Text | None = Field(
         None, description="The control plane runs this version of Kubernetes from here on; nodes are behind."
     )
-    machine: Later[MachineStep] | None = Field(None, description="Something happens to machines.")
-    azure: Later[Market] | None = Field(
+    machine: Later["MachineStep"] | None = Field(None, description="Something happens to machines.")
+    azure: Later["Market"] | None = Field(
         None, description="Azure changes: the same keys as in given.azure but asOf; what is not named stays."
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import Elapsed
+from harness.scenario.language.models.moments import Elapsed
 from harness.scenario.running.matching import differences
 from harness.scenario.running.moments import START, first, told
 from harness.scenario.running.run import Run

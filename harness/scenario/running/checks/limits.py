@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.hosting import violations_of
-from harness.scenario.language.models.expectations import Limits
+from harness.scenario.language.models.outcomes import Limits
 from harness.scenario.running.matching import Difference
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict

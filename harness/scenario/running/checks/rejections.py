@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 from harness.karpenter.releases import DEFAULT_RELEASE, release_order
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import Accepted, Rejected
+from harness.scenario.language.models.outcomes import Accepted, Rejected
 from harness.scenario.running.matching import Difference, differences
 from harness.scenario.running.run import Refusal, Run
 from harness.scenario.running.verdicts import Verdict

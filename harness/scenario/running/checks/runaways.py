@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.scenario.language.cases import Entry
-from harness.scenario.language.models.expectations import Runaway
+from harness.scenario.language.models.outcomes import Runaway
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import differences
 from harness.scenario.running.run import Run

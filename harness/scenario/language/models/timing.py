@@ -1,0 +1,48 @@
+"""`given.timing`, `given.simulation` and the step `timing`: how long things take."""
+
+from pydantic import Field
+
+from harness.scenario.language.models.base import Duration, MaybeNever, Model
+
+__all__ = ["Simulation", "Timing"]
+
+
+class Simulation(Model):
+    """How long Karpenter's scheduling simulation takes: virtual time, which may end it early and passes before its results."""
+
+    attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; 0.8 ms when absent.")
+    limit: Duration | None = Field(None, description="When the simulation stops; Karpenter's one minute when absent.")
+
+
+class Timing(Model):
+    """How long the steps take from a NodeClaim to a pod that runs, in virtual time. `never`: it does not happen."""
+
+    request: Duration | None = Field(
+        None,
+        description="From Karpenter's first look at a NodeClaim to the first call that makes its machine; 100 ms when absent.",
+    )
+    answer: Duration | None = Field(
+        None,
+        description="From such a call until its outcome stands in the NodeClaim's status; 25 ms when absent, real Azure takes longer.",
+    )
+    boot: MaybeNever | None = Field(None, description="From power-on to the creation of the Node; 30 s when absent.")
+    cloud_node_manager: MaybeNever | None = Field(
+        None, description="From there until the Node has zone, region and size, and loses its taint; 0 s when absent."
+    )
+    registration: Duration | None = Field(
+        None, description="From the creation of the Node to its registration by Karpenter; 200 ms when absent."
+    )
+    ready: MaybeNever | None = Field(None, description="From the creation of the Node to Ready; 5 s when absent.")
+    device_plugin: MaybeNever | None = Field(None, description="From Ready to the Node's GPUs; 5 s when absent.")
+    initialization: Duration | None = Field(
+        None, description="From when nothing is in the way to the initialization by Karpenter; 0 s when absent."
+    )
+    pod_start: Duration | None = Field(None, description="From the binding of a pod to its running; 1 s when absent.")
+    pod_stop: Duration | None = Field(None, description="From the deletion of a pod to its end; 1 s when absent.")
+    silence: Duration | None = Field(
+        None, description="After which a Node whose machine stopped is Unknown; 40 s when absent."
+    )
+    eviction_notice: MaybeNever | None = Field(
+        None,
+        description="From the notice that a spot VM will be taken until its Node has the condition PreemptionScheduled; 1 s when absent.",
+    )
