@@ -8,6 +8,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 
 from tests.mutants.equivalent import EQUIVALENT
@@ -18,8 +19,19 @@ PROJECT = Path(__file__).parents[2]
 PACKAGES = ("harness/kube", "harness/karpenter", "harness/nodes", "harness/clusters/memory", "fakeazure")
 
 
+class Side(StrEnum):
+    """What a goal is set for."""
+
+    MODEL = "model"
+    CLOUD = "fakeazure"
+
+
+GOALS = {Side.MODEL: 95, Side.CLOUD: 90}
+"""How many percent of the changes of each side some test should notice."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit code 1 when a change was noticed by no test."""
+    """Exit code 1 when fewer changes were noticed than the goal of the model or of the cloud asks for."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--changes", type=int, default=100, metavar="N", help="how many (default 100)")
     parser.add_argument("--seed", type=int, default=1, help="draws the places (default 1)")
@@ -44,9 +56,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 fate = Fate.EQUIVALENT
             fates[mutant] = fate
             if fate is not Fate.KILLED or options.verbose:
-                print(f"{len(fates)}/{len(chosen)} {fate} ({len(verdict.tests)} tests): {mutant}", flush=True)
+                asked = verdict.by or f"{len(verdict.tests)} tests"
+                print(f"{len(fates)}/{len(chosen)} {fate} ({asked}): {mutant}", flush=True)
     print(table(fates, packages))
-    return 1 if any(fate in (Fate.SURVIVED, Fate.UNREACHED) for fate in fates.values()) else 0
+    shares = {which: noticed(found) for which, found in by_side(fates).items()}
+    return 1 if any(share is not None and share < GOALS[which] for which, share in shares.items()) else 0
 
 
 def places(root: Path, packages: Sequence[str]) -> list[Mutant]:
@@ -58,24 +72,50 @@ def places(root: Path, packages: Sequence[str]) -> list[Mutant]:
     return found
 
 
+def side(path: str) -> Side:
+    """Which goal a file counts for."""
+    return Side.CLOUD if path.startswith("fakeazure/") else Side.MODEL
+
+
 def drawn(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
-    """So many of the changes as the seed draws them, in the order of the files."""
-    numbers = random.Random(seed).sample(range(len(found)), min(count, len(found)))
-    return [found[number] for number in sorted(numbers)]
+    """So many of the changes as the seed draws them, in the order of the files: as many of the cloud as of the model.
+
+    Where one side has less than half of them, all of it is drawn, and more of the other.
+    """
+    chance = random.Random(seed)
+    numbers = {which: [n for n, mutant in enumerate(found) if side(mutant.path) is which] for which in Side}
+    model, cloud = numbers[Side.MODEL], numbers[Side.CLOUD]
+    half = max(count // 2, count - len(model))
+    of_cloud = chance.sample(cloud, min(half, len(cloud)))
+    of_model = chance.sample(model, min(count - len(of_cloud), len(model)))
+    return [found[number] for number in sorted(of_model + of_cloud)]
 
 
 def table(fates: dict[Mutant, Fate], packages: Sequence[str]) -> str:
-    """How many changes of each package were noticed, and how many were not."""
+    """How many changes of each package and of each side were noticed, how many were not, and how many should be."""
     counts = {package: Counter[Fate]() for package in packages}
     for mutant, fate in fates.items():
         counts[next(package for package in packages if mutant.path.startswith(f"{package}/"))][fate] += 1
-    width = max(map(len, packages))
-    lines = [f"{'':{width}}  {'  '.join(f'{fate:>10}' for fate in Fate)}  noticed"]
-    for package, found in counts.items():
-        that_count = found.total() - found[Fate.EQUIVALENT]
-        share = f"{100 * found[Fate.KILLED] / that_count:6.0f}%" if that_count else "      -"
-        lines.append(f"{package:{width}}  {'  '.join(f'{found[fate]:10}' for fate in Fate)}  {share}")
+    rows = [(package, found, GOALS[side(f"{package}/")]) for package, found in counts.items()]
+    rows += [(which, found, GOALS[which]) for which, found in by_side(fates).items() if which not in counts and found]
+    width = max(len(name) for name, _, _ in rows)
+    lines = [f"{'':{width}}  {'  '.join(f'{fate:>10}' for fate in Fate)}  noticed  goal"]
+    for name, found, goal in rows:
+        percent = noticed(found)
+        share = f"{percent:6.1f}%" if percent is not None else "      -"
+        lines.append(f"{name:{width}}  {'  '.join(f'{found[fate]:10}' for fate in Fate)}  {share}  {goal:3}%")
     return "\n".join(lines)
+
+
+def by_side(fates: dict[Mutant, Fate]) -> dict[Side, Counter[Fate]]:
+    """What became of the changes of the model and of the cloud."""
+    return {which: Counter(fate for mutant, fate in fates.items() if side(mutant.path) is which) for which in Side}
+
+
+def noticed(found: Counter[Fate]) -> float | None:
+    """How many percent of the changes that could be noticed were; none could where all are equivalent."""
+    could = found.total() - found[Fate.EQUIVALENT]
+    return 100 * found[Fate.KILLED] / could if could else None
 
 
 if __name__ == "__main__":

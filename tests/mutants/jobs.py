@@ -10,7 +10,8 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 TIMED_OUT = 97
@@ -19,27 +20,22 @@ TIMED_OUT = 97
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A piece of work, which returns an exit code, and after how many seconds it counts as hanging."""
+    """A piece of work, which returns an exit code, and after how many seconds by the clock nothing more is expected of it."""
 
     number: int
     work: Callable[[], int]
     seconds: float
 
 
-def done(jobs: Iterable[Job], workers: int) -> Iterator[tuple[int, int]]:
-    """Number and exit code of each job, as they end."""
+def done(jobs: deque[Job], workers: int) -> Iterator[tuple[Job, int]]:
+    """Each job and its exit code, as they end; jobs that come in meanwhile are done too."""
     gc.collect()
     gc.freeze()
     running: dict[int, tuple[Job, float]] = {}
-    waiting = iter(jobs)
-    more = True
-    while more or running:
-        while more and len(running) < workers:
-            job = next(waiting, None)
-            if job is None:
-                more = False
-            else:
-                running[_forked(job.work)] = job, time.monotonic() + job.seconds
+    while jobs or running:
+        while jobs and len(running) < workers:
+            job = jobs.popleft()
+            running[_forked(job.work)] = job, time.monotonic() + job.seconds
         for process, (job, until) in list(running.items()):
             ended, status = os.waitpid(process, os.WNOHANG)
             if not ended and time.monotonic() < until:
@@ -49,8 +45,19 @@ def done(jobs: Iterable[Job], workers: int) -> Iterator[tuple[int, int]]:
             if not ended:
                 os.waitpid(process, 0)
             del running[process]
-            yield job.number, os.waitstatus_to_exitcode(status) if ended else TIMED_OUT
+            yield job, _exit_code(status) if ended else TIMED_OUT
         time.sleep(0.01)
+
+
+def may_compute(seconds: float) -> None:
+    """Ends this process after so many more CPU seconds, so an endless loop is one however busy the machine is."""
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _exit_code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return TIMED_OUT if code == -signal.SIGPROF else code
 
 
 def _forked(work: Callable[[], int]) -> int:

@@ -4,17 +4,48 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from tests.mutants.jobs import TIMED_OUT, Job, done
+from tests.mutants.jobs import TIMED_OUT, Job, done, may_compute
 from tests.mutants.switch import NOTED, ON, SWITCH
 
 FILE_SECONDS = 1800.0
-"""A file of tests that takes longer than this without any change is not asked."""
+"""A file of tests that takes longer than this by the clock without any change is not asked."""
+_NONE = -1
+"""Number of no change."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A test, its CPU seconds without any change, and how many of the changed places it runs."""
+
+    item: pytest.Item
+    seconds: float
+    places: int
+
+    @property
+    def name(self) -> str:
+        """pytest's name of the test."""
+        return self.item.nodeid
+
+    @property
+    def file(self) -> str:
+        """The file that it stands in."""
+        return self.name.split("::")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Tests in turn with one change, or with none to see that they pass in this very order."""
+
+    change: int
+    tests: tuple[Asked, ...]
+    number: int
 
 
 class Session:
@@ -29,52 +60,48 @@ class Session:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        at_import = sorted(SWITCH.run)
+        at_import = frozenset(SWITCH.run)
         reached = self._reached(session.items)
-        self._say(collected=len(session.items), at_import=at_import)
-        jobs = (self._job(session, number, reached[number]) for number in range(self._changes) if reached[number])
-        for number, code in done(jobs, self._workers):
-            self._say(change=number, killed=code != 0, hung=code == TIMED_OUT, tests=self._names(reached[number]))
-        for number in range(self._changes):
-            if not reached[number]:
-                self._say(change=number, killed=False, tests=[])
+        self._say(collected=len(session.items))
+        for change in range(self._changes):
+            if not reached[change]:
+                self._say(change=change, killed=False, tests=[], early=change in at_import)
+        for change, tests, code, by in self._fates(session, reached):
+            names = [test.name for test in tests]
+            self._say(
+                change=change, killed=code != 0, hung=code == TIMED_OUT, by=by, tests=names, early=change in at_import
+            )
         return True
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self._failed.add(report.nodeid)
 
-    def _names(self, tests: Sequence[tuple[float, pytest.Item]]) -> list[str]:
-        return [item.nodeid for _, item in tests]
-
     def _say(self, **said: object) -> None:
         with (self._folder / "said.jsonl").open("a", encoding="utf-8") as told:
             told.write(json.dumps(said) + "\n")
 
-    def _reached(self, items: Sequence[pytest.Item]) -> dict[int, list[tuple[float, pytest.Item]]]:
-        """CPU seconds and tests that run the place of each change without failing, as many as may be asked.
-
-        First come the fastest of each file, then the second ones, and so on.
-        """
+    def _reached(self, items: Sequence[pytest.Item]) -> dict[int, tuple[Asked, ...]]:
+        """Tests that run the place of each change without failing, as many as may be asked, in the order to ask them."""
         files: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             files[item.nodeid.split("::")[0]].append(item)
         parts = list(files.values())
-        jobs = (Job(number, self._noting(number, part), FILE_SECONDS) for number, part in enumerate(parts))
-        found: dict[int, list[tuple[float, pytest.Item]]] = defaultdict(list)
+        jobs = deque(Job(number, self._noting(number, part), FILE_SECONDS) for number, part in enumerate(parts))
+        found: dict[int, list[Asked]] = defaultdict(list)
         failed: list[str] = []
-        for number, code in done(jobs, self._workers):
-            noted = self._folder / f"noted-{number}.json"
+        for job, code in done(jobs, self._workers):
+            noted = self._folder / f"noted-{job.number}.json"
             if code or not noted.exists():
-                failed.append(f"all of {parts[number][0].nodeid.split('::')[0]} (exit code {code})")
+                failed.append(f"all of {parts[job.number][0].nodeid.split('::')[0]} (exit code {code})")
                 continue
-            for item, (seconds, fails, changes) in zip(parts[number], json.loads(noted.read_text()), strict=True):
+            for item, (seconds, fails, changes) in zip(parts[job.number], json.loads(noted.read_text()), strict=True):
                 if fails:
                     failed.append(item.nodeid)
                 for change in () if fails else changes:
-                    found[change].append((seconds, item))
+                    found[change].append(Asked(item, seconds, len(changes)))
         self._say(failed=failed)
-        return defaultdict(list, {change: list(_within(tests, self._most)) for change, tests in found.items()})
+        return defaultdict(tuple, {change: tuple(within(tests, self._most)) for change, tests in found.items()})
 
     def _noting(self, number: int, items: Sequence[pytest.Item]) -> Callable[[], int]:
         def work() -> int:
@@ -94,38 +121,95 @@ class Session:
 
         return work
 
-    def _job(self, session: pytest.Session, number: int, tests: Sequence[tuple[float, pytest.Item]]) -> Job:
-        items = [item for _, item in tests]
+    def _fates(
+        self, session: pytest.Session, reached: dict[int, tuple[Asked, ...]]
+    ) -> Iterator[tuple[int, tuple[Asked, ...], int, str | None]]:
+        """Each change, the tests that were asked, 0 if none noticed it or else an exit code, and the test that noticed.
 
+        A test that fails in the same place of the same course without the change has noticed nothing: the others are
+        asked again without it.
+        """
+        courses: list[Course] = []
+        jobs: deque[Job] = deque()
+        failing: dict[int, tuple[Course, int]] = {}
+
+        def begin(change: int, tests: tuple[Asked, ...]) -> Course:
+            courses.append(Course(change, tests, len(courses)))
+            return courses[-1]
+
+        for change, tests in sorted(reached.items()):
+            if tests:
+                jobs.append(self._job(session, begin(change, tests)))
+        for job, code in done(jobs, self._workers):
+            course = courses[job.number]
+            if course.change == _NONE:
+                noticing, code_then = failing.pop(job.number)
+                if not code:
+                    yield noticing.change, noticing.tests, code_then, course.tests[-1].name
+                    continue
+                culprit = course.tests[self._come_to(course) - 1]
+                self._say(failed=[culprit.name])
+                if others := tuple(test for test in noticing.tests if test is not culprit):
+                    jobs.append(self._job(session, begin(noticing.change, others)))
+                else:
+                    yield noticing.change, (), 0, None
+            elif code:
+                control = begin(_NONE, course.tests[: self._come_to(course)])
+                failing[control.number] = course, code
+                jobs.appendleft(self._job(session, control))
+            else:
+                yield course.change, course.tests, 0, None
+
+    def _job(self, session: pytest.Session, course: Course) -> Job:
         def work() -> int:
-            SWITCH.on = number
-            os.environ[ON] = str(number)
-            for item, following in zip(items, [*items[1:], None], strict=True):
-                self._run(item, following)
+            SWITCH.on = course.change
+            os.environ[ON] = str(course.change)
+            following = [*(test.item for test in course.tests[1:]), None]
+            for place, (test, then) in enumerate(zip(course.tests, following, strict=True), 1):
+                self._place(course).write_text(str(place))
+                may_compute(5 + 10 * test.seconds)
+                self._run(test.item, then)
                 if self._failed:
+                    may_compute(60)
                     session._setupstate.teardown_exact(None)  # what the tests left set up
                     return 1
             return 0
 
-        return Job(number, work, 60 + 30 * sum(seconds for seconds, _ in tests))
+        return Job(course.number, work, 600 + 60 * sum(test.seconds for test in course.tests))
+
+    def _place(self, course: Course) -> Path:
+        return self._folder / f"course-{course.number}"
+
+    def _come_to(self, course: Course) -> int:
+        """How many tests of a course have begun."""
+        return int(self._place(course).read_text())
 
     def _run(self, item: pytest.Item, following: pytest.Item | None) -> None:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def _within(tests: Sequence[tuple[float, pytest.Item]], most: float) -> Iterator[tuple[float, pytest.Item]]:
+def within(tests: Iterable[Asked], most: float) -> Iterator[Asked]:
+    """Tests in the order to ask them, until they take so many CPU seconds.
+
+    First come tests that are quick and run few of the changed places: such a test is about this place, where one that
+    runs most of them looks at something else. The n-th of a file counts as n times as costly, so that other files get
+    their turn.
+    """
     total = 0.0
     asked: Counter[str] = Counter()
     ranked = []
-    for seconds, item in sorted(tests, key=lambda test: (test[0], test[1].nodeid)):
-        file = item.nodeid.split("::")[0]
-        ranked.append((asked[file], seconds, item))
-        asked[file] += 1
-    for _, seconds, item in sorted(ranked, key=lambda test: test[:2]):
-        if total and total + seconds > most:
+    for test in sorted(tests, key=lambda test: (_cost(test), test.name)):
+        asked[test.file] += 1
+        ranked.append((_cost(test) * asked[test.file], test.name, test))
+    for _, _, test in sorted(ranked, key=lambda found: found[:2]):
+        if total and total + test.seconds > most:
             return
-        total += seconds
-        yield seconds, item
+        total += test.seconds
+        yield test
+
+
+def _cost(test: Asked) -> float:
+    return (0.05 + test.seconds) * test.places
 
 
 def pytest_configure(config: pytest.Config) -> None:

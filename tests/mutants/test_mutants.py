@@ -1,16 +1,22 @@
 """The runner that changes code: where it changes what, and what it says of tests that notice or do not."""
 
 import subprocess
+import time
+from collections import Counter, deque
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tests.mutants.__main__ import drawn, places, table
 from tests.mutants.equivalent import EQUIVALENT
+from tests.mutants.jobs import TIMED_OUT, Job, done, may_compute
 from tests.mutants.places import Mutant, mutants, switched
-from tests.mutants.trial import Copy, Fate
+from tests.mutants.session import Asked, within
+from tests.mutants.trial import Copy, Fate, Verdict
 from tests.project.tree import ROOT
 
+SHOP = "test_price.py::"
 SOURCE = b'''
 LIMIT = 3
 
@@ -54,11 +60,19 @@ def copy(tmp_path: Path) -> Copy:
     project, folder = tmp_path / "project", tmp_path / "copy"
     (project / "shop").mkdir(parents=True)
     (project / "shop" / "price.py").write_text(
-        "def dear(usd):\n    return usd > 10\n\n\ndef cheap(usd):\n    return usd > LIMIT\n"
+        "def dear(usd):\n    return usd > 10\n\n\ndef cheap(usd):\n    return usd > LIMIT\n\n\n"
+        "def down(usd):\n    while usd > 2:\n        usd = usd - 1\n    return usd\n"
     )
     (project / "test_price.py").write_text(
-        "from shop.price import dear\n\n\ndef test_far():\n    assert dear(50)\n\n\ndef test_edge():\n    assert not dear(10)\n"
+        "from shop.price import dear, down\n\n\n"
+        "def test_far():\n    assert dear(50)\n\n\n"
+        "def test_edge():\n    assert not dear(10)\n\n\n"
+        "def test_wrong():\n    assert not dear(50)\n\n\n"
+        "def test_down():\n    assert down(4) == 2\n"
     )
+    for name in ("jobs.py", "session.py", "switch.py", "places.py"):
+        (project / "tests" / "mutants").mkdir(parents=True, exist_ok=True)
+        (project / "tests" / "mutants" / name).write_bytes((ROOT / "tests" / "mutants" / name).read_bytes())
     (project / "pyproject.toml").write_text("[tool.pytest]\npythonpath = ['.']\n")
     for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=project, check=True)
@@ -67,36 +81,92 @@ def copy(tmp_path: Path) -> Copy:
 
 
 @pytest.mark.parametrize(
-    ("tests", "fate"),
+    ("tests", "verdict"),
     [
-        (["test_price.py::test_far"], Fate.SURVIVED),
-        (["test_price.py::test_far", "test_price.py::test_edge"], Fate.KILLED),
-        ([], Fate.UNREACHED),
+        (["test_far"], Verdict(Fate.SURVIVED, (f"{SHOP}test_far",))),
+        (["test_far", "test_edge"], Verdict(Fate.KILLED, (f"{SHOP}test_far", f"{SHOP}test_edge"), f"{SHOP}test_edge")),
+        (["test_wrong", "test_far"], Verdict(Fate.SURVIVED, (f"{SHOP}test_far",))),
+        (["test_wrong"], Verdict(Fate.UNREACHED)),
+        ([], Verdict(Fate.UNREACHED)),
     ],
 )
-def test_a_change_is_killed_by_a_test_that_fails(copy: Copy, tests: list[str], fate: Fate) -> None:
+def test_a_change_is_killed_by_a_test_that_fails_and_passes_without_it(
+    copy: Copy, tests: list[str], verdict: Verdict
+) -> None:
     (edge, *_) = places(copy.root, ["shop"])
     before = (copy.root / edge.path).read_bytes()
     assert edge.after == "usd >= 10"
-    assert copy.fate(edge, tests) is fate
+    assert copy.verdict(edge, [SHOP + name for name in tests]) == verdict
     assert (copy.root / edge.path).read_bytes() == before
 
 
-def test_all_changes_are_tried_in_one_session(copy: Copy) -> None:
-    (copy.root / "tests" / "mutants").mkdir(parents=True)
-    for name in ("jobs.py", "session.py", "switch.py", "places.py"):
-        (copy.root / "tests" / "mutants" / name).write_bytes((ROOT / "tests" / "mutants" / name).read_bytes())
+def test_all_changes_are_tried_in_one_session(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
     before = (copy.root / "shop" / "price.py").read_bytes()
     changes = places(copy.root, ["shop"])
-    tests = ("test_price.py::test_edge", "test_price.py::test_far")
     found = dict(copy.tried(changes, ["test_price.py"], workers=2))
     assert {changes[number].after: verdict.fate for number, verdict in found.items()} == {
         "usd >= 10": Fate.KILLED,
         "11": Fate.SURVIVED,
         "usd >= LIMIT": Fate.UNREACHED,
+        "usd >= 2": Fate.KILLED,
+        "3": Fate.KILLED,
+        "usd + 1": Fate.KILLED,  # which never ends
     }
-    assert [sorted(verdict.tests) for _, verdict in sorted(found.items())] == [[*tests], [*tests], []]
+    passed = [f"{SHOP}test_edge", f"{SHOP}test_far"]
+    assert [sorted(verdict.tests) for _, verdict in sorted(found.items())][:3] == [passed, passed, []]
+    assert found[0].by == f"{SHOP}test_edge"
     assert (copy.root / "shop" / "price.py").read_bytes() == before
+    assert f"not asked, since they fail without any change: {SHOP}test_wrong" in capsys.readouterr().out
+
+
+def test_a_test_that_fails_behind_others_only_notices_nothing(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
+    (copy.root / "test_price.py").write_text(
+        "import os\nfrom shop.price import dear\n\n\n"
+        "def test_leaves():\n    os.environ['LEFT'] = '1'\n    assert dear(50)\n"
+    )
+    (copy.root / "test_other.py").write_text(
+        "import os, time\nfrom shop.price import dear\n\n\n"
+        "def test_finds():\n    begun = time.process_time()\n    while time.process_time() < begun + 0.1: pass\n"
+        "    assert 'LEFT' not in os.environ and dear(50)\n"
+    )
+    (edge, *_) = places(copy.root, ["shop"])
+    found = dict(copy.tried([edge], ["test_price.py", "test_other.py"], workers=1))
+    assert found == {0: Verdict(Fate.SURVIVED, (f"{SHOP}test_leaves",))}
+    assert "fail without any change: test_other.py::test_finds" in capsys.readouterr().out
+
+
+def test_what_hangs_is_ended_by_the_seconds_it_computes() -> None:
+    def works() -> int:
+        may_compute(0.2)
+        time.sleep(1)  # of these it computes none
+        return 0
+
+    def hangs() -> int:
+        may_compute(0.2)
+        while True:
+            pass
+
+    ended = {job.number: code for job, code in done(deque([Job(1, works, 60), Job(2, hangs, 60)]), workers=2)}
+    assert ended == {1: 0, 2: TIMED_OUT}
+
+
+def test_tests_that_are_quick_and_about_little_are_asked_first() -> None:
+    def asked(name: str, seconds: float, places: int) -> Asked:
+        return Asked(SimpleNamespace(nodeid=name), seconds, places)  # type: ignore[arg-type]
+
+    story = asked("story.py::all", 2.0, 50)
+    slow, small = asked("door.py::slow", 1.0, 1), asked("door.py::small", 0.01, 1)
+    wide, window = asked("wall.py::wide", 0.01, 40), asked("window.py::open", 0.02, 1)
+    tests = (story, slow, wide, small, window)
+    assert [test.name for test in within(tests, 10)] == [
+        "door.py::small",
+        "window.py::open",
+        "door.py::slow",
+        "wall.py::wide",
+        "story.py::all",
+    ]
+    assert [*within(tests, 0.04)] == [small, window]
+    assert [*within([story], 0.04)] == [story]  # one is asked in any case
 
 
 def test_changes_stand_in_the_code_together() -> None:
@@ -124,15 +194,36 @@ def test_a_seed_draws_the_same_places() -> None:
     assert drawn(found, len(found) + 1, 1) == found
 
 
-def test_the_table_counts_by_package() -> None:
-    one, two = (Mutant(f"a/{name}.py", "f", 1, "x", "y", 0, 1) for name in ("m", "n"))
-    assert table({one: Fate.KILLED, two: Fate.EQUIVALENT}, ["a"]).splitlines()[1].split() == [
-        "a",
-        "1",
-        "1",
-        "0",
-        "0",
-        "100%",
+def _changes(of_model: int, of_cloud: int) -> list[Mutant]:
+    files = ["harness/kube/go/sort.py"] * of_model + ["fakeazure/arm/body.py"] * of_cloud
+    return [Mutant(file, "f", 1, "x", "y", place, place + 1) for place, file in enumerate(files)]
+
+
+@pytest.mark.parametrize(
+    ("of_model", "of_cloud", "drawn_of_model", "drawn_of_cloud"),
+    [(900, 100, 10, 10), (100, 900, 10, 10), (900, 3, 17, 3), (3, 900, 3, 17), (3, 4, 3, 4)],
+)
+def test_half_of_the_places_are_of_the_cloud_as_far_as_it_has_them(
+    of_model: int, of_cloud: int, drawn_of_model: int, drawn_of_cloud: int
+) -> None:
+    found = Counter(change.path.split("/")[0] for change in drawn(_changes(of_model, of_cloud), 20, 1))
+    assert found == {"harness": drawn_of_model, "fakeazure": drawn_of_cloud}
+
+
+def test_the_table_counts_by_package_beside_the_goals() -> None:
+    fates = dict(
+        zip(
+            _changes(3, 2),
+            [Fate.KILLED, Fate.EQUIVALENT, Fate.SURVIVED, Fate.KILLED, Fate.KILLED],
+            strict=True,
+        )
+    )
+    found = [line.split() for line in table(fates, ["harness/kube", "harness/nodes", "fakeazure"]).splitlines()[1:]]
+    assert found == [
+        ["harness/kube", "1", "1", "1", "0", "50.0%", "95%"],
+        ["harness/nodes", "0", "0", "0", "0", "-", "95%"],
+        ["fakeazure", "2", "0", "0", "0", "100.0%", "90%"],
+        ["model", "1", "1", "1", "0", "50.0%", "95%"],
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -18,8 +19,8 @@ from tests.mutants.places import Mutant, switched
 
 MOST = 120.0
 """CPU seconds of tests that are asked about a change, unless told otherwise. How busy the machine is makes no difference."""
-SECONDS = 600.0
-"""A run of tests on one change that takes longer than this is given up."""
+SECONDS = 600
+"""CPU seconds after which a run of tests on one change is given up."""
 _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "--capture=sys")
 
 
@@ -34,10 +35,11 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of a change, and the tests that came past it."""
+    """What became of a change, the tests that were asked, and the one that noticed."""
 
     fate: Fate
     tests: tuple[str, ...] = ()
+    by: str = ""
 
 
 class Copy:
@@ -56,32 +58,43 @@ class Copy:
     ) -> Iterator[tuple[int, Verdict]]:
         """Number and fate of each change, as they are known; about each, tests of ``most`` CPU seconds are asked.
 
-        All changes stand in the code at once, so that tests are collected once. What only this process could have
-        missed (values kept since the collection of tests) is tried again with the change alone in its file.
+        All changes stand in the code at once, so that tests are collected once. What has run before the first test may
+        have left values that a fork keeps: such a change is tried again alone in its file, if no test noticed it.
         """
-        doubted: list[tuple[int, Sequence[str]]] = []
+        doubted: list[tuple[int, tuple[str, ...]]] = []
         for said in self._session(changes, tests, workers, most):
             if said.get("failed"):
                 print(f"not asked, since they fail without any change: {', '.join(said['failed'])}", flush=True)
             if (number := said.get("change")) is not None:
+                named = tuple(said["tests"])
                 if said["killed"]:
-                    yield number, Verdict(Fate.KILLED, tuple(said["tests"]))
+                    yield number, Verdict(Fate.KILLED, named, said["by"])
+                elif said["early"] and named:
+                    doubted.append((number, named))
                 else:
-                    doubted.append((number, said["tests"]))
+                    yield number, Verdict(Fate.SURVIVED if named else Fate.UNREACHED, named)
         for number, named in doubted:
-            yield number, Verdict(self.fate(changes[number], named), tuple(named))
+            yield number, self.verdict(changes[number], named)
 
-    def fate(self, change: Mutant, tests: Sequence[str]) -> Fate:
-        """Whether one of the tests notices the change, which stands in its file alone."""
-        if not tests:
-            return Fate.UNREACHED
+    def verdict(self, change: Mutant, tests: Sequence[str]) -> Verdict:
+        """Whether one of the tests notices the change, which stands in its file alone; who fails without it, too, does not."""
         file = self.root / change.path
         source = file.read_bytes()
-        try:
-            file.write_bytes(change.applied(source))
-            return Fate.KILLED if self._fails(tests) else Fate.SURVIVED
-        finally:
-            file.write_bytes(source)
+        asked = [*tests]
+        while asked:
+            try:
+                file.write_bytes(change.applied(source))
+                failing = self._failing(asked)
+            finally:
+                file.write_bytes(source)
+            if failing is None:
+                return Verdict(Fate.SURVIVED, tuple(asked))
+            until = asked.index(failing) + 1 if failing else len(asked)
+            culprit = self._failing(asked[:until])
+            if culprit is None:
+                return Verdict(Fate.KILLED, tuple(asked), failing)
+            asked.remove(culprit or asked[until - 1])
+        return Verdict(Fate.UNREACHED)
 
     def _session(
         self, changes: Sequence[Mutant], tests: Sequence[str], workers: int, most: float
@@ -112,18 +125,25 @@ class Copy:
             file.write_bytes(switched(sources[file], numbered))
         return sources
 
-    def _fails(self, tests: Sequence[str]) -> bool:
+    def _failing(self, tests: Sequence[str]) -> str | None:
+        """The first test that fails, no name if none can begin or end; nothing if all pass."""
         listed = self.root / ".mutants-tests"
         listed.write_text("\n".join(tests))
-        argv = [sys.executable, *_PYTEST, "-x", f"@{listed}"]
-        try:
-            done = subprocess.run(argv, cwd=self.root, env=self._environment(), capture_output=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            return False
-        return done.returncode != 0
+        argv = [sys.executable, *_PYTEST, "-x", "-rfE", f"@{listed}"]
+        done = subprocess.run(
+            argv, cwd=self.root, env=self._environment(), capture_output=True, text=True, preexec_fn=_limited
+        )
+        if not done.returncode:
+            return None
+        told = [line.partition(" ")[2] for line in done.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+        return max((test for test in tests for line in told if line.startswith(test)), key=len, default="")
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _limited() -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
 
 
 def _lines(file: Path, running: subprocess.Popen[bytes]) -> Iterator[dict[str, Any]]:
