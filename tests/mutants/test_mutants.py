@@ -111,6 +111,7 @@ def test_all_changes_are_tried_in_one_session(copy: Copy, capsys: pytest.Capture
         "usd >= 2": Fate.KILLED,
         "3": Fate.KILLED,
         "usd + 1": Fate.KILLED,  # which never ends
+        "2": Fate.SURVIVED,
     }
     passed = [f"{SHOP}test_edge", f"{SHOP}test_far"]
     assert [sorted(verdict.tests) for _, verdict in sorted(found.items())][:3] == [passed, passed, []]
@@ -126,13 +127,22 @@ def test_a_test_that_fails_behind_others_only_notices_nothing(copy: Copy, capsys
     )
     (copy.root / "test_other.py").write_text(
         "import os, time\nfrom shop.price import dear\n\n\n"
-        "def test_finds():\n    begun = time.process_time()\n    while time.process_time() < begun + 0.1: pass\n"
+        "def test_finds():\n    begun = time.process_time()\n    while time.process_time() < begun + 0.5: pass\n"
         "    assert 'LEFT' not in os.environ and dear(50)\n"
     )
     (edge, *_) = places(copy.root, ["shop"])
     found = dict(copy.tried([edge], ["test_price.py", "test_other.py"], workers=1))
     assert found == {0: Verdict(Fate.SURVIVED, (f"{SHOP}test_leaves",))}
     assert "fail without any change: test_other.py::test_finds" in capsys.readouterr().out
+
+
+def test_values_kept_since_the_collection_of_tests_are_made_anew(copy: Copy) -> None:
+    (copy.root / "shop" / "price.py").write_text('"""Ten."""\n\n\ndef ten():\n    return 20 / 2\n\n\nTEN = ten()\n')
+    (copy.root / "test_price.py").write_text(
+        "from shop.price import TEN, ten\n\n\ndef test_kept():\n    assert ten() and TEN == 10\n"
+    )
+    (divided, *_) = places(copy.root, ["shop"])
+    assert dict(copy.tried([divided], ["test_price.py"], workers=1))[0].fate is Fate.KILLED
 
 
 def test_what_hangs_is_ended_by_the_seconds_it_computes() -> None:
