@@ -70,8 +70,10 @@ def test_who_looks_at_each_simulation_sees_the_same_world(annotation: str | None
     assert counting.seen > 3
 
 
-@pytest.mark.parametrize("watched", [False, True])
-def test_a_pass_in_which_only_time_has_passed_simulates_nothing(watched: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("annotation", "watched"), [(None, False), (None, True), ("true", False), ("10h", True)])
+def test_a_pass_in_which_only_time_has_passed_simulates_nothing(
+    annotation: str | None, watched: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     moments: list[list[Any]] = []
 
     def noted(snapshot: Any, *inputs: Any, **options: Any) -> Any:
@@ -79,5 +81,5 @@ def test_a_pass_in_which_only_time_has_passed_simulates_nothing(watched: bool, m
         return solve(snapshot, *inputs, **options)
 
     monkeypatch.setattr("harness.karpenter.provisioning.provisioner.solve", noted)
-    _drained(None, spread=False, listeners=[Counting()] if watched else [])
+    _drained(annotation, spread=False, listeners=[Counting()] if watched else [])
     assert any(one == other for one, other in pairwise(moments)) is watched

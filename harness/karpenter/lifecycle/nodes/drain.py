@@ -11,10 +11,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Sink, View, Writer
+from harness.karpenter.labels.core import DO_NOT_DISRUPT
 from harness.karpenter.lifecycle.names import claim_of
 from harness.karpenter.lifecycle.nodes.protection import protection_of, tolerates_disruption
 from harness.kube.api.objects import (
     Object,
+    annotations_of,
     condition,
     is_terminating,
     metadata_of,
@@ -95,6 +97,8 @@ class Evictions:
         """How often the API server answered an eviction with each code."""
         self.drained: Counter[str] = Counter()
         """How many pods were evicted for each reason, or deleted by the queue."""
+        self.left = 0
+        """How many pods have left the queue, whatever became of them."""
 
     def watches(self) -> Mapping[str, Router]:
         """Nothing: pods are added by drains."""
@@ -116,21 +120,22 @@ class Evictions:
         namespace, name, uid = key
         pod = self._view.get("Pod", name, namespace)
         if pod is None or uid_of(pod) != uid or key not in self._queued:
-            self._queued.pop(key, None)
-            return DONE
+            return self._leave(key) if key in self._queued else DONE
         deadline, now = self._queued[key], self._engine.clock.now
         if self.deletes_late:
             if deadline is not None and outlives(pod, deadline, now, ending_too=True):
                 self._delete(pod, deadline)
-                del self._queued[key]
-                return DONE
+                return self._leave(key)
             if not is_active(pod):
-                del self._queued[key]
-                return DONE
+                return self._leave(key)
             if not is_evictable(pod, now, protection_may_end=self._may_end, sink=self._sink):
                 raise self._again("the pod may not be evicted", deadline)
         self._evict(pod, deadline)
+        return self._leave(key)
+
+    def _leave(self, key: tuple[str, str, str]) -> Result:
         del self._queued[key]
+        self.left += 1
         return DONE
 
     def _evict(self, pod: Object, deadline: int | None) -> None:
@@ -218,6 +223,12 @@ class Drain:
             ]
             self._evictions.add(free)
         return f"{len(waiting)} pods are waiting to be evicted" if waiting else None
+
+    def is_timeless(self, node: Object) -> bool:
+        """Whether a look at another moment comes to the same on a node without a deadline, as long as no object changes: no pod may be
+        stuck terminating by then, and none is protected for a while."""
+        pods = self._view.indexed("pods-by-node", name_of(node))
+        return not any(is_terminating(pod) or annotations_of(pod).get(DO_NOT_DISRUPT, "true") != "true" for pod in pods)
 
 
 def _first(pods: Sequence[Object]) -> list[Object]:

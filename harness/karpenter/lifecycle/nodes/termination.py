@@ -40,9 +40,25 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.status import ApiError
 from harness.wording import pretty_slice
+from lazyrecords import dataclass
 
+_POLL = Result(1.0, Wait.POLL)
 _NAMED = 5
 """So many VolumeAttachments are named (core pkg/controllers/node/termination/terminator/events/events.go)."""
+
+_Told = tuple[str, str, str]
+"""Type, reason and message of an event."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """What a look at a Node that waits came to; the next one comes to the same while nothing has changed, and only tells it again."""
+
+    revision: int
+    left: int
+    """How many pods had left the eviction queue."""
+    node: Object
+    told: _Told | None
 
 
 class NodeTermination:
@@ -70,7 +86,9 @@ class NodeTermination:
         self._provider = provider
         self._core = core
         may_end = rules_of(core).protection_may_end
+        self._evictions = evictions
         self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=may_end)
+        self._waiting: dict[Hashable, _Waiting] = {}
 
     def watches(self) -> Mapping[str, Router]:
         """Nodes that are being deleted, and pods that were deleted on them."""
@@ -91,6 +109,12 @@ class NodeTermination:
 
     def reconcile(self, key: Hashable) -> Result:
         """The next step of one termination."""
+        same = self._waiting.pop(key, None)
+        if same is not None and same.revision == self._engine.revision and same.left == self._evictions.left:
+            self._waiting[key] = same
+            if same.told is not None:
+                self._sink.event(same.node, *same.told)
+            return _POLL
         node = self._view.get("Node", str(key))
         if node is None or not is_terminating(node) or TERMINATION_FINALIZER not in finalizers_of(node):
             return DONE
@@ -99,6 +123,7 @@ class NodeTermination:
         try:
             return self._finalize(node)
         except ApiError as error:
+            self._waiting.pop(key, None)  # what was refused is written again
             return after_refusal(error)
         except CloudProviderError as error:
             raise ReconcileError(str(error)) from error
@@ -135,25 +160,31 @@ class NodeTermination:
             told.set_unknown("Drained", "Draining", "Draining")
         problem = self._drain.step(node, deadline)
         if problem is not None:
-            self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {problem}")
+            failed: _Told = ("Warning", "FailedDraining", f"Failed to drain node, {problem}")
+            self._sink.event(node, *failed)
             if not in_steps and self._instance_gone(node):
                 return None
             if told is not None and not least:
                 told.set_unknown("Drained", "Draining", "Draining")
-            return self._look_again(deadline)
+            return self._look_again(node, deadline, failed)
         if told is not None and not told.is_true("Drained"):
             if least and (self._clock.now - parse(told.since("Drained"))) / SECOND < least:
                 return Result(1.0)
             told.set_true("Drained")
         waiting = self._volumes(node)
         if waiting and (deadline is None or self._clock.now <= deadline):
+            awaiting: _Told | None = None
             if in_steps:
                 names = pretty_slice([name_of(each) for each in waiting], _NAMED)
-                text = f"Awaiting deletion of bound volumeattachments ({names})"
-                self._sink.event(node, "Normal", "AwaitingVolumeDetachment", text)
+                awaiting = (
+                    "Normal",
+                    "AwaitingVolumeDetachment",
+                    f"Awaiting deletion of bound volumeattachments ({names})",
+                )
+                self._sink.event(node, *awaiting)
             if told is not None:
                 told.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
-            return self._look_again(deadline)
+            return self._look_again(node, deadline, awaiting)
         if told is not None:
             if waiting:
                 reason = "TerminationGracePeriodElapsed"
@@ -170,11 +201,13 @@ class NodeTermination:
         conditions.set_true("InstanceTerminating")
         return None if gone else Result(5.0)
 
-    def _look_again(self, deadline: int | None) -> Result:
-        """Looks again after a second: as a poll, unless a deadline will end the waiting."""
+    def _look_again(self, node: Object, deadline: int | None, told: _Told | None) -> Result:
+        """Looks again after a second: as a poll, unless a deadline will end the waiting. Azure is asked about a Node that is not ready."""
         if deadline is not None and self._clock.now <= deadline:
             return Result(1.0)
-        return Result(1.0, Wait.POLL)
+        if deadline is None and condition_is(node, "Ready") and self._drain.is_timeless(node):
+            self._waiting[name_of(node)] = _Waiting(self._engine.revision, self._evictions.left, node, told)
+        return _POLL
 
     def _instance_gone(self, node: Object) -> bool:
         """Whether the cloud knows nothing of a Node whose kubelet does not say that it is ready."""

@@ -29,7 +29,7 @@ class Displaced:
         self.events: list[SchedulingEvent] = []
         """What Karpenter says about the pods that were judged."""
         self.momentary = False
-        """Whether a pod with the annotation do-not-disrupt was judged: another moment may then have another answer."""
+        """Whether a pod was judged that the annotation do-not-disrupt protects for a while: another moment may then have another answer."""
 
     def movable(self, pod: Object) -> bool:
         """Whether the pod has to find another place, and may be evicted."""
@@ -76,8 +76,9 @@ class Displaced:
         return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 
     def _protection(self, pod: Object) -> Protection:
-        self.momentary = self.momentary or DO_NOT_DISRUPT in annotations_of(pod)
-        return protection_of(pod, self._now, may_end=self._rules.protection_may_end)
+        found = protection_of(pod, self._now, may_end=self._rules.protection_may_end)
+        self.momentary = self.momentary or found.event is not None  # of one for ever nothing is said
+        return found
 
     def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
         matching = [
