@@ -190,3 +190,16 @@ def test_a_reader_that_stops_early_is_no_error() -> None:
 
 def test_json_keeps_letters_as_they_are() -> None:
     assert to_json({"region": "café"}) == '{\n  "region": "café"\n}'
+
+
+def test_the_columns_of_sizes(capsys: Output) -> None:
+    assert run(["sizes", "--size", "Standard_NC24ads_A100_v4"]) == 0
+    header, line = capsys.readouterr().out.splitlines()
+    assert header == "NAME                      VCPU  GIB  ARCH  GPU  REGIONS  MIN USD/H  MAX USD/H  FAMILY"
+    assert (
+        line
+        == "Standard_NC24ads_A100_v4    24  220  x64     1       27      3.673      7.346  StandardNCADSA100v4Family"
+    )
+    assert run(["sizes", "--size", "Standard_NC24ads_A100_v4", "--format", "json"]) == 0
+    (size,) = json.loads(capsys.readouterr().out)
+    assert (size["gpus"], len(size["regions"]), size["cheapest"], size["dearest"]) == (1, 27, 3.673, 7.346)

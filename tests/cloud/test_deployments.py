@@ -139,3 +139,24 @@ def test_expressions(text: str, value: Any) -> None:
 def test_expression_mistakes(text: str) -> None:
     with pytest.raises(TemplateError):
         evaluate(text, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "place"),
+    [
+        ("'Microsoft.Network/virtualNetworks/subnets', 'a', 'b'", "{own}/resourceGroups/MC_rg_c_eastus"),
+        ("'other', 'Microsoft.Network/virtualNetworks/subnets', 'a', 'b'", "{own}/resourceGroups/other"),
+        (
+            "'sub', 'other', 'Microsoft.Network/virtualNetworks/subnets', 'a', 'b'",
+            "/subscriptions/sub/resourceGroups/other",
+        ),
+    ],
+)
+def test_ids_are_of_the_group_and_subscription_that_are_named(given: str, place: str) -> None:
+    """learn.microsoft.com, resourceId([subscriptionId], [resourceGroupName], resourceType, resourceName1, [resourceName2], ...)."""
+    driver = Driver()
+    put(driver, {"resources": [], "outputs": {"id": {"type": "string", "value": f"[resourceId({given})]"}}})
+    driver.cloud.advance(11)
+    found = shown(driver)["outputs"]["id"]["value"]
+    start = place.format(own=f"/subscriptions/{driver.cloud.state.settings.subscription}")
+    assert found.lower() == f"{start}/providers/Microsoft.Network/virtualNetworks/a/subnets/b".lower()

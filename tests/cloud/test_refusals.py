@@ -136,6 +136,21 @@ def test_what_a_size_or_place_cannot_do(launch: dict[str, Any], code: str, part:
 
 
 @pytest.mark.parametrize(
+    "properties",
+    [
+        {"securityProfile": {"encryptionAtHost": True}},
+        {"securityProfile": {"encryptionAtHost": False}, "additionalCapabilities": {"ultraSSDEnabled": False}},
+    ],
+)
+def test_what_a_size_can_do_is_had(properties: dict[str, Any]) -> None:
+    driver = Driver()
+    made = driver.put_vm("aks-a", **properties)
+    assert made.status == 201
+    assert made.body is not None
+    assert {name: made.body["properties"][name] for name in properties} == properties
+
+
+@pytest.mark.parametrize(
     ("placement", "gigabytes", "code"),
     [
         ("CacheDisk", 53, None),

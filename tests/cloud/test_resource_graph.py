@@ -175,6 +175,12 @@ PRICES: list[Mapping[str, Any]] = [{"priority": "Spot", "usd": 1}, {"priority": 
         ("project p = tostring(properties.priority) | join (Prices | where usd > 2) on $left.p == $right.priority | project usd", [
             {"usd": 4.5},
         ]),
+        ("where name == 'a' | project p = split('x/y/z', '/')[1], last = split('x/y/z', '/')[-1], none = split('x/y/z', '/')[3]", [
+            {"p": "y", "last": "z", "none": None},
+        ]),
+        ("where name == 'a' | project tags['k'], toupper(name), tolower(type), upper=name", [
+            {"tags_k": "v", "Column1": "A", "Column2": "t/one", "upper": "a"},
+        ]),
         ("where strlen(name) + 1 >= 2 and 3 - 1 == 2 | project name | limit 1", [{"name": "a"}]),
     ],
 )  # fmt: skip

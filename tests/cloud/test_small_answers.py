@@ -46,6 +46,34 @@ def test_containers_are_those_of_the_subscriptions_that_are_asked_for() -> None:
     assert mine == everything
 
 
+GONE = [
+    "Microsoft.Compute/virtualMachines",
+    "Microsoft.Compute/disks",
+    "Microsoft.Compute/virtualMachineScaleSets",
+    "Microsoft.Compute/capacityReservationGroups",
+    "Microsoft.Network/networkInterfaces",
+    "Microsoft.Network/virtualNetworks",
+    "Microsoft.Network/publicIPAddresses",
+    "Microsoft.ManagedIdentity/userAssignedIdentities",
+    "Microsoft.ContainerService/managedClusters",
+    "Microsoft.Resources/deployments",
+]
+
+
+@pytest.mark.parametrize("kind", GONE)
+def test_what_is_not_there_is_gone_already(kind: str) -> None:
+    answer = Driver().call("DELETE", Driver().path(kind, "nope"))
+    assert (answer.status, answer.body) == (204, None)
+
+
+def test_the_parts_of_what_is_there_are_gone_already() -> None:
+    driver = Driver(timing=INSTANT)
+    driver.put_vm("aks-a")
+    pool = driver.pool_path().rpartition("/")[0]
+    for path in (f"{driver.vm_path('aks-a')}/extensions/nope", f"{pool}/nope"):
+        assert driver.call("DELETE", path).status == 204
+
+
 def test_a_subnet_needs_its_network() -> None:
     driver = Driver(timing=INSTANT)
     path = driver.path("Microsoft.Network/virtualNetworks", "nowhere/subnets/s")

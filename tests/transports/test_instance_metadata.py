@@ -101,6 +101,7 @@ def test_an_eviction_is_told_and_can_be_let_begin() -> None:
     [event] = told["Events"]
     assert (told["DocumentIncarnation"], event["EventType"], event["Resources"]) == (2, "Preempt", ["spot"])
     assert (event["NotBefore"], event["EventStatus"]) == ("Thu, 01 Jan 2026 00:00:30 GMT", "Scheduled")
+    assert (event["DurationInSeconds"], event["ResourceType"]) == (-1, "VirtualMachine")  # -1: not known
     start = {"StartRequests": [{"EventId": event["EventId"]}]}
     assert asking.ask(f"/metadata/scheduledevents?{EVENTS}", "POST", start) == (200, "")
     assert cloud.vms() == []

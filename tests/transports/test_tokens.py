@@ -140,3 +140,27 @@ def test_many_tokens_are_not_kept_for_ever() -> None:
     for number in range(2500):
         assert ask(served, signed(appid=str(number))).status == 200
     assert len(served._judge._known) <= 1000
+
+
+@pytest.mark.parametrize(
+    ("claims", "code"),
+    [
+        ({"nbf": NOW + 300}, None),
+        ({"nbf": NOW + 301}, "InvalidAuthenticationToken"),
+        ({"exp": NOW - 299}, None),
+        ({"exp": NOW - 300}, "ExpiredAuthenticationToken"),
+    ],
+)
+def test_clocks_may_differ_by_five_minutes(claims: dict[str, Any], code: str | None) -> None:
+    """ClockSkew of Microsoft's token validation: 300 seconds, either way."""
+    reply = ask(front(), signed(**claims))
+    assert reply.headers.get("x-ms-error-code") == code
+    assert reply.status == (401 if code else 200)
+
+
+def test_a_form_has_a_hundred_fields_at_most() -> None:
+    fields = "&".join(f"field{number}=x" for number in range(98))
+    form = f"{fields}&client_id=a&scope=https://management.azure.com/.default"
+    assert post(f"/{TENANT}/oauth2/v2.0/token", form)[0] == 200
+    status, body = post(f"/{TENANT}/oauth2/v2.0/token", f"more=x&{form}")
+    assert (status, body["error"]) == (400, "invalid_request")
