@@ -40,10 +40,17 @@ class LatestOf(Generic[T, V]):
 
     def __init__(self, most: int) -> None:
         self._found: Latest[tuple[Hashable, ...], tuple[T, V]] = Latest(most)
+        self._last: tuple[T, tuple[Hashable, ...], V] | None = None
+        """What was asked for last, which is mostly asked for again."""
 
     def of(self, thing: T, make: Callable[[], V], *more: Hashable) -> V:
         """Returns what `make` returns, for this very object and `more` that it depends on; forgotten as in Latest."""
-        return self._found.of((id(thing), *more), lambda: (thing, make()))[1]
+        last = self._last
+        if last is not None and last[0] is thing and last[1] == more:
+            return last[2]
+        value = self._found.of((id(thing), *more), lambda: (thing, make()))[1]
+        self._last = thing, more, value
+        return value
 
     def __len__(self) -> int:
         return len(self._found)

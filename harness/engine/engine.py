@@ -103,6 +103,8 @@ class _Work:
     slot: Slot
     wait: Wait
     revision: int
+    dropped: bool = False
+    """Whether it is not to be done: another one took its place, or its controller is gone."""
 
 
 class Engine:
@@ -146,6 +148,8 @@ class Engine:
         for by_type in self._routes.values():
             for routes in by_type.values():
                 routes[:] = [route for route in routes if route[0] not in gone]
+        for slot, work in self._pending.items():
+            work.dropped = slot[0] in gone
         tables: tuple[dict[Slot, Any], ...] = (self._pending, self._failures, self._busy)
         for table in tables:
             for slot in [slot for slot in table if slot[0] in gone]:
@@ -221,10 +225,10 @@ class Engine:
         limit = start + nanoseconds(self.max_seconds)
         self._runaway = None
         exhausted: str | None = None
-        heap, pending = self._heap, self._pending
+        heap = self._heap
         while heap or self._more():
             work = heap[0][2]
-            if pending.get(work.slot) is not work:
+            if work.dropped:
                 heappop(heap)
                 continue
             if work.due > self.clock.now:
@@ -311,12 +315,13 @@ class Engine:
                 present.wait = wait
             if present.due <= due:
                 return
-            wait = present.wait
+            wait, present.dropped = present.wait, True
         self._seq += 1
         work = self._pending[slot] = _Work(due, self._seq, slot, wait, self.revision)
         heappush(self._heap, (due, self._seq, work))
 
     def _replace(self, work: _Work, due: int) -> None:
         self._seq += 1
+        work.dropped = True
         moved = self._pending[work.slot] = _Work(due, self._seq, work.slot, work.wait, work.revision)
         heappush(self._heap, (due, self._seq, moved))

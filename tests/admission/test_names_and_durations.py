@@ -1,6 +1,7 @@
 """Names, label values and durations, with the sentences for bad ones."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from harness.kube.api.names import (
     label_value_errors,
     qualified_name_errors,
 )
+from harness.kube.api.object_meta import validate_object_meta
 from harness.kube.go.durations import DurationError, parse_duration, print_duration
 
 RULE = (
@@ -82,3 +84,18 @@ def test_durations_as_go_reads_them() -> None:
 @given(st.integers(-(1 << 62), 1 << 62))
 def test_durations_survive_printing(nanoseconds: int) -> None:
     assert parse_duration(print_duration(nanoseconds)) == nanoseconds
+
+
+class _Colour(StrEnum):
+    BLUE = "blue"
+    WRONG = "not a value"
+
+
+def test_metadata_is_judged_alike_when_it_comes_again_and_whatever_its_texts_are() -> None:
+    def judged(value: str) -> list[str]:
+        meta = {"name": "a", "labels": {"colour": value}, "finalizers": ["x y"]}
+        return [str(error) for error in validate_object_meta({"metadata": meta}, namespaced=False)]
+
+    assert judged(_Colour.BLUE) == judged("blue") == judged("blue")
+    assert judged(_Colour.WRONG) == judged("not a value") == judged("not a value")
+    assert [len(judged(each)) for each in _Colour] == [1, 2]

@@ -155,3 +155,42 @@ def _zone(name: str, **fields: object) -> Object:
 
 def _dns(*zones: Object) -> Object:
     return {"mode": "Preferred", "kubeDNSOverrides": list(zones), "vnetDNSOverrides": list(zones)}
+
+
+def _condition(kind: str, **more: object) -> Object:
+    texts = {
+        "type": kind,
+        "status": "True",
+        "reason": kind,
+        "message": "",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    return {**texts, "observedGeneration": 1, **more}
+
+
+@pytest.mark.parametrize("kubernetes", ["1.29.0", "1.35.0"])
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"conditions": [_condition("Launched"), _condition("Registered")]},
+        {"conditions": [_condition("Launched")], "providerID": "azure:///a"},
+        {"conditions": [_condition("Registered", reason="no reason"), _condition("Launched")]},
+        {"conditions": [_condition("Launched"), _condition("Launched", status="False")]},
+        {"conditions": [_condition("Launched", unknown="x")], "unknown": {"a": 1}},
+        {"conditions": [_condition("Launched")], "capacity": {"cpu": "two"}},
+        {"providerID": 7},
+        {},
+    ],
+    ids=["more", "text", "bad", "twice", "unknown", "quantity", "type", "less"],
+)
+@pytest.mark.parametrize("before", [[], [_condition("Launched")], [_condition("Launched"), _condition("Launched")]])
+def test_a_new_status_is_judged_alike_when_the_rest_is_known_to_be_as_before(
+    status: Object, before: list[Object], kubernetes: str
+) -> None:
+    old = {**stored(nodeclaim()), "status": {"conditions": before} if before else {}}
+    new = {**old, "status": status}
+    quick, whole = (
+        admit(new, old=old, crds=CRDS, kubernetes=kubernetes, subresource="status", unruled=each)
+        for each in (True, False)
+    )
+    assert quick == whole

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions, are_true
 
 THEN, NOW = "2026-01-01T00:00:00Z", "2026-01-01T01:00:00Z"
 
@@ -44,3 +44,25 @@ def test_the_object_stays_as_it_is(metadata: dict[str, str]) -> None:
     assert not conditions.is_true("Registered")
     generations = {each["type"]: each["observedGeneration"] for each in conditions.items}
     assert set(generations.values()) == {2}
+
+
+@pytest.mark.parametrize("missing", [None, *NODECLAIM])
+@pytest.mark.parametrize(
+    "wrong", [{"status": "False"}, {"observedGeneration": 1}, {"reason": None}], ids=["false", "older", "short"]
+)
+def test_what_is_true_stays_as_it_is_when_it_is_set_again(missing: str | None, wrong: dict[str, Any]) -> None:
+    """So that a pass over a NodeClaim that has come through every step can be left out."""
+    known = Conditions(_claim(), NODECLAIM, NOW)
+    for kind in NODECLAIM:
+        known.set_true(kind)
+    items = [each if each["type"] != missing else {**each, **wrong} for each in known.items]
+    items = [{name: value for name, value in each.items() if value is not None} for each in items]
+    claim = {**_claim(), "status": {"conditions": items}}
+    assert are_true(claim, NODECLAIM) == (missing is None)
+    if missing is None:
+        again = Conditions(claim, NODECLAIM, "2026-01-01T02:00:00Z")
+        for kind in NODECLAIM:
+            again.refresh(kind)
+        assert not again.changed
+    without = {**claim, "status": {"conditions": [each for each in items if each["type"] != "Registered"]}}
+    assert not are_true(without, NODECLAIM)

@@ -1,12 +1,21 @@
 """Create, read, update, patch, delete: what the API server keeps, counts and refuses."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from harness.engine.ports import Change
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.engine.clock import Clock
+from harness.engine.engine import Engine
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN, Change
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import crd_set
+from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
 from harness.testing import deployment
+from harness.world.recorder import Recorder
 
 Object = dict[str, Any]
 
@@ -245,3 +254,34 @@ def test_what_is_handed_out_does_not_change_later(cluster):
     cluster.admin.patch("ConfigMap", "c", {"data": {"a": "2"}}, namespace="default")
     assert stored["data"] == {"a": "1"}
     assert cluster.view.get("ConfigMap", "other", "default")["data"] == {"a": "1"}
+
+
+def test_the_journal_has_the_same_entries_whenever_it_is_read():
+    """They are made when somebody asks for them."""
+
+    def written(*, often: bool):
+        engine = Engine(Clock())
+        rng = Rng(0)
+        memory = MemoryCluster(
+            engine, rng, Ids(rng), Recorder(engine.clock), crds=crd_set("1.14.0"), kubernetes="1.35.0"
+        )
+        admin = memory.writer(ADMIN)
+        admin.create(deployment("web", 2))
+        for labels in ({"a": "b"}, {"a": "not a value"}, {"a": "c"}):
+            with suppress(ApiError):
+                admin.patch("Deployment", "web", {"metadata": {"labels": labels}}, namespace="default")
+            engine.settle()
+            if often:
+                assert list(memory.journal)
+                assert memory.journal.of(Key("Deployment", "default", "web"))
+        assert len(memory.journal) == len(list(memory.journal))
+        admin.delete("Deployment", "web", namespace="default")
+        return list(memory.journal), memory.journal.of(Key("Deployment", "default", "web"))
+
+    entries, own = written(often=True)
+    again, own_again = written(often=False)
+    assert [(each.verb, each.key, each.after, each.object) for each in entries] == [
+        (each.verb, each.key, each.after, each.object) for each in again
+    ]
+    assert [each.verb for each in own] == [each.verb for each in own_again]
+    assert [each.error is not None for each in own].count(True) == 1

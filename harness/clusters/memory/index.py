@@ -52,8 +52,8 @@ class Index:
         """Moves an object from its old values to its new ones; either side may be absent."""
         for name, values in _ROWS.get(slot[0], _ANY):
             after = values(new) if new is not None else ()
-            if old is not None:
-                for value in values(old):
+            if old is not None and (before := values(old)) != after:
+                for value in before:
                     if value not in after:
                         self._slots[(name, value)].pop(slot, None)
             if new is not None:

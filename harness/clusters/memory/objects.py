@@ -27,8 +27,10 @@ class Objects:
 
     def get(self, kind: str, name: str, namespace: str = "") -> Object | None:
         """The object of this name, or None."""
-        objects = self._objects.get(kind)
-        return objects.get((namespace, name)) if objects else None
+        try:
+            return self._objects[kind].get((namespace, name))
+        except KeyError:
+            return None
 
     def list(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.engine.ports import Change, ChangeType
-from harness.kube.api.objects import Object, condition_is, owners_of, uid_of
+from harness.kube.api.objects import Object, condition_is, is_terminating, owners_of, status_of, uid_of
 from harness.kube.scheduling.pods import is_active
 
 __all__ = ["PodCounts"]
@@ -26,7 +26,10 @@ class PodCounts:
 
     def hear(self, change: Change) -> None:
         """Updates the counts for a change of a pod."""
-        pod, uid = change.object, uid_of(change.object)
+        pod, old = change.object, change.old
+        if change.type is ChangeType.MODIFIED and old is not None and _counts_alike(pod, old):
+            return
+        uid = uid_of(pod)
         before = self._counted.get(uid)
         now = None if change.type is ChangeType.DELETED else _counted(pod)
         if now == before:
@@ -53,6 +56,17 @@ class PodCounts:
                     table[owner] = total
                 else:
                     del table[owner]
+
+
+def _counts_alike(pod: Object, old: Object) -> bool:
+    """Whether what is counted of a pod was not written."""
+    status, before = status_of(pod), status_of(old)
+    return (
+        status.get("conditions") is before.get("conditions")
+        and status.get("phase") == before.get("phase")
+        and is_terminating(pod) == is_terminating(old)
+        and owners_of(pod) is owners_of(old)
+    )
 
 
 def _counted(pod: Object) -> _Counted | None:

@@ -31,10 +31,12 @@ from harness.kube.scheduling.preemption import MARK, Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 from harness.kube.scheduling.standing import Standings, looks_at_nodes_alone
 from harness.kube.scheduling.volume_binding import SELECTED_NODE, PodVolumes
+from harness.latest import LatestOf
 
 _CYCLE = "cycle"
 _LONGEST_NOTE = 1024  # of an Event
 _MOST_TEXTS = 256
+_MOST_SPECS = 16
 
 
 class _Table:
@@ -44,12 +46,12 @@ class _Table:
     pod that looks at nodes alone.
     """
 
-    def __init__(
-        self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]], namespaces: Sequence[Object]
-    ) -> None:
+    def __init__(self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]], view: View) -> None:
         self.infos, self.nominated = infos, nominated
         self.refused: dict[Hashable, Unschedulable] = {}
-        self.relations = Relations(infos.values(), namespaces)
+        self.namespaces = view.list("Namespace")
+        self.budgets, self.services = view.list("PodDisruptionBudget"), view.list("Service")
+        self.relations = Relations(infos.values(), self.namespaces)
 
 
 class KubeScheduler:
@@ -72,6 +74,8 @@ class KubeScheduler:
         self._standings = Standings()
         self._siblings = Siblings(view)
         self._looks: dict[str, tuple[Object, Mapping[str, str], Hashable]] = {}
+        self._specs: LatestOf[Mapping[str, Any], Hashable] = LatestOf(_MOST_SPECS)
+        """What tells the specs of pods apart; the pods of a ReplicaSet have one."""
         self._worded: dict[int, tuple[Unschedulable, str]] = {}
         self._again: set[tuple[str, str]] = set()
         self._all = False
@@ -159,16 +163,15 @@ class KubeScheduler:
             if node is not None:
                 self._infos[name] = NodeInfo(node, self._view.indexed("pods-by-node", name))
         self._stale.clear()
-        return _Table(self._infos, self._nominated(), self._view.list("Namespace"))
+        return _Table(self._infos, self._nominated(), self._view)
 
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
         """The node for the pod, or why there is none."""
-        budgets = self._view.list("PodDisruptionBudget")
-        siblings = self._siblings.of(pod, self._view.list("Service"))
+        siblings = self._siblings.of(pod, table.services)
         alone = look is not None and not table.nominated and looks_at_nodes_alone(pod)
         if alone and not table.relations.concern(look, pod):
             standing = self._standings.of(look, pod, table.infos, self.version, siblings)
-            return standing.verdict(table.infos, self._choose, budgets)
+            return standing.verdict(table.infos, self._choose, table.budgets)
         return table.refused.get(look) or schedule(
             pod,
             list(table.infos.values()),
@@ -176,8 +179,8 @@ class KubeScheduler:
             version=self.version,
             volumes=volumes,
             nominated=table.nominated,
-            budgets=budgets,
-            namespaces=self._view.list("Namespace"),
+            budgets=table.budgets,
+            namespaces=table.namespaces,
             siblings=siblings,
         )
 
@@ -217,7 +220,8 @@ class KubeScheduler:
             return None
         known = self._looks.get(uid)
         if known is None or known[0] is not spec or known[1] is not labels:
-            known = self._looks[uid] = spec, labels, fingerprint((namespace_of(pod), labels, spec))
+            alike = self._specs.of(spec, lambda: fingerprint(spec))
+            known = self._looks[uid] = spec, labels, (namespace_of(pod), fingerprint(labels), alike)
         return known[2]
 
     def _select(self, claim: Object, node: str) -> None:

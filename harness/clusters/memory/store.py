@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.clusters.memory.journal import Entry, Journal
+from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.objects import Objects
 from harness.clusters.memory.request import Admission, Authorizer, Request
 from harness.clusters.memory.update_strategy import grace_period, prepared_for_update
@@ -169,13 +169,8 @@ class Store(Objects):
             )
             self._refused(request, error)
             raise error
-        meta = new["metadata"]
-        meta["resourceVersion"] = old_meta["resourceVersion"]
-        for field in _KEPT_BY_SERVER:
-            if field in old_meta:
-                meta[field] = old_meta[field]
-            else:
-                meta.pop(field, None)
+        if subresource != "status":  # which leaves the metadata as it is
+            _keep_what_is_the_servers(new["metadata"], old_meta)
         new = self._admit(request, False)
         if new == old:
             return old
@@ -245,20 +240,7 @@ class Store(Objects):
         return ""
 
     def _refused(self, request: Request, error: ApiError) -> None:
-        self.journal.record(
-            Entry(
-                self.revision,
-                self.clock.now,
-                request.identity,
-                request.verb,
-                request.key,
-                request.subresource,
-                request.old,
-                None,
-                request.object,
-                error,
-            )
-        )
+        self.journal.note((self.revision, self.clock.now, request, request.old, None, error))
 
     def backdate(self, kind: str, name: str, moment: str) -> None:
         """Gives an object of no namespace another creationTimestamp: it was there before this world. Raises ApiError 404."""
@@ -287,23 +269,19 @@ class Store(Objects):
         return last
 
     def _put(self, request: Request, old: Object | None, new: Object, type: ChangeType) -> None:
-        key = request.key
-        gone_now = type is ChangeType.DELETED
-        self._keep(key, old, None if gone_now else new)
-        self.journal.record(
-            Entry(
-                self.revision,
-                self.clock.now,
-                request.identity,
-                request.verb,
-                key,
-                request.subresource,
-                old,
-                None if gone_now else new,
-                request.object,
-            )
-        )
+        kept = None if type is ChangeType.DELETED else new
+        self._keep(request.key, old, kept)
+        self.journal.note((self.revision, self.clock.now, request, old, kept, None))
         self._tell(Change(type, new, old, self.revision))
+
+
+def _keep_what_is_the_servers(meta: dict[str, Any], old: Mapping[str, Any]) -> None:
+    meta["resourceVersion"] = old["resourceVersion"]
+    for field in _KEPT_BY_SERVER:
+        if field in old:
+            meta[field] = old[field]
+        else:
+            meta.pop(field, None)
 
 
 def _version_required(kind: Kind, name: str) -> ApiError:

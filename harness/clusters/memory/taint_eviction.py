@@ -42,7 +42,7 @@ class TaintEviction:
 
     def _own(self, change: Change) -> Iterable[Hashable]:
         node = spec_of(change.object).get("nodeName")
-        if not node:
+        if not node or not (self._due or _driving(self._view.get("Node", node))):
             return ()
         key = (namespace_of(change.object), name_of(change.object))
         return (key,) if key in self._due or _driving(self._view.get("Node", node)) else ()
@@ -90,7 +90,8 @@ class TaintEviction:
 def _driving(node: Object | None) -> Sequence[Mapping[str, Any]]:
     if node is None:
         return ()
-    return [taint for taint in spec_of(node).get("taints") or () if taint.get("effect") == NO_EXECUTE]
+    taints = spec_of(node).get("taints")
+    return [taint for taint in taints if taint.get("effect") == NO_EXECUTE] if taints else ()
 
 
 def _tolerated_for(taints: Sequence[Mapping[str, Any]], tolerations: Sequence[Mapping[str, Any]]) -> int | None:

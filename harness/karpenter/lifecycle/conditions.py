@@ -25,6 +25,17 @@ AWAITING = "AwaitingReconciliation"
 """The reason of a condition that nobody has set yet."""
 
 
+def are_true(obj: Object, kinds: tuple[str, ...]) -> bool:
+    """Whether the conditions of these types are True for the object's present generation, so that `refresh` would change none of them."""
+    generation, found = metadata_of(obj).get("generation", 0), 0
+    for each in conditions_of(obj):
+        if each["type"] in kinds:
+            if each["status"] != TRUE or each.get("observedGeneration") != generation or len(each) != _FIELDS:
+                return False
+            found += 1
+    return found == len(kinds)
+
+
 class Conditions:
     """The conditions of one object while a controller works on it. `items` are its `status.conditions`, `now` is RFC 3339."""
 

@@ -50,6 +50,7 @@ from harness.kube.go.durations import print_duration
 from harness.kube.scheduling.pods import is_provisionable
 
 RETRIGGER_SECONDS = 10.0
+_AGAIN = Result(RETRIGGER_SECONDS, Wait.POLL)
 _LUCKY_RETRIES = 64
 """How often a world waits for another draw of a tie before it counts as settled; of four domains one is missed once in 10**8 cases."""
 _WINDOW, _RESULTS = "window", "results"
@@ -137,7 +138,7 @@ class Provisioner:
             self.times.seen(obj, self._engine.clock.now)
         if self._batcher.trigger(uid_of(obj)):
             self._engine.enqueue(self, _WINDOW, after=self._batcher.left() / SECOND)
-        return Result(RETRIGGER_SECONDS, Wait.POLL)
+        return _AGAIN
 
     def snapshot(self) -> ClusterSnapshot:
         """The snapshot that a simulation would use now."""

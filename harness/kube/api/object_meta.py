@@ -5,7 +5,9 @@ Source: apimachinery pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validati
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, Verbatim, go_json, print_value
@@ -26,6 +28,7 @@ ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotation keys and values together."""
 
 _EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
+_REST = ("labels", "annotations", "ownerReferences", "finalizers")
 
 
 def validate_object_meta(
@@ -38,6 +41,23 @@ def validate_object_meta(
     generation = meta.get("generation")
     if isinstance(generation, int) and generation < 0:
         errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
+    rest = {name: meta[name] for name in _REST if name in meta}
+    try:
+        errors.extend(_known_errors(marshal.dumps(rest, 2), wording))
+    except ValueError:  # texts of other types than str
+        errors.extend(_errors(rest, wording))
+    return errors
+
+
+@lru_cache(maxsize=1024)
+def _known_errors(rest: bytes, wording: NameWording) -> tuple[FieldError, ...]:
+    """Of metadata as text, since the pods of a workload, and an object from write to write, have the same."""
+    return tuple(_errors(marshal.loads(rest), wording))
+
+
+def _errors(meta: Mapping[str, Any], wording: NameWording) -> list[FieldError]:
+    """What is wrong with labels, annotations, owners and finalizers."""
+    errors: list[FieldError] = []
     for key, value in _texts(meta, "labels"):
         if is_qualified_name(key) and is_label_value(value):
             continue
@@ -72,6 +92,8 @@ def validate_object_meta(
 def validate_object_meta_update(obj: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
     """What may not change in metadata, beyond what validate_object_meta says."""
     meta, before = mapping_in(obj.get("metadata")), mapping_in(old.get("metadata"))
+    if meta == before:  # as it mostly is when a status is written
+        return []
     errors: list[FieldError] = []
     if before.get("deletionTimestamp"):
         new = sorted(set(meta.get("finalizers") or ()) - set(before.get("finalizers") or ()))

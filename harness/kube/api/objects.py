@@ -53,34 +53,55 @@ def key_of(obj: Object) -> Key:
     return Key(obj["kind"], meta.get("namespace") or "", meta["name"])
 
 
+# What is nearly always there is asked for by its key, not by `get`, which takes twice as long: nothing else is called as often.
+
+
 def metadata_of(obj: Object) -> Mapping[str, Any]:
     """`metadata`, empty when absent."""
-    return obj.get("metadata") or _NOTHING
+    try:
+        return obj["metadata"] or _NOTHING
+    except KeyError:
+        return _NOTHING
 
 
 def name_of(obj: Object) -> str:
     """`metadata.name`, "" when absent."""
-    return (obj.get("metadata") or _NOTHING).get("name") or ""
+    try:
+        return obj["metadata"]["name"] or ""
+    except (KeyError, TypeError):
+        return metadata_of(obj).get("name") or ""
 
 
 def namespace_of(obj: Object) -> str:
     """`metadata.namespace`, "" when absent."""
-    return (obj.get("metadata") or _NOTHING).get("namespace") or ""
+    try:
+        return obj["metadata"].get("namespace") or ""
+    except (KeyError, AttributeError):
+        return metadata_of(obj).get("namespace") or ""
 
 
 def uid_of(obj: Object) -> str:
     """`metadata.uid`, "" when absent."""
-    return (obj.get("metadata") or _NOTHING).get("uid") or ""
+    try:
+        return obj["metadata"]["uid"] or ""
+    except (KeyError, TypeError):
+        return metadata_of(obj).get("uid") or ""
 
 
 def labels_of(obj: Object) -> Mapping[str, str]:
     """`metadata.labels`, empty when absent."""
-    return (obj.get("metadata") or _NOTHING).get("labels") or _NOTHING
+    try:
+        return obj["metadata"].get("labels") or _NOTHING
+    except (KeyError, AttributeError):
+        return metadata_of(obj).get("labels") or _NOTHING
 
 
 def annotations_of(obj: Object) -> Mapping[str, str]:
     """`metadata.annotations`, empty when absent."""
-    return (obj.get("metadata") or _NOTHING).get("annotations") or _NOTHING
+    try:
+        return obj["metadata"].get("annotations") or _NOTHING
+    except (KeyError, AttributeError):
+        return metadata_of(obj).get("annotations") or _NOTHING
 
 
 def finalizers_of(obj: Object) -> Sequence[str]:
@@ -95,12 +116,18 @@ def is_held(obj: Object) -> bool:
 
 def owners_of(obj: Object) -> Sequence[Object]:
     """`metadata.ownerReferences`, empty when absent."""
-    return metadata_of(obj).get("ownerReferences") or ()
+    try:
+        return obj["metadata"].get("ownerReferences") or ()
+    except (KeyError, AttributeError):
+        return metadata_of(obj).get("ownerReferences") or ()
 
 
 def controller_of(obj: Object) -> Object | None:
     """The owner reference with `controller: true`, if there is one."""
-    return next((ref for ref in owners_of(obj) if ref.get("controller")), None)
+    for ref in owners_of(obj):
+        if ref.get("controller"):
+            return ref
+    return None
 
 
 def owner_reference(owner: Object, *, controller: bool = True, block_owner_deletion: bool = True) -> dict[str, Any]:
@@ -120,7 +147,6 @@ def owner_reference(owner: Object, *, controller: bool = True, block_owner_delet
 
 def spec_of(obj: Object) -> Mapping[str, Any]:
     """`spec`, empty when absent."""
-    # nearly always there, and asked for more than anything else: this takes half the time of `get`
     try:
         return obj["spec"] or _NOTHING
     except KeyError:
@@ -152,7 +178,10 @@ def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
 
 def is_terminating(obj: Object) -> bool:
     """Whether a deletion was asked for and is still waiting (finalizers, grace period)."""
-    return bool((obj.get("metadata") or _NOTHING).get("deletionTimestamp"))
+    try:
+        return bool(obj["metadata"].get("deletionTimestamp"))
+    except (KeyError, AttributeError):
+        return bool(metadata_of(obj).get("deletionTimestamp"))
 
 
 def conditions_of(obj: Object) -> Sequence[Object]:
@@ -162,7 +191,10 @@ def conditions_of(obj: Object) -> Sequence[Object]:
 
 def condition(obj: Object, kind: str) -> Object | None:
     """The condition of this type, if the object has one."""
-    conditions: Sequence[Object] = (obj.get("status") or _NOTHING).get("conditions") or ()
+    try:
+        conditions: Sequence[Object] = obj["status"].get("conditions") or ()
+    except (KeyError, AttributeError):
+        conditions = conditions_of(obj)
     for each in conditions:
         if each.get("type") == kind:
             return each

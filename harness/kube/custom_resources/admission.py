@@ -147,11 +147,13 @@ def admit_unruled(
         below, status = schema.properties.get("status"), obj.get("status")
         if below is not None and is_mapping(status) and status != old.get("status"):
             before = mapping_in(old.get("status"))
-            stored["status"] = _prepared(status, before, below)
-            if _found_quickly(below, stored["status"], before):
+            changed = {key: value for key, value in status.items() if key not in before or before[key] != value}
+            prepared = prepare(changed, below)  # what is as before was prepared then
+            stored["status"] = prepared | {key: value for key, value in status.items() if key not in changed}
+            if _found_quickly(below, prepared, before):
                 correlation = Correlation(stored, old, schema) if server.ratchets else None
                 errors.extend(_status_errors(schema, stored, correlation))
-            if below.has_list_types:
+            if below.has_list_types and validate_list_types(below, prepared):
                 errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
     elif mapping_in(stored.get("metadata")) != mapping_in(old.get("metadata")):
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
@@ -167,24 +169,16 @@ def _new_duplicates(schema: Schema, stored: Mapping[str, Any], old: Mapping[str,
     return errors if not errors or old is None or not validate_list_types(schema, old) else []
 
 
-def _prepared(status: Mapping[str, Any], old: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """A status as it is kept; fields that are as before were prepared then."""
-    changed = {key: value for key, value in status.items() if key not in old or old[key] != value}
-    prepared = prepare(changed, schema)
-    same = {key: value for key, value in status.items() if key not in changed}
-    return {**prepared, **same}
-
-
-def _found_quickly(schema: Schema, status: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether the schema has anything against what changed: fields, and of lists the items that are new."""
-    changed = {}
-    for key, value in status.items():
+def _found_quickly(schema: Schema, changed: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
+    """Whether the schema has anything against the fields that changed; of lists, against the items that are new."""
+    new = {}
+    for key, value in changed.items():
         before = old.get(key)
         if isinstance(value, list) and isinstance(before, list):
-            changed[key] = [item for item in value if item not in before]
-        elif value != before:
-            changed[key] = value
-    return bool(validate(schema, changed))
+            new[key] = [item for item in value if item not in before]
+        else:
+            new[key] = value
+    return bool(validate(schema, new))
 
 
 def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:

@@ -177,14 +177,17 @@ def is_scheduled(pod: Object) -> bool:
     return bool(spec_of(pod).get("nodeName"))
 
 
+_ENDED = ("Failed", "Succeeded")
+
+
 def is_terminal(pod: Object) -> bool:
     """Whether the pod has ended (Failed or Succeeded)."""
-    return status_of(pod).get("phase") in ("Failed", "Succeeded")
+    return status_of(pod).get("phase") in _ENDED
 
 
 def is_active(pod: Object) -> bool:
     """Whether the pod has neither ended nor is being deleted."""
-    return not is_terminal(pod) and not is_terminating(pod)
+    return status_of(pod).get("phase") not in _ENDED and not is_terminating(pod)
 
 
 def failed_to_schedule(pod: Object) -> bool:

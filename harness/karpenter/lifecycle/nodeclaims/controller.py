@@ -13,7 +13,7 @@ from harness.engine.names import NodeClaimName
 from harness.engine.ports import Change, Sink, View, Writer, key_by_name
 from harness.karpenter.labels.core import TERMINATION_FINALIZER, TERMINATION_TIMESTAMP
 from harness.karpenter.launch.failures.errors import LaunchPanic
-from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
+from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions, are_true
 from harness.karpenter.lifecycle.instance_provider import (
     CloudProviderError,
     InstanceNotFound,
@@ -98,9 +98,20 @@ class NodeClaimLifecycle:
         try:
             if is_terminating(claim) and not self._launch.under_way(claim):
                 return self._finalize(claim)
-            return self._live(claim)
+            return self._rest(claim) if self._is_complete(claim) else self._live(claim)
         except ApiError as error:
             return after_refusal(error)
+
+    def _is_complete(self, claim: Object) -> bool:
+        """Whether every step was taken for the present generation, so that a pass would change nothing, whatever time it is."""
+        return (
+            are_true(claim, NODECLAIM) and not is_terminating(claim) and TERMINATION_FINALIZER in finalizers_of(claim)
+        )
+
+    def _rest(self, claim: Object) -> Result:
+        if self._noticed:
+            self._noticed.pop((uid_of(claim), "initialization"), None)
+        return DONE
 
     def _live(self, claim: Object) -> Result:
         if TERMINATION_FINALIZER not in finalizers_of(claim):

@@ -17,6 +17,7 @@ from harness.kube.api.objects import condition_is, is_terminating, name_of, stat
 from harness.kube.api.status import ignoring
 
 EVERY = 120.0
+_AGAIN = Result(EVERY, Wait.ALARM)
 _GRACE = 300 * SECOND
 _SWEEP = "sweep"
 
@@ -69,17 +70,17 @@ class GarbageCollection:
     def reconcile(self, key: Hashable) -> Result:
         """Sweeps both ways."""
         if self._swept == self._changes():
-            return Result(EVERY, Wait.ALARM)
+            return _AGAIN
         try:
             instances = [each for each in self._provider.list() if not each.deleting]
         except CloudProviderError:
-            return Result(EVERY, Wait.ALARM)
+            return _AGAIN
         self._claims_without_instance({each.provider_id for each in instances})
         self._instances_without_claim(instances)
         # an instance without a NodeClaim has to be old enough first, a NodeClaim without an instance may have a Node that falls silent
         settled = {each.provider_id for each in instances} == self._machines()
         self._swept = self._changes() if settled else None
-        return Result(EVERY, Wait.ALARM)
+        return _AGAIN
 
     def _machines(self) -> set[str]:
         return {str(status_of(claim).get("providerID") or "") for claim in self._view.list("NodeClaim")}
