@@ -39,8 +39,6 @@ def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.
     if refused:
         raise ScenarioError(refused)
     world.settle(allow_rejections=True)
-    if not world.karpenter.disrupts:
-        return bad_input(f"harness explain: how provider {world.release.version} disrupts nodes is not simulated")
     view = world.karpenter.disruption_view(_snapshot(world, [one.object for one in manifests], given.moment))
     found = departure_of(view, arguments.node)
     if found is None:

@@ -14,7 +14,6 @@ __all__ = ["Moves", "moves_until"]
 
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
-_UNKNOWN = "how provider {} disrupts nodes is not simulated: its nodes only expire (known from 1.6.1 on)"
 _MANY, _FEW = 40, 10  # moves from which on not all are listed, and how many of the first and of the last are
 _LONGEST = 7 * _DAY
 """How long `settled` waits at most for an hour in which nothing changes."""
@@ -35,8 +34,6 @@ class Moves:
     """The highest price on the way."""
     extra: float
     """USD above the dearer of before and after, while replacements are there and what they replace is, too."""
-    not_simulated: str = ""
-    """What of disruption nobody knows of this release."""
     runaway: str = ""
     """What the world repeated without end meanwhile."""
     stopped: str = ""
@@ -48,7 +45,7 @@ class Moves:
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
         meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
         found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
-        told = {"not_simulated": self.not_simulated, "runaway": self.runaway, "stopped": self.stopped}
+        told = {"runaway": self.runaway, "stopped": self.stopped}
         unpriced = {"unpriced": list(self.unpriced)} if self.unpriced else {}
         return {**found, **{name: text for name, text in told.items() if text}, **unpriced}
 
@@ -72,8 +69,6 @@ class Moves:
         from harness.kube.go.durations import print_duration
         from harness.wording import counted
 
-        if self.not_simulated:
-            yield self.not_simulated
         if self.runaway:
             yield self.runaway
         if self.stopped:
@@ -119,7 +114,6 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
         stopped = passed.exhausted or ""
     meter.stop()
     rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
-    text = "" if world.karpenter.disrupts else _UNKNOWN.format(world.release.version)
     took = world.clock.seconds - start
     return Moves(
         took,
@@ -128,7 +122,6 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
         rows,
         meter.most,
         meter.extra,
-        text,
         runaway,
         stopped,
         tuple(sorted(meter.unpriced)),

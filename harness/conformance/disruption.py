@@ -109,7 +109,7 @@ def cluster_of(request: Mapping[str, Any], context: AnswerContext) -> Cluster:
     longest = parse_duration(options["batchMaxDuration"]) if options.get("batchMaxDuration") else 10 * SECOND
     rules = disruption_rules_of(release.core)
     # by the machine's clock, on which no time passes, a nomination does not end
-    window = max(2 * longest, 10 * SECOND) if rules is None or rules.injected_clock else _FOREVER
+    window = max(2 * longest, 10 * SECOND) if rules.injected_clock else _FOREVER
     nominations = {name: parse(when) + window for name, when in (request.get("nominated") or {}).items()}
     scheduling = scheduling_options(options)
     return Cluster(request, context, snapshot, types, release, scheduling, nominations, window, overlays)
@@ -147,7 +147,6 @@ def judged_of(
 ) -> Judged:
     """A NodeClaim with its conditions; ``drift`` says what the cloud provider finds, by NodeClaim."""
     rules = disruption_rules_of(release.core)
-    assert rules is not None
 
     def provider_drift(nodeclaim: Object) -> str:
         told = drift.get(name_of(nodeclaim)) or ""

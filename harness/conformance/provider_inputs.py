@@ -39,7 +39,11 @@ _OLD_OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "1.6.6": _OLD_IDENTITY,
 }
 # What their fakes use whatever the options say.
-_FIXED_OPTIONS: Mapping[str, Mapping[str, Any]] = {"1.4.0": _FAKE_IDENTITY, "1.6.5": _FAKE_IDENTITY}
+_FIXED_OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "1.4.0": _FAKE_IDENTITY,
+    "1.5.5": _FAKE_IDENTITY,
+    "1.6.5": _FAKE_IDENTITY,
+}
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,6 @@ class Departures:
             draw=lambda name, values: rng.pick(f"disruption/{name}", values),
         )
         self.observer = Observer(view, clock, instance_types, marks, options, simulations.indexes, simulations.memory)
-        self.controller: DisruptionController | None = None
         self.rules = disruption_rules_of(release.core)
         found: list[Controller] = [
             Expiration(view, writer, sink, clock),
@@ -73,20 +72,19 @@ class Departures:
         ]
         if release.repair_policies and instance_types.options.gate("NodeRepair"):
             found.append(NodeRepair(view, writer, sink, clock, release))
-        if self.rules is not None:
-            instances = ArmInstances(arm)
-            drift = ProviderDrift(view, sink, instances, instance_types.options, release)
-            actions = ClusterActions(view, writer, sink, clock, marks, create)
-            executions = Executions(engine, sink, actions, self.rules)
-            self.controller = DisruptionController(
-                engine, self.observer, sink, actions, executions, marks, instance_types, self.rules
-            )
-            found += [
-                PodEvents(view, writer, clock),
-                NodeClaimConditions(self.observer, writer, sink, clock, instance_types, drift, instances, self.rules),
-                self.controller,
-                executions,
-            ]
+        instances = ArmInstances(arm)
+        drift = ProviderDrift(view, sink, instances, instance_types.options, release)
+        actions = ClusterActions(view, writer, sink, clock, marks, create)
+        executions = Executions(engine, sink, actions, self.rules)
+        self.controller = DisruptionController(
+            engine, self.observer, sink, actions, executions, marks, instance_types, self.rules
+        )
+        found += [
+            PodEvents(view, writer, clock),
+            NodeClaimConditions(self.observer, writer, sink, clock, instance_types, drift, instances, self.rules),
+            self.controller,
+            executions,
+        ]
         self.controllers: Sequence[Controller] = tuple(found)
         """All of them, in the order in which changes reach them."""
 
@@ -97,10 +95,8 @@ class Departures:
 
     def disturbed(self) -> None:
         """The user changed something, so that what follows is no runaway."""
-        if self.controller is not None:
-            self.controller.churn.forget()
+        self.controller.churn.forget()
 
     def wake(self) -> None:
         """Something changed that is in no object: prices, or what Azure sells."""
-        if self.controller is not None:
-            self.controller.wake()
+        self.controller.wake()

@@ -185,7 +185,7 @@ def _not_simulated(found: Mapping[str, Any], release: str) -> InputMistake | Non
     """A feature gate that would answer otherwise than the release does."""
     rules = disruption_rules_of(provider(release).core)
     gates = found.get("feature_gates")
-    if rules is None or not rules.repair_is_disruption or not isinstance(gates, Mapping):
+    if not rules.repair_is_disruption or not isinstance(gates, Mapping):
         return None
     opened = ProviderOptions(feature_gates=gates)
     for gate, does in _NOT_SIMULATED.items():

@@ -139,15 +139,9 @@ class Karpenter:
         return self._provisioner.times.by_uid
 
     @property
-    def disrupts(self) -> bool:
-        """Whether the disruption of this release was measured and is simulated; else its nodes only expire."""
-        return self._departures.rules is not None
-
-    @property
-    def disruption_tally(self) -> Tally | None:
-        """What the disruption controller counted when it last looked; None where it does not run."""
-        controller = self._departures.controller
-        return controller.tally if controller is not None else None
+    def disruption_tally(self) -> Tally:
+        """What the disruption controller counted when it last looked."""
+        return self._departures.controller.tally
 
     def failure_of(self, nodeclaim: str) -> str | None:
         """The last launch failure of a NodeClaim."""
@@ -193,8 +187,7 @@ class Karpenter:
         """No node is disrupted from now on, and no static NodePool gets or loses one."""
         for each in self._statics:
             each.held = True
-        if self._departures.controller is not None:
-            self._departures.controller.held = True
+        self._departures.controller.held = True
 
     def release(self) -> None:
         """Nodes may leave again, also those that are older than this world."""
@@ -202,9 +195,8 @@ class Karpenter:
             each.held = False
         expiration = [each for each in self._departures.controllers if each.name == Expiration.name]
         self._engine.introduce([*expiration, *self._statics], self._view.list)
-        if self._departures.controller is not None:
-            self._departures.controller.held = False
-            self._departures.controller.wake()
+        self._departures.controller.held = False
+        self._departures.controller.wake()
 
     # How it is wired.
 
@@ -234,7 +226,7 @@ class Karpenter:
     def _static(self, access: Access) -> tuple[StaticProvisioning | StaticDeprovisioning, ...]:
         """The controllers of static NodePools where the release has them and the gate is open."""
         rules = self._departures.rules
-        if rules is None or not rules.static_nodepools or not self._instance_types.options.gate(STATIC_CAPACITY):
+        if not rules.static_nodepools or not self._instance_types.options.gate(STATIC_CAPACITY):
             return ()
         look, create = self._departures.observer.look, self._provisioner.create
         failures, report = self.provider.failures, access.engine.report_runaway

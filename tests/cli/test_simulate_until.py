@@ -112,13 +112,6 @@ def test_a_size_that_azure_has_no_more_is_told(capsys, tmp_path):
     assert line.endswith("Azure has no Standard_D8s_v5 for it")
 
 
-def test_a_release_whose_disruption_nobody_measured_says_so(capsys, tmp_path):
-    """Before 1.6.1 nodes only expire here."""
-    items = [{**NODECLASS, "spec": {}}, pool(), deployment("web", 3)]
-    found = _until(capsys, tmp_path, items, "--until", "1h", "--release", "1.5.4")["until"]
-    assert found["not_simulated"].startswith("how provider 1.5.4 disrupts nodes is not simulated")
-
-
 def _static_dump(replicas):
     """Two Nodes of a static NodePool, under names that this world would not give them, and one pod."""
     kept = pool()

@@ -117,7 +117,7 @@ class Source:
     def unpack(self, target: Path) -> None:
         """Writes the tree to `target`, which does not exist yet."""
         if self.kind == "tree":
-            shutil.copytree(self.path, target, ignore=shutil.ignore_patterns(".git"))
+            shutil.copytree(self.path, target, symlinks=True, ignore=shutil.ignore_patterns(".git"))
             return
         if self.kind == "archive":
             with tarfile.open(self.path) as archive:
@@ -170,14 +170,16 @@ def find_source(release: str, folder: Path | None = None) -> Source | None:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """What stands in ``module.json`` beside the glue of something unreleased: it is built otherwise than its go.mod says.
+    """What stands in ``module.json`` beside the glue of a release that is built otherwise than its go.mod says.
 
-    ``source`` names the sources instead of the release, ``core`` the version of core, ``requires`` other modules.
+    ``source`` names the sources instead of the release, ``core`` the version of core, ``requires`` other modules; ``replaces`` names
+    modules whose version is this one, whatever others require: more is linked into the oracle than into the controller.
     """
 
     source: str = ""
     core: str = ""
     requires: Mapping[str, str] = field(default_factory=dict)
+    replaces: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, release: str) -> Module:
@@ -289,6 +291,13 @@ def _compile(release: str, source: Source, work: Path, target: Path) -> None:
 def _on_other_modules(release: str, provider: Path) -> Mapping[str, str]:
     """The module of core, after what ``module.json`` and ``provider.patch`` change in the unpacked sources."""
     wanted = Module.of(release)
+    patch = _of_release(release, "provider.patch")
+    if patch.exists():
+        _run(
+            ["git", "apply", "-p1", str(patch)], provider, f"{patch.name} does not apply to {wanted.source or release}"
+        )
+    for name, version in wanted.replaces.items():
+        _go("mod", "edit", f"-replace={name}={name}@{version}", folder=provider)
     own: Mapping[str, str] = json.loads(_go("mod", "download", "-json", CORE, folder=provider))
     if not wanted.core:
         return own
@@ -303,9 +312,6 @@ def _on_other_modules(release: str, provider: Path) -> Mapping[str, str]:
     found = (definitions(Path(folder) / "pkg/apis/crds") for folder in (provider, own["Dir"], other["Dir"]))
     for crd in on_other_core(*found):
         (crds / f"{crd['spec']['group']}_{crd['spec']['names']['plural']}.yaml").write_text(yaml.safe_dump(crd))
-    patch = _of_release(release, "provider.patch")
-    if patch.exists():
-        _run(["git", "apply", "-p1", str(patch)], provider, f"{patch.name} does not apply to {wanted.source}")
     return other
 
 

@@ -28,7 +28,7 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 REGRESSIONS = Path(__file__).resolve().parent / "regressions"
 SEED = 20260101
 
-#: how many of each op, so that all releases together stay below 3 MB and are checked in seconds
+#: how many of each op, so that all releases together stay below 3.5 MB and are checked in seconds
 COUNTS: Mapping[str, int] = {
     "requirements": 250,
     "validate_nodepool": 300,

@@ -60,7 +60,6 @@ def judged(found: str | Exception, after: str = "15m", release: str = "1.14.0", 
 
     known = provider(release)
     rules = disruption_rules_of(known.core)
-    assert rules is not None
     nodepool = {"metadata": {"name": "pool"}, "spec": {"disruption": {"consolidateAfter": after}, **pool}}
     return with_conditions(claim(), nodepool, (), provider_drift, now=NOW, release=known, rules=rules)
 

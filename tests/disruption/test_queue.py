@@ -53,7 +53,6 @@ def begun(release: str = "1.14.0") -> tuple[Queue, Execution]:
     found = after_waiting(attempt(made, single, validates=False), lambda seconds: None).findings
     assert found is not None
     rules = disruption_rules_of(provider(release).core)
-    assert rules is not None
     queue = Queue(rules)
     return queue, queue.add(Started(single, found.commands[0], ("new",)), 0)
 
@@ -111,7 +110,6 @@ def test_a_failed_command_tells_how_many_replacements_were_missing() -> None:
     engine: Any = SimpleNamespace(clock=SimpleNamespace(now=SECOND), enqueue=lambda *_, **__: None)
     sink: Any = SimpleNamespace(log=lambda *_, **__: None)
     rules = disruption_rules_of(provider("1.14.0").core)
-    assert rules is not None
     executions = Executions(engine, sink, servants, rules)
     record = Disruption(0.0, "Underutilized", "replace", (), started.replacements)
     executions.add(started, record)

@@ -19,8 +19,6 @@ from harness.kube.go.durations import print_duration
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """Every NodeClaim and every Node by itself. Raises RequestError, Unsupported."""
     rules = disruption_rules_of(context.release.core)
-    if rules is None:
-        raise Unsupported(f"how {context.release.version} disrupts nodes was not measured")
     if rules.repair_is_disruption:
         raise Unsupported(f"how {context.release.version} repairs nodes is not simulated")
     try:

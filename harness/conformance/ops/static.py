@@ -17,8 +17,7 @@ from harness.kube.go.durations import print_duration
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """Every NodePool by itself. Raises RequestError, Unsupported."""
-    rules = disruption_rules_of(context.release.core)
-    if rules is None or not rules.static_nodepools:
+    if not disruption_rules_of(context.release.core).static_nodepools:
         raise Unsupported(f"{context.release.version} has no static NodePools")
     try:
         cluster = cluster_of(request, context)

@@ -18,7 +18,7 @@ from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode
-from harness.kube.api.objects import condition, is_terminating
+from harness.kube.api.objects import condition
 from harness.kube.go.text import quote
 from lazyrecords import dataclass
 
@@ -144,9 +144,7 @@ def _told(method: Method, problem: str, core: CoreRelease) -> str:
 
 def _is_going(node: StateNode, rules: DisruptionRules) -> bool:
     """Whether taint and condition stay: the node is being deleted, or counts as such."""
-    if rules.marks_first:  # a mark does not keep them
-        return is_terminating(node.nodeclaim) if node.nodeclaim is not None else is_terminating(node.node or {})
-    return node.deleting
+    return node.deleted if rules.marks_first else node.deleting  # where marks come first, they keep nothing
 
 
 def _blemished(node: StateNode) -> StateNode | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
 from harness.karpenter.disruption.tally import Tally
-from harness.karpenter.releases.disruption import DisruptionRules, disruption_rules_of
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.nodes.state import StateNode
@@ -147,18 +147,12 @@ Deliberation = Generator[Pause, None, T]
 
 
 class Situation:
-    """One turn of the controller: its view, its feature gates, and its events so far.
-
-    Raises ValueError for a core that was not measured.
-    """
+    """One turn of the controller: its view, its feature gates, and its events so far."""
 
     def __init__(self, view: View, *, spot_to_spot: bool = False, tally: Tally | None = None) -> None:
-        rules = disruption_rules_of(view.release.core)
-        if rules is None:
-            raise ValueError(f"how core {view.release.core.version} disrupts nodes is not known")
         self.view, self.spot_to_spot = view, spot_to_spot
         self.tally = tally if tally is not None else Tally()
-        self.rules: DisruptionRules = rules
+        self.rules = disruption_rules_of(view.release.core)
         self.said: list[Told] = []
         """All events in order, with repetitions; the text of those about a node is not made yet. A row at the end may still grow."""
         self._events: dict[SchedulingEvent, None] = {}

@@ -87,13 +87,12 @@ _V1_6_2 = replace(
     held_repair_looks_again=False,
 )
 _V1_6_1 = replace(_V1_6_2, version="1.6.1")
-_V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32", terminates_in_steps=False)
+_V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32", terminates_in_steps=False, repair_asks_node_first=False)
 _V1_4_0 = replace(
     _V1_5_0,
     version="1.4.0",
     validates_preferred_terms=True,
     structured_errors=False,
-    repair_asks_node_first=False,
     honours_do_not_sync_taints=False,
 )
 

@@ -120,20 +120,21 @@ _V1_7 = replace(
     prioritizing_text=f"{_NEWEST.prioritizing_text}: {{}}",
 )
 _V1_6 = replace(_V1_7, lists_budgets=False, tells_ignored=False, patience_grows=False)
+_V1_5 = replace(
+    _V1_6, drift_takes_empty=False, tells_queued=True, marks_first=True, types_at_once=True, looks_less=True
+)
 _V1_4 = replace(
-    _V1_6,
+    _V1_5,
+    drift_takes_empty=True,
     drift_first=True,
     keeps_empty=False,
     validates_by_method=False,
-    tells_queued=True,
-    marks_first=True,
-    types_at_once=True,
     unpriced_text="for {size}/{capacity_type}/{zone}",
-    looks_less=True,
 )
 
 _RULES: Mapping[str, DisruptionRules] = {
     "1.4.0": _V1_4,
+    "1.5.0": _V1_5,
     "1.6.1": replace(_V1_6, drift_takes_empty=False),
     "1.6.2": _V1_6,
     "1.7.1": _V1_7,
@@ -142,13 +143,10 @@ _RULES: Mapping[str, DisruptionRules] = {
     "1.14.3": _V1_14_3,
     "1.15.0": _NEWEST,
 }
-_UNKNOWN = frozenset({"1.5.0"})
 
 
-def disruption_rules_of(core: CoreRelease) -> DisruptionRules | None:
-    """The rules of a core release, None where nobody has measured it. Raises UnknownRelease for one that the table does not have."""
-    if core.version in _UNKNOWN:
-        return None
+def disruption_rules_of(core: CoreRelease) -> DisruptionRules:
+    """The rules of a core release. Raises UnknownRelease for one that the table does not have."""
     if core.version not in _RULES:
         raise UnknownRelease(core.version, tuple(_RULES))
     return _RULES[core.version]

@@ -92,6 +92,7 @@ _CHANGES: Mapping[str, Change] = {
         core="1.6.1",
         flags=lambda old: replace(
             old,
+            azure_linux_3_arm_shared_only=True,
             zonal_failure_marks_family=True,
             additional_tags=True,
         ),

@@ -126,7 +126,6 @@ def _cheapest(
     """Empty nodes in their order; then the others, those with a do-not-disrupt pod last, by the cost of moving their pods."""
     judge = Displaced((), simulations.snapshot.now, simulations.rules)
     rules = disruption_rules_of(simulations.core)
-    assert rules is not None, "releases with static NodePools are measured"
 
     def is_protected(pods: Sequence[Object]) -> bool:
         for pod in pods:

@@ -160,8 +160,6 @@ def metrics_of(world: Observations) -> Metrics:
 def _tally(world: Observations) -> Iterator[Sample]:
     """What the disruption controller set when it last looked."""
     tally = world.karpenter.disruption_tally
-    if tally is None:
-        return
     for reason, count in tally.eligible.items():
         yield Sample("karpenter_voluntary_disruption_eligible_nodes", {"reason": reason}, count)
     for kind, count in tally.failed_validations.items():
@@ -178,8 +176,7 @@ def _tally(world: Observations) -> Iterator[Sample]:
 
 
 def _balances(world: Observations) -> bool:
-    rules = disruption_rules_of(world.release.core)
-    return rules is not None and rules.balanced
+    return disruption_rules_of(world.release.core).balanced
 
 
 def _moves(tally: Tally) -> Iterator[Sample]:

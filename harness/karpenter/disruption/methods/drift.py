@@ -36,14 +36,15 @@ class Drift(Method):
         """One command at most: the node whose pods all find a place, empty nodes first, then by the time of drift."""
         yield from ()  # it never waits
         sort_slice(proposal.candidates, _drifted_at)
-        empty = [each for each in proposal.candidates if not each.pods and situation.rules.drift_takes_empty]
+        empty = [each for each in proposal.candidates if not each.pods]
         ordered = [*empty, *(each for each in proposal.candidates if each.pods)]
         found = Findings(order=tuple(ordered))
         if situation.rules.drift_first and (gathered := within(proposal.budgets, empty)):
             found.commands.append(Command.of(gathered, Outcome()))
             return found
         counting = Counting(situation, blocked_row, settled=False)
-        for each in ordered:
+        taken = ordered if situation.rules.drift_takes_empty else ordered[len(empty) :]
+        for each in taken:
             if proposal.budgets[each.pool] == 0:
                 continue
             if counting.keeps(each):

@@ -89,12 +89,7 @@ class StateNode:
         self.provider_id = ProviderId(
             provider_id_of(node) if node is not None else str(status_of(nodeclaim or {}).get("providerID") or "")
         )
-        if parts.marked:
-            self.deleting = True
-        elif nodeclaim is not None:
-            self.deleting = is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
-        else:
-            self.deleting = node is not None and is_terminating(node)
+        self.deleting = parts.marked or self.deleted
 
     def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
         """Sets the volumes that its pods attach and its limits by CSI driver, see :func:`_limits`."""
@@ -109,6 +104,14 @@ class StateNode:
                 self.volumes.setdefault(driver, set()).update(claims)
         if self.parts.csinode is not None:
             self.volume_limits, self.volume_drivers = _limits(self.parts.csinode, unlimited)
+
+    @property
+    def deleted(self) -> bool:
+        """Whether it is being deleted, marked for deletion or not (core pkg/controllers/state/statenode.go Deleted)."""
+        node, nodeclaim = self.parts.node, self.parts.nodeclaim
+        if nodeclaim is not None:
+            return is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
+        return node is not None and is_terminating(node)
 
     @property
     def managed(self) -> bool:
