@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from harness.karpenter.releases.core_release import CoreRelease
-from harness.karpenter.releases.flag_values import UnknownRelease
+from harness.karpenter.releases.flag_values import entry_of
 from lazyrecords import dataclass
 
 __all__ = ["DisruptionRules", "disruption_rules_of"]
@@ -147,6 +147,4 @@ _RULES: Mapping[str, DisruptionRules] = {
 
 def disruption_rules_of(core: CoreRelease) -> DisruptionRules:
     """The rules of a core release. Raises UnknownRelease for one that the table does not have."""
-    if core.version not in _RULES:
-        raise UnknownRelease(core.version, tuple(_RULES))
-    return _RULES[core.version]
+    return entry_of(core.version, _RULES)

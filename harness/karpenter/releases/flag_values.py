@@ -1,6 +1,8 @@
 """The values that flags of a release have where yes and no are not enough."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypeVar
 
 from lazyrecords import dataclass
 
@@ -15,6 +17,7 @@ __all__ = [
     "ProvisionMode",
     "RepairPolicy",
     "UnknownRelease",
+    "entry_of",
 ]
 
 
@@ -25,6 +28,16 @@ class UnknownRelease(ValueError):
         super().__init__(f"unknown Karpenter release {version!r}; known: {', '.join(known)}")
         self.version = version
         self.known = known
+
+
+T = TypeVar("T")
+
+
+def entry_of(version: str, table: Mapping[str, T]) -> T:
+    """What a table by release has of this one. Raises UnknownRelease."""
+    if version not in table:
+        raise UnknownRelease(version, tuple(table))
+    return table[version]
 
 
 class ProvisionMode(StrEnum):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from harness.karpenter.releases.core_release import CoreRelease
-from harness.karpenter.releases.flag_values import UnknownRelease
+from harness.karpenter.releases.flag_values import entry_of
 from harness.kube.api.objects import Object
 from harness.kube.scheduling.pods import has_resource_claims
 from lazyrecords import dataclass
@@ -192,6 +192,4 @@ _RULES: Mapping[str, SchedulingRules] = {
 
 def rules_of(core: CoreRelease) -> SchedulingRules:
     """The rules of a core release. Raises UnknownRelease for one that nobody has compared with."""
-    if core.version not in _RULES:
-        raise UnknownRelease(core.version, tuple(_RULES))
-    return _RULES[core.version]
+    return entry_of(core.version, _RULES)
