@@ -58,8 +58,10 @@ REAL_SMOKE := scenarios/lifecycle/provision-modes.yaml scenarios/capacity/late-f
 REAL_SCENARIOS := scenarios/lifecycle scenarios/capacity scenarios/faq $(addprefix scenarios/labels/,bootstrapping-client.yaml claims-1.7.2.yaml \
   claims-1.14.0.yaml keys-1.7.2.yaml keys-1.14.0.yaml kubelet-may-not.yaml machine-api.yaml network.yaml spot-node.yaml who-wins.yaml)
 
-# what scenarios need none of; each costs time for every case, and they print nothing that could be captured
-PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist) --capture=no -o console_output_style=progress-even-when-capture-no
+# what scenarios need none of; each costs time for every case. They print nothing that could be captured, and pytest would rewrite the
+# assertions of all modules of a plugin
+PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist) --capture=no --assert=plain \
+  -o console_output_style=progress-even-when-capture-no
 
 CORE := $(VENV)/.installed
 CLIENTS := .venv-clients

@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 SCENARIOS = {
     "make scenarios": [
-        *("-m", "pytest", "-q", "scenarios", "--processes", "auto", "--capture=no", "-p", "no:xdist"),
+        *("-m", "pytest", "-q", "scenarios", "--processes", "auto", "--capture=no", "--assert=plain"),
+        *("-p", "no:xdist"),
         *("-p", "no:faker", "-p", "no:hypothesispytest", "-p", "no:logging", "-p", "no:syrupy"),
     ],
     "harness run scenarios -n auto": ["-m", "harness", "run", "scenarios", "-n", "auto"],

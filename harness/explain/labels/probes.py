@@ -50,6 +50,9 @@ class PodOutcome(StrEnum):
     STUCK = "stuck"
 
 
+_LEAVES_NOTHING = frozenset({PodOutcome.IGNORED, PodOutcome.NO_KNOWN_VALUES, PodOutcome.INCOMPATIBLE})
+
+
 @dataclass(frozen=True, slots=True)
 class PodFact:
     """A pod that asks for key=value: what became of it, and Karpenter's sentence where it stays pending."""
@@ -169,6 +172,8 @@ class LabelProbe:
         self._pods: dict[tuple[str, str], PodFact] = {}
         self._pools: dict[tuple[str, str], PoolFact] = {}
         self._seen: Labelled | None = None
+        self._waiting: World | None = None
+        """A world with the objects in which the last pod was left without a place."""
 
     def look(self, new_world: Callable[[], World], settable: Iterable[tuple[str, str]], *, node: bool) -> None:
         """Takes what is not known yet from one world of a cluster elsewhere: NodePools that set key=value, and (`node`) a Node.
@@ -222,7 +227,16 @@ class LabelProbe:
         return self._pods[key, value]
 
     def _pod(self, key: str, value: str) -> PodFact:
-        world = self._world()
+        world, self._waiting = self._waiting or self._world(), None
+        fact = self._tried(world, key, value)
+        if fact.outcome in _LEAVES_NOTHING and not world.list("NodeClaim"):
+            if world.get("Pod", POD) is not None:
+                world.delete("Pod", POD)
+            self._waiting = world  # all is there as before, so that the next pod needs no other world
+        return fact
+
+    def _tried(self, world: World, key: str, value: str) -> PodFact:
+        before = len(world.events)
         rejections = world.apply(plain_pod({key: value}))
         if rejections:
             return PodFact(PodOutcome.IGNORED, value, rejections[0].message)
@@ -232,7 +246,7 @@ class LabelProbe:
         pod = world.get("Pod", POD) or {}
         if pod.get("spec", {}).get("nodeName"):
             return PodFact(PodOutcome.BOUND, value)
-        said = _sentence(world)
+        said = _sentence(world, before)
         if not said and world.list("NodeClaim"):
             return PodFact(PodOutcome.STUCK, value)
         return PodFact(PodOutcome.NO_KNOWN_VALUES if _UNKNOWN in said else PodOutcome.INCOMPATIBLE, value, said)
@@ -288,9 +302,9 @@ def _labelled(world: World) -> Labelled:
     return node["metadata"].get("labels") or {}, world.writes(name)
 
 
-def _sentence(world: World) -> str:
-    """Karpenter's last word on the probe's pod."""
-    events: Iterable[Any] = reversed(world.events)
+def _sentence(world: World, before: int = 0) -> str:
+    """Karpenter's last word on the probe's pod; the first events, so many as came `before`, were about another one."""
+    events: Iterable[Any] = reversed(world.events[before:])
     for event in events:
         if event.object.kind == "Pod" and event.reason == "FailedScheduling" and event.source == "karpenter":
             text: str = event.message
