@@ -131,6 +131,7 @@ def test_what_is_written_is_read_back_and_always_the_same(tmp_path: Path) -> Non
     again = read(written(tmp_path, [AZ_D4S_V3, changed(name="Standard_Z1", size="Z1")]))
     assert first.text() == again.text()
     assert read(written(tmp_path, first.text())).records == first.records
+    assert '"family": "größer"' in read(written(tmp_path, [changed(family="größer")])).text()
 
 
 def test_the_catalogues_own_list_survives(tmp_path: Path) -> None:
@@ -188,6 +189,9 @@ def test_one_region_of_several_is_chosen(tmp_path: Path) -> None:
             '{"nextLink": null,\n "value": [{"resourceType": 3}]}',
             ":2:12: [0].resourceType: text is needed, this is a number",
         ),
+        ('[{"name": "x"}]', ":1:2: [0].resourceType: missing"),
+        ('[{"resourceType": "disks"},7]', ":1:28: [1]: an object is needed, this is a number"),
+        ('{"value":[{"resourceType":3}]}', ":1:11: [0].resourceType: text is needed, this is a number"),
         ([changed(name="")], ":2:3: [0].name: missing"),
         ([changed(name=7)], ":2:3: [0].name: text is needed, this is a number"),
         ([changed(family=["a"])], ":2:3: [0].family: text is needed, this is a list"),

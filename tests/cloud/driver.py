@@ -118,6 +118,17 @@ class SmallCatalogue:
 CATALOGUE = SmallCatalogue()
 
 
+# what Azure's SDKs take for success: others they raise as errors
+_STATUSES: Mapping[str, tuple[int, ...]] = {
+    "GET": (200,),
+    "HEAD": (200, 204),
+    "PUT": (200, 201, 202),
+    "PATCH": (200, 202),
+    "POST": (200, 202, 204),
+    "DELETE": (200, 202, 204),
+}
+
+
 class Driver:
     """A cloud and a client that talks to it in process."""
 
@@ -149,7 +160,9 @@ class Driver:
         if version is None:
             namespace = path.lower().rpartition("/providers/microsoft.")[2].partition("/")[0]
             version = VERSIONS.get(namespace, "2021-04-01")
-        return self.cloud.request(method, path, query={"api-version": version, **query}, body=body)
+        answer = self.cloud.request(method, path, query={"api-version": version, **query}, body=body)
+        assert answer.status >= 400 or answer.status in _STATUSES[method.upper()], (method, path, answer.status)
+        return answer
 
     def nic_body(self, name: str, **properties: Any) -> dict[str, Any]:
         inner = {"primary": True, "privateIPAllocationMethod": "Dynamic", "subnet": {"id": subnet_id(self.cloud.state)}}

@@ -96,6 +96,8 @@ def changed(section: str, **fields: Any) -> dict[str, Any]:
     [
         (changed("kubernetes", workloadRuntime="KataMshvVmIsolation"), {"kata-mshv-vm-isolation": "true"}),
         (changed("kubernetes", workloadRuntime="KataVmIsolation"), {"kata-vm-isolation": "true"}),
+        (changed("operatingSystem", osSKU="AzureLinux3"), {"os-sku": "AzureLinux", "os-sku-requested": "AzureLinux3"}),
+        (changed("operatingSystem", osSKU=""), {"os-sku-requested": "Ubuntu"}),
         (changed("security", enableVTPM=True), {"security-type": "TrustedLaunch"}),
         (changed("security", enableSecureBoot=True), {"security-type": "TrustedLaunch"}),
         (

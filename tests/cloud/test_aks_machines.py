@@ -290,3 +290,16 @@ def test_a_spot_machine_is_of_mode_system_only_where_that_is_asked_for(
     if status == 400:
         assert error_of(answer)[1] == "InvalidParameter"
         assert get(driver, "default-abc").status == 404
+
+
+def test_the_vm_of_a_machine_has_the_image_that_is_named() -> None:
+    driver = Driver()
+    made = put(driver, "default-abc", machine_body())
+    vm = driver.cloud.vm(properties(made)["resourceId"].rpartition("/")[2])
+    image = vm.document["properties"]["storageProfile"]["imageReference"]["id"]
+    assert image.endswith("/galleries/AKSUbuntu/images/2404gen2containerd/versions/202512.18.0")
+    arm = put(driver, "default-arm", machine_body("Standard_D2ps_v5"))
+    driver.cloud.advance(10)
+    failed = driver.poll(arm).body
+    assert failed is not None
+    assert "CPU Architecture" in str(failed)

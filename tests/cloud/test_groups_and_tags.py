@@ -67,6 +67,16 @@ def test_resources_of_a_subscription_under_a_filter() -> None:
     ):
         found = body_of(driver, f"{SUB}/resources", **{"$filter": wanted})
         assert [item["name"] for item in found["value"]] == names
+    driver.put_nic("a")
+    driver.call("PATCH", driver.nic_path("a"), {"tags": {"own": "me"}})
+    for wanted, tagged in (
+        ("tagName eq 'own'", ["a"]),
+        ("tagName eq 'own' and tagValue eq 'me'", ["a"]),
+        ("tagName eq 'own' and tagValue eq 'you'", []),
+        ("tagName eq 'other'", []),
+    ):
+        found = body_of(driver, f"{SUB}/resources", **{"$filter": wanted})
+        assert [item["name"] for item in found["value"]] == tagged
     assert error_of(driver.call("GET", f"{SUB}/resources", **{"$filter": "name is"}))[1] == "InvalidFilterInQueryString"
 
 

@@ -253,6 +253,9 @@ def test_federated_credentials_and_roles() -> None:
     )
     assert listed.body is not None
     assert len(listed.body["value"]) == 3
+    taken = driver.call("DELETE", one)
+    assert (taken.status, properties(taken)["principalId"]) == (200, "p")
+    assert driver.call("DELETE", one).status == 204
     unknown = {"properties": {"roleDefinitionId": "x/00", "principalId": "p"}}
     assert error_of(driver.call("PUT", one, unknown))[1] == "RoleDefinitionDoesNotExist"
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+
 import pytest
 
 from fakeazure import FakeAzure
+from fakeazure.arm.operations import KEPT
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
 from fakeazure.transports.json_text import read
@@ -105,3 +108,58 @@ def test_a_deletion_that_is_over_has_no_output() -> None:
     body = driver.cloud.request("GET", f"/{path}", query=asked).body
     assert body is not None
     assert (body["status"], "properties" in body) == ("Succeeded", False)
+
+
+def test_role_definitions_by_name() -> None:
+    driver = Driver()
+    path = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions"
+    everything = driver.call("GET", path).body
+    named = driver.call("GET", path, **{"$filter": "roleName eq 'Reader'"}).body
+    assert everything is not None
+    assert named is not None
+    assert len(everything["value"]) > 1
+    assert [item["properties"]["roleName"] for item in named["value"]] == ["Reader"]
+
+
+def test_a_pair_of_keys_has_3072_bits() -> None:
+    """learn.microsoft.com, sshPublicKeys/generateKeyPair: RSA of 3072 bits."""
+    driver = Driver()
+    path = driver.path("Microsoft.Compute/sshPublicKeys", "k")
+    driver.call("PUT", path, {"location": "eastus"})
+    body = driver.call("POST", f"{path}/generateKeyPair").body
+    assert body is not None
+    kind, content, _ = body["publicKey"].split()
+    parts, rest = [], base64.b64decode(content)
+    while rest:
+        length = int.from_bytes(rest[:4], "big")
+        parts.append(rest[4 : 4 + length])
+        rest = rest[4 + length :]
+    assert (kind, parts[0], len(parts[2].lstrip(b"\0")) * 8) == ("ssh-rsa", b"ssh-rsa", 3072)
+
+
+def test_clients_are_told_how_long_to_wait_between_polls() -> None:
+    silent, telling = Driver(), Driver(retry_after=7)
+    for driver, wait in ((silent, None), (telling, "7")):
+        made = driver.put_vm("aks-a")
+        assert [one.headers.get("Retry-After") for one in (made, driver.poll(made))] == [wait, wait]
+        driver.cloud.advance(60)
+        assert driver.poll(made).headers.get("Retry-After") is None
+
+
+def test_the_oldest_operations_that_are_over_are_forgotten() -> None:
+    """A tenth of those that are remembered at a time; one that runs stays."""
+    operations = Driver().cloud.state.operations
+
+    def begun(seconds: float | None) -> str:
+        return operations.start(
+            "PUT x",
+            subscription=SUBSCRIPTION,
+            namespace="Microsoft.Compute",
+            location="eastus",
+            seconds=seconds,
+            finish=lambda: None,
+        ).id
+
+    running, over = begun(None), [begun(0) for _ in range(KEPT)]
+    assert [operations.get(id_) is not None for id_ in over] == [False] * (KEPT // 10) + [True] * (KEPT - KEPT // 10)
+    assert operations.get(running) is not None

@@ -117,12 +117,17 @@ def _expressions(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[a
             continue
         if isinstance(node, ast.expr):
             yield node
-        below = list(ast.iter_child_nodes(node))
+        below = [child for child in ast.iter_child_nodes(node) if not _is_strict(child)]
         if isinstance(node, ast.AnnAssign):
             below = [child for child in below if child is not node.annotation]
         elif isinstance(node, _FUNCTIONS):
             below = [*node.body]
         waiting.extend(reversed(below))
+
+
+def _is_strict(node: ast.AST) -> bool:
+    """``strict=True`` of zip, which asserts what holds for every input."""
+    return isinstance(node, ast.keyword) and node.arg == "strict" and ast.unparse(node.value) == "True"
 
 
 def _changes(node: ast.expr) -> Iterator[ast.expr]:

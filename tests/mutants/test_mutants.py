@@ -55,6 +55,11 @@ def test_places_behind_letters_of_several_bytes_are_found() -> None:
     assert compared.applied(source).decode() == "def f(a):\n    return ('→', (a != 1))\n"
 
 
+def test_that_lists_are_as_long_as_each_other_is_no_behaviour() -> None:
+    source = b"def f(a):\n    return zip(a, a, strict=True), zip(a, a, strict=False), sorted(a, reverse=True)\n"
+    assert [found.before for found in mutants("f.py", source)] == ["False", "True"]
+
+
 @pytest.fixture
 def copy(tmp_path: Path) -> Copy:
     project, folder = tmp_path / "project", tmp_path / "copy"

@@ -115,4 +115,33 @@ func main() {
 		write(shapes[0](r, n, n/3))
 		write(killer(n))
 	}
+	// Rare paths leave a trace only where keys are equal: quicksort's bad lists, and falling ones with a few keys elsewhere.
+	for n := 40; n < 340; n += 9 {
+		for _, equal := range []int{2, 3, 8} {
+			keys := killer(n)
+			for i := range keys {
+				keys[i] /= equal
+			}
+			write(keys)
+			falling := shapes[2](r, n, n/equal)
+			for range r.Intn(4) {
+				falling[r.Intn(n)] = r.Intn(n / equal)
+			}
+			write(falling)
+		}
+	}
+	// Sorted but for some neighbours, and for the greatest key, which belongs at the end: as much as Go repairs, and more.
+	for n := 50; n < 90; n += 5 {
+		for swapped := range 6 {
+			for from := 2; from < 5; from++ {
+				rising := shapes[1](r, n, n/2)
+				for range swapped {
+					i := 2 * r.Intn(n/2-4)
+					rising[i+1], rising[i+2] = rising[i+2], rising[i+1]
+				}
+				rising[n-from] = n
+				write(rising)
+			}
+		}
+	}
 }

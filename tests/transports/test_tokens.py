@@ -164,3 +164,11 @@ def test_a_form_has_a_hundred_fields_at_most() -> None:
     assert post(f"/{TENANT}/oauth2/v2.0/token", form)[0] == 200
     status, body = post(f"/{TENANT}/oauth2/v2.0/token", f"more=x&{form}")
     assert (status, body["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("hours", "written"), [(8, "1/15/2027 12:00:00 AM"), (20, "1/14/2027 12:00:00 PM"), (19, "1/14/2027 1:00:00 PM")]
+)
+def test_times_are_told_with_noon_and_midnight_as_twelve(hours: int, written: str) -> None:
+    message = json.loads(ask(front(), signed(exp=NOW - hours * 3600)).body)["error"]["message"]
+    assert f"expiry UTC time '{written}'" in message
