@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -203,3 +204,14 @@ def test_the_columns_of_sizes(capsys: Output) -> None:
     assert run(["sizes", "--size", "Standard_NC24ads_A100_v4", "--format", "json"]) == 0
     (size,) = json.loads(capsys.readouterr().out)
     assert (size["gpus"], len(size["regions"]), size["cheapest"], size["dearest"]) == (1, 27, 3.673, 7.346)
+
+
+def test_guesses_begin_with_zones_and_name_a_few_sizes(capsys: Output) -> None:
+    assert run(["skus", "--region", "eastus", "--guesses"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    fields = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert fields[0] == "zones"
+    assert fields[1:] == sorted(fields[1:])
+    assert len(fields) > 2
+    longest = max((line for line in lines if line.startswith(" ")), key=len)
+    assert re.search(r", \S+ and \d+ more$", longest)

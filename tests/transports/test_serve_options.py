@@ -1,0 +1,64 @@
+"""What the options of `fakeazure serve` change for clients."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+
+import pytest
+
+from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.cli import run
+from tests.transports.test_contract import TOKEN
+
+SUB = f"/subscriptions/{SUBSCRIPTION}"
+CALL = f"{SUB}?api-version=2022-12-01"
+GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus?api-version=2021-04-01"
+
+
+def asked(options: list[str], method: str, path: str, token: str | None = TOKEN) -> tuple[int, Mapping[str, str]]:
+    """Status and headers of one call to a cloud that is served with these options."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    arguments = ["serve", "--http-port", str(port), "--https-port", "-1", "--for", "1", *options]
+    serving = threading.Thread(target=run, args=(arguments,))
+    serving.start()
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method)
+    if token is not None:
+        request.add_header("Authorization", f"Bearer {token}")
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        for _ in range(500):
+            try:
+                with opener.open(request, timeout=5) as answer:
+                    return answer.status, dict(answer.headers)
+            except urllib.error.HTTPError as refused:
+                return refused.code, dict(refused.headers)
+            except OSError:
+                threading.Event().wait(0.02)
+        raise AssertionError("nothing answers")
+    finally:
+        serving.join()
+
+
+@pytest.mark.parametrize(("options", "status"), [([], 401), (["--no-auth"], 200)])
+def test_who_is_let_in(options: list[str], status: int) -> None:
+    assert asked(options, "GET", CALL, token=None)[0] == status
+
+
+@pytest.mark.parametrize(
+    ("options", "wait"),
+    [([], "1"), (["--retry-after", "0"], "0"), (["--retry-after", "5"], "5"), (["--retry-after", "-1"], None)],
+)
+def test_how_long_clients_wait_between_polls(options: list[str], wait: str | None) -> None:
+    status, headers = asked(options, "DELETE", GROUP)
+    assert (status, headers.get("Retry-After")) == (202, wait)
+
+
+@pytest.mark.parametrize(("options", "remaining"), [([], None), (["--throttle"], "249")])
+def test_whether_calls_are_counted(options: list[str], remaining: str | None) -> None:
+    assert asked(options, "GET", CALL)[1].get("x-ms-ratelimit-remaining-subscription-reads") == remaining
