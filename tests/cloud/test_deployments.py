@@ -125,6 +125,8 @@ def test_circles_end() -> None:
         ("[format('{0}-{1}', 'x', 2)]", "x-2"),
         ("[if(equals(toLower('A'), 'a'), createArray(1, 2)[1], 0)]", 2),
         ("[length(split('a,b', ','))]", 2),
+        ("[union(createArray(1, 2), createArray(2, 3), createArray(1, 4))]", [1, 2, 3, 4]),
+        ("[union(createObject('a', 1, 'b', 1), createObject('b', 2))]", {"a": 1, "b": 2}),
         ("[createObject('k', 'v').k]", "v"),
         ("[uniqueString('a')]", evaluate("[uniqueString('a')]", {})),
     ],

@@ -34,3 +34,36 @@ def test_few_words_are_all_named_and_of_many_some() -> None:
     assert hint("zzz", [*few, "zoo"], some=True) == f"; known are {', '.join(few[:SOME])} and {FEW + 1 - SOME} more"
     assert hint("zzz", []) == ""
     assert hint("zzz", ["one"]) == "; known are one"
+
+
+SUBNET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/virtualNetworks/v/subnets"
+
+
+@pytest.mark.parametrize(
+    "id_",
+    [
+        "nope",
+        SUBNET.replace("Network/", "Compute/") + "/a",
+        SUBNET.rpartition("/")[0],
+        f"{SUBNET}/a/b/c",
+    ],
+)
+def test_what_is_no_subnet(id_: str) -> None:
+    with pytest.raises(MarketError, match="is not the id of a subnet"):
+        Driver({"subnets": [id_]})
+
+
+def test_declared_subnets_are_there() -> None:
+    """Beside one another, in a network and a group that are made for them or are there already."""
+    own = Driver().path("Microsoft.Network/virtualNetworks", "aks-vnet-12345678/subnets/more")
+    driver = Driver({"subnets": [f"{SUBNET}/a", f"{SUBNET}/b", own, f"{SUBNET}/a"]})
+    for place in (f"{SUBNET}/a", f"{SUBNET}/b", own):
+        entry = driver.cloud.state.store.get(place)
+        assert entry is not None
+        assert entry.document["properties"]["addressPrefix"].startswith("10.")
+    prefixes = {
+        str(entry.document["properties"]["addressPrefix"])
+        for place in (f"{SUBNET}/a", f"{SUBNET}/b", own)
+        if (entry := driver.cloud.state.store.get(place)) is not None
+    }
+    assert prefixes == {"10.1.0.0/16", "10.2.0.0/16", "10.3.0.0/16"}

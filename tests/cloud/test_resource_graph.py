@@ -181,6 +181,15 @@ PRICES: list[Mapping[str, Any]] = [{"priority": "Spot", "usd": 1}, {"priority": 
         ("where name == 'a' | project tags['k'], toupper(name), tolower(type), upper=name", [
             {"tags_k": "v", "Column1": "A", "Column2": "t/one", "upper": "a"},
         ]),
+        ("project n = toint(name), b = true | limit 1", [{"n": None, "b": True}]),
+        ("where name == 'a' | project minus = -2, less = 1 - 2, raw = @'x\\y', no = false", [
+            {"minus": -2, "less": -1, "raw": "x\\y", "no": False},
+        ]),
+        ("where name == 'a' | project first = split('x/y/z', '/', 1), rest = substring('abcd', 2)", [{"first": ["y"], "rest": "cd"}]),
+        ("extend p = tostring(properties.priority), n = iff(name == 'a', 2, iff(name == 'B', 10, 1)) | order by n asc | project n", [
+            {"n": 1}, {"n": 2}, {"n": 10},
+        ]),
+        ("extend k = properties.priority | order by k asc | project name", [{"name": "c"}, {"name": "B"}, {"name": "a"}]),
         ("where strlen(name) + 1 >= 2 and 3 - 1 == 2 | project name | limit 1", [{"name": "a"}]),
     ],
 )  # fmt: skip
