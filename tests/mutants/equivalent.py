@@ -2,6 +2,10 @@
 
 _FIRST_FAMILY = "no size of the data takes what it says of ultra disks from the first family of the list"
 _SHORT = "lists of up to 12 are sorted by insertion, so none of 8 comes here"
+_LEAVES = "elements past the parents have no children, so nothing sinks"
+_NEVER_MET = "both loops before stop at a key that is one side's or the other's, so i and j never meet here"
+_EQUAL_BEFORE = "what stands before equals the pivot when this is called, so it is passed over"
+_SORT = "harness/kube/go/sort.py"
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
@@ -29,6 +33,15 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("harness/kube/go/sort.py", "choose_pivot", "8", "9"): _SHORT,
     ("harness/kube/go/sort.py", "_Sorter.scatter", "length < 8", "length <= 8"): _SHORT,
     ("harness/kube/go/sort.py", "_Sorter.scatter", "8", "9"): _SHORT,
+    (_SORT, "_Sorter.heap", "(length - 1) // 2", "(length - 1) * 2"): _LEAVES,
+    (_SORT, "_Sorter.heap", "length - 1", "length + 1"): _LEAVES,
+    (_SORT, "_Sorter.insertion", "low + 1", "low - 1"): "elements up to the first are where they are already",
+    (_SORT, "_Sorter.partition", "i > j", "i >= j"): _NEVER_MET,
+    (_SORT, "_Sorter.partition_equal", "i > j", "i >= j"): _NEVER_MET,
+    (_SORT, "_Sorter.partition_equal", "low + 1", "low - 1"): _EQUAL_BEFORE,
+    (_SORT, "_Sorter.partition_equal", "i + 1", "i - 1"): "equal keys are passed over again",
+    (_SORT, "_Sorter.repair", "i - low", "i + low"): "no key is smaller than those before the range",
+    (_SORT, "_Sorter.repair", "high - i", "high + i"): "the loop inside ends where the range does",
     (
         "harness/karpenter/scheduling/nodes/fleet.py",
         "StateNodes._renew",
