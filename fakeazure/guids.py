@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
+
+_KEPT = 8192
+"""How many guids are kept: one world after the other asks for those of the same names, and for the first of a sequence."""
 
 
 class Guids:
@@ -19,6 +23,7 @@ class Guids:
         return guid_of(f"{self._seed}/{self._count}")
 
 
+@lru_cache(maxsize=_KEPT)
 def guid_of(text: str) -> str:
     """The guid that always belongs to `text`."""
     digits = hashlib.sha256(text.encode()).hexdigest()

@@ -128,6 +128,20 @@ def test_network_of_the_cluster_is_there_and_can_be_changed() -> None:
     assert all({"id", "name", "properties"} <= set(pool) for pool in balancer["properties"]["backendAddressPools"])
 
 
+def test_a_subnet_is_found_by_every_spelling_until_it_goes() -> None:
+    driver = Driver()
+    vnet = driver.path("Microsoft.Network/virtualNetworks", "aks-vnet-12345678")
+    spellings = [f"{vnet}/subnets/aks-subnet", f"{vnet.upper()}/subnets/AKS-subnet", f"/{vnet}/subnets//aks-subnet/"]
+    [body, *others] = [driver.call("GET", path, None, NETWORK).body for path in spellings]
+    assert body is not None
+    assert body["name"] == "aks-subnet"
+    assert others == [body, body]
+    assert driver.call("DELETE", vnet, None, NETWORK).status == 200
+    assert error_of(driver.call("GET", spellings[0], None, NETWORK))[:2] == (404, "ResourceNotFound")
+    assert driver.call("DELETE", vnet.partition("/providers/")[0]).status == 202
+    assert error_of(driver.call("GET", spellings[0], None, NETWORK))[:2] == (404, "ResourceGroupNotFound")
+
+
 def test_patch_changes_tags_only() -> None:
     driver = Driver()
     before = driver.put_nic("a").body
