@@ -53,7 +53,7 @@ class Server:
         return (int(fields[11]) + int(fields[12])) / TICK
 
     def __enter__(self) -> Server:
-        """As it is."""
+        """Returns itself."""
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -66,7 +66,7 @@ class Client:
     """One connection, kept while the server keeps it; requests are bytes."""
 
     def __init__(self, port: int) -> None:
-        """Of the server on `port`."""
+        """Connects to the server on `port` with the first request."""
         self._port = port
         self._socket: socket.socket | None = None
 

@@ -213,7 +213,7 @@ def prices_document(path: Path) -> Document:
 
 
 def documents(folder: Path, date: str = DATE) -> dict[str, Document]:
-    """File name → content. OSError or KeyError if a file is amiss, ValueError if files contradict each other."""
+    """File name → content. Raises OSError or KeyError for a file that lacks something, ValueError if files contradict each other."""
     recorded = folder / "recorded"
     snapshot = list(lines(recorded / f"sku-capabilities-{date}.jsonl.gz"))
     history = list(lines(recorded / "sku-capabilities-history.jsonl.gz"))
@@ -282,7 +282,7 @@ def _facts(name: str, document: Document) -> Iterator[tuple[tuple[str, ...], Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; exit code 0, or 2 when files are missing or amiss."""
+    """The command; exit code 0, or 2 when files are missing or wrong."""
     parser = argparse.ArgumentParser(prog="python tools/catalogue.py", description=__doc__)
     parser.add_argument("folder", nargs="?", default=os.environ.get("HARNESS_DATA"), help="default: HARNESS_DATA")
     parser.add_argument("--date", default=DATE, help="which snapshot (default %(default)s)")

@@ -68,7 +68,7 @@ class SkuList:
 
 
 def read(path: Path, region: str | None = None) -> SkuList:
-    """Reads a file; `region` says which one if it holds several. SkuFileError for whatever is amiss."""
+    """Reads a file; `region` says which one if it holds several. Raises SkuFileError for whatever is wrong."""
     text = _text(path)
     items = _items(path, _parse(path, text))
     reader = _Reader(path, text)

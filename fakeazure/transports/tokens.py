@@ -111,7 +111,7 @@ class Tokens:
         )
 
     def _gallery(self, query: Mapping[str, str]) -> Response:
-        """Of the server that a controller run by AKS asks for a second token, for AKS's own gallery (kaz pkg/auth AuxiliaryTokenPolicy)."""
+        """The server that a controller run by AKS asks for a second token, for AKS's own gallery (kaz pkg/auth AuxiliaryTokenPolicy)."""
         scope = query.get("scope", "")
         if not scope:
             return Response(400, body={"error": "invalid_scope", "error_description": "scope is missing"})

@@ -51,7 +51,7 @@ class Setting:
 
 
 def controller_facts(manifest: Manifest, configs: Configs) -> Iterator[Setting]:
-    """Of the container whose image is the controller's: release, region, options, gates; that it is there means self-hosted."""
+    """Returns, of the container whose image is the controller's: release, region, options, gates; that it is there means self-hosted."""
     for path, container, tag in _controllers(manifest):
         yield Setting("hosting", "self-hosted", manifest, (*path, "image"))
         version = Version.find(tag)

@@ -144,7 +144,7 @@ class Situation:
 
     @property
     def inputs(self) -> Mapping[str, Any]:
-        """Of the world."""
+        """The world's."""
         if not self.refusal:
             return {}
         resources = ("networkInterfaces", "virtualMachines")

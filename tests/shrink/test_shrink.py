@@ -97,7 +97,7 @@ def test_a_fleet_becomes_a_pod_and_a_pool() -> None:
 
 
 def test_nothing_more_can_go() -> None:
-    """Of the result, no object and no field can be left out: it is tried with each."""
+    """No object and no field can be left out: it is tried with each."""
     lonely = LONELY.replace("{name: p}", "{name: p, labels: {a: b}}")
     text = "---\n".join(
         [

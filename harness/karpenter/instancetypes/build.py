@@ -105,7 +105,7 @@ class Region:
         return found
 
     def _read(self, name: str) -> Sku | DroppedSize:
-        """Of the records with one name the last usable one."""
+        """Returns the last usable one of the records with one name."""
         found: Sku | DroppedSize | None = None
         for sku in self._records.skus(name, self._grammar):
             dropped = region_filter(sku, self.release, use_sig=self._use_sig)

@@ -40,7 +40,7 @@ class Usages:
 
     @classmethod
     def from_arm(cls, records: Iterable[Mapping[str, Any]]) -> "Usages":
-        """Of the records of ``Microsoft.Compute/locations/usages``; those without numbers do not limit."""
+        """Reads the records of ``Microsoft.Compute/locations/usages``; those without numbers do not limit."""
         return cls(
             {
                 record["name"]["value"]: FamilyUsage(record["currentValue"], record["limit"])

@@ -184,7 +184,7 @@ class RealRuns:
             folder.write(run.case, finished(run, verdicts, outcome, kept))
 
     def _kept_verdicts(self, run: Run, simulated: Mapping[str, str]) -> dict[str, str]:
-        """Of the expectations that differ from those of the simulated loop, why they may."""
+        """Returns why expectations that differ from those of the simulated loop may."""
         name, release = f"{run.case.file}::{run.case.name}", run.world.release.version
         reasons = {
             label: self._kept.reason(name, release, f"expectations[{label}]", simulated[label], said)

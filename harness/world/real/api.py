@@ -70,7 +70,7 @@ class ServedApi:
         self.port = self._server.port
 
     def kubeconfig(self) -> dict[str, Any]:
-        """Of the controller."""
+        """Returns the controller's own."""
         return self._server.kubeconfig(ANY_TOKEN)
 
     def restart(self) -> None:
@@ -107,7 +107,7 @@ class RemoteApi:
         self.token = cluster.token("karpenter") or ANY_TOKEN
 
     def kubeconfig(self) -> dict[str, Any]:
-        """Of the controller."""
+        """Returns the controller's own."""
         return self._cluster.kubeconfig(KARPENTER)
 
     def restart(self) -> None:

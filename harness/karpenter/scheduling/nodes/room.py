@@ -25,7 +25,7 @@ _AmountsAsked = tuple[tuple[str, int], ...]
 
 
 class Room:
-    """Of the machines of one moment; sets of nodes are masks by position.
+    """The room on the machines of one moment; sets of nodes are masks by position.
 
     ``refused`` keeps, by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
     """

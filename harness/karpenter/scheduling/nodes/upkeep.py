@@ -13,7 +13,7 @@ Find = Callable[[StateNode], Any]
 
 
 class Upkeep:
-    """Of the machines of the last look, by provider id.
+    """What is kept of the machines of the last look, by provider id.
 
     It cannot be stale: whoever makes a machine's state anew, or drops it, says so (:meth:`change`), and a state is never changed in place.
     """

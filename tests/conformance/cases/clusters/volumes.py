@@ -67,7 +67,7 @@ def _add_claim(draw: Draw, scene: Scene, namespace: str, name: str, *, bound: bo
 
 
 def _break(draw: Draw, scene: Scene, claim: Json, volume: Json | None) -> Json | None:
-    """Makes the claim unusable; answers the volume that is left."""
+    """Makes the claim unusable; returns the volume that is left."""
     deleted = {"deletionTimestamp": STARTED, "finalizers": ["example.com/kept"]}
     c = draw.randrange(6)
     if c == 0:
