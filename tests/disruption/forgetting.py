@@ -16,7 +16,7 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on each look begins with nothing, each candidate has a simulation of its own, and NodeClaims go through all steps again."""
     for method in ("of", "foretold", "hurry"):
         monkeypatch.setattr(Likeness, method, lambda self, *given, **more: None)
-    monkeypatch.setattr(Likeness, "counting", lambda self, **more: lambda node, moving: None)
+    monkeypatch.setattr(Likeness, "counting", lambda self, **more: None)
     monkeypatch.setattr(ClusterMemory, "look", _forgetful)
     monkeypatch.setattr(NodeClaimLifecycle, "_is_complete", lambda self, claim: False)
 

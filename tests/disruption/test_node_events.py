@@ -1,8 +1,7 @@
 """What is worded late is heard as if every event of a turn were worded and published at once."""
 
-from functools import cache, partial
+from functools import cache
 from random import Random
-from types import SimpleNamespace
 
 import pytest
 
@@ -57,10 +56,16 @@ class AtOnce:
         return min((moment for moment in moments if moment > self.clock.now), default=None)
 
 
-@cache
-def machine(number, claimed):
-    claim = {"metadata": {"name": f"claim{number}"}} if claimed else None
-    return SimpleNamespace(node={"metadata": {"name": f"node{number}"}}, nodeclaim=claim, remembered={})
+class Machine:
+    """What is asked of a machine's state."""
+
+    def __init__(self, number, claimed):
+        self.node = {"metadata": {"name": f"node{number}"}}
+        self.nodeclaim = {"metadata": {"name": f"claim{number}"}} if claimed else None
+        self.remembered = {}
+
+
+machine = cache(Machine)
 
 
 def said(random, claims):
@@ -73,7 +78,8 @@ def said(random, claims):
     if reason != "Apart" and random.random() < 0.5:
         row = NodeRow(reason, dedupe)
         for each in random.sample(range(3), random.randint(1, 3)):
-            row.add((machine(each, each in claims), partial(str, random.choice("abc"))))
+            word = random.choice("abc")
+            row.extend([machine(each, each in claims)], [random.choice([word, lambda node, word=word: word])])
         return row
     return NodeEvents(about, lambda: text, dedupe, reason != "Apart")
 

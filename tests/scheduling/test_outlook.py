@@ -8,6 +8,7 @@ import pytest
 
 from harness.karpenter.scheduling.likeness.asking import Asking
 from harness.karpenter.scheduling.likeness.courses import course_of
+from harness.karpenter.scheduling.likeness.crowd import Crowd
 from harness.karpenter.scheduling.likeness.line import Line
 from harness.karpenter.scheduling.likeness.outcomes import Foretold
 from harness.karpenter.scheduling.likeness.outlook import Outlook
@@ -43,6 +44,19 @@ def foretold(room, others, exempt, joining, settling):
     return Foretold(course, others, own, None, None)
 
 
+def check_crowd(outlook, joining):
+    """Of all nodes at once the same is told as of each; how many of them have a pod that goes to a young one."""
+    crowd = Crowd()
+    crowd.add("gone", joining[0].places)
+    for each in joining:
+        crowd.add(each, each.places)
+    crowd.keep(lambda owner: owner != "gone")
+    hurrying = outlook.hurrying(crowd)
+    for each in joining:
+        assert outlook.told(each.count, each in hurrying) is outlook.counted_of("elsewhere", each)
+    return len(hurrying)
+
+
 @pytest.mark.parametrize("settles", [False, True])
 @pytest.mark.parametrize("exempt", [False, True])
 @pytest.mark.parametrize("several", [False, True])
@@ -72,6 +86,8 @@ def test_counting_is_filling(settles, exempt, several):
             assert (one.key, one.overflow, one.tried) == (true.key, true.overflow, true.tried), seed
             assert one.hurries == true.hurries, seed
             told["one", one.hurries] += 1
+        if outlook:
+            told["crowd"] += check_crowd(outlook, joining)
         told[hurry is not None, true.hurries] += 1
         if hurry is not None:
             assert true.hurries, seed
@@ -82,6 +98,7 @@ def test_counting_is_filling(settles, exempt, several):
     assert several or told["named"] > 50
     assert several or told["one", True] > 100
     assert several or (exempt and settles) or told["one", False] > 100
+    assert told["crowd"] > 100
     assert told[True, True] > 100
     assert told[False, False] > 50
 

@@ -40,9 +40,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """A node that may be disrupted; ``pool`` is the name of its NodePool, ``policy`` that NodePool's ``consolidationPolicy``.
+    """A node that may be disrupted; ``pool`` is the name of its NodePool, ``policy`` that NodePool's ``consolidationPolicy``. The same
+    candidate is the same object.
 
     ``pods`` are those that need another node. Costs have no unit, ``price`` is in USD per hour. ``eviction_cost`` is the sum over all its
     pods, ``moving_cost`` that over ``pods`` with the base cost. ``marked``: some of its pods have the annotation do-not-disrupt.

@@ -4,7 +4,7 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler), `
 (SimulateScheduling).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -15,7 +15,7 @@ from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.likeness.outcomes import Alike, Foretold, Likeness
-from harness.karpenter.scheduling.likeness.outlook import Counted
+from harness.karpenter.scheduling.likeness.outlook import Counted, Outlooks
 from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import (
     PlannedNodeClaim,
@@ -192,8 +192,8 @@ class Simulations:
             return None
         return self._likeness.hurry(leaving, moving, settling=self._refusing(settled))
 
-    def counting(self, *, settled: bool) -> Callable[[str, tuple[Object, ...]], Counted | None] | None:
-        """The same of one node with its pods, as a function that many are asked with; None where it never tells."""
+    def counting(self, *, settled: bool) -> Outlooks | None:
+        """What counting tells of single nodes with their pods; None where it never tells."""
         if not self.nodepools or self._rewrites:
             return None
         return self._likeness.counting(settling=self._refusing(settled))

@@ -5,7 +5,10 @@ Core ``pkg/events/recorder.go``: of the events of one reason about one object on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from functools import partial
+from itertools import chain, repeat
+from operator import itemgetter
 
 from harness.engine.clock import Clock, nanoseconds
 from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
@@ -32,8 +35,8 @@ class EventDeduplication:
         """Until when events are hidden here and dropped where they are published."""
         self._silent: dict[Hashable, int] = {}
         """The same of all that is said of a node for a reason."""
-        self._silent_nodes: dict[str, dict[int, tuple[StateNode, int]]] = {}
-        """The same by reason and the identity of machines, which rows are asked for."""
+        self._silent_nodes: dict[str, dict[StateNode, int]] = {}
+        """The same by reason and machine, which rows are asked for."""
         self._hidden: list[int] = []
         self._said: set[SchedulingEvent] = set()
         self._began = clock.now
@@ -73,19 +76,23 @@ class EventDeduplication:
         Until when that is so is kept by the very objects: it is never earlier afterwards, since what is heard later hides for longer.
         """
         now, silent, known = self._clock.now, self._silent, self._silent_nodes.setdefault(row.reason, {})
-        if len(known) > 2 * len(row.members) + _SPARE:
+        if len(known) > 2 * len(row.nodes) + _SPARE:
             known.clear()
+        untils = self._untils(row)
         found: dict[int, None] = {}
-        for at, (node, _) in enumerate(row.members):
-            before = known.get(id(node))
-            if before is not None and before[1] > now and before[0] is node:
-                continue
+        if min(untils, default=now) > now:
+            return found
+        for at in [at for at, until in enumerate(untils) if until <= now]:
             until = silent.get(row.about(at), 0)
             if until > now:
-                known[id(node)] = node, until
+                known[row.nodes[at]] = until
             else:
                 found[at] = None
         return found
+
+    def _untils(self, row: NodeRow) -> list[int]:
+        """Until when everything is hidden and dropped of each member of a row, at least, as far as somebody has asked."""
+        return list(map(self._silent_nodes.setdefault(row.reason, {}).get, row.nodes, repeat(0)))
 
     def _say_of_node(self, told: NodeEvents) -> None:
         if self._silent.get(told.about, 0) > self._began:  # else nothing was quiet about it in this turn
@@ -137,15 +144,26 @@ class EventDeduplication:
         now = self._clock.now
         moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
         found = min(moments, default=None)
-        unworded = self._sorted_out()
-        for about in sorted(unworded, key=self._silent.__getitem__):
-            if found is not None and self._silent[about] >= found:
+        for silent, told in sorted(self._unheard(found), key=itemgetter(0)):
+            if found is not None and silent >= found:
                 break
-            for event in (event for each in unworded[about] for event in each):
+            for event in told():
                 until = self._hidden_until(event)
                 if until is not None and until > now and (found is None or until < found):
                     found = until
         return found
+
+    def _unheard(self, before: int | None) -> Iterator[tuple[int, Callable[[], Iterable[SchedulingEvent]]]]:
+        """What nothing was heard of in this turn, with the moment up to which that stays so, at least, which is ``before`` another one."""
+        for about, events in self._unworded.items():
+            yield self._silent[about], partial(chain.from_iterable, events)
+        for each in self._quiet:
+            if isinstance(each, NodeEvents):
+                yield self._silent[each.about], each.__iter__
+                continue
+            for at, until in enumerate(self._untils(each)):
+                if before is None or until < before:
+                    yield until, partial(each.at, at)
 
 
 def _about(event: SchedulingEvent) -> _About:

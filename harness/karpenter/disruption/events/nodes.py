@@ -1,18 +1,22 @@
 """Events about a node, whose text is made only when it is read: of a thousand nodes most repeat what they said a moment ago."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import name_of
 
-__all__ = ["About", "NodeEvents", "NodeRow", "Text", "Told", "of_node"]
+__all__ = ["About", "NodeEvents", "NodeRow", "RowText", "Text", "Told", "of_node"]
 
 About = tuple[str | None, str | None, str]
 """The names of a Node and of its NodeClaim, and the reason of an event about them."""
 
 Text = str | Callable[[], str]
 """A message, or what words it."""
+
+RowText = str | Callable[[StateNode], str]
+"""A message about a node of a row, or what words it."""
 
 
 class NodeEvents:
@@ -44,33 +48,41 @@ class NodeEvents:
 class NodeRow:
     """Events of one reason about one node after the other, each with a text of its own; they hide others as :class:`NodeEvents` do.
 
-    It grows as long as nothing else is said (`add`). Iterating yields all of them.
+    It grows as long as nothing else is said (`extend`). Iterating yields all of them.
     """
 
-    __slots__ = ("_dedupe", "add", "members", "reason")
+    __slots__ = ("_dedupe", "_texts", "nodes", "reason")
 
     def __init__(self, reason: str, dedupe: float) -> None:
         self.reason, self._dedupe = reason, dedupe
-        self.members: list[tuple[StateNode, Text]] = []
-        self.add: Callable[[tuple[StateNode, Text]], None] = self.members.append
+        self.nodes: list[StateNode] = []
+        self._texts: list[RowText] = []
+
+    def extend(self, nodes: Sequence[StateNode], texts: Sequence[RowText]) -> None:
+        """Adds nodes, each with its text."""
+        self.nodes.extend(nodes)
+        self._texts.extend(texts)
 
     def about(self, place: int) -> About:
         """What one of them is about."""
-        return _about(self.members[place][0], self.reason)
+        return _about(self.nodes[place], self.reason)
 
     def at(self, place: int) -> NodeEvents:
         """The events about one of them."""
-        node, text = self.members[place]
-        return of_node(node, self.reason, text, self._dedupe, hides=True)
+        node, text = self.nodes[place], self._texts[place]
+        return of_node(
+            node, self.reason, text if isinstance(text, str) else partial(text, node), self._dedupe, hides=True
+        )
 
     def events(self) -> Iterator[NodeEvents]:
         """One after the other."""
-        return map(self.at, range(len(self.members)))
+        return map(self.at, range(len(self.nodes)))
 
     def without(self, places: Collection[int]) -> "NodeRow":
         """The others, as a row of their own."""
         rest = NodeRow(self.reason, self._dedupe)
-        rest.members.extend(each for place, each in enumerate(self.members) if place not in places)
+        left = [place for place in range(len(self.nodes)) if place not in places]
+        rest.extend([self.nodes[place] for place in left], [self._texts[place] for place in left])
         return rest
 
     def __iter__(self) -> Iterator[SchedulingEvent]:

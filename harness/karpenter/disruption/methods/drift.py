@@ -42,13 +42,13 @@ class Drift(Method):
         if situation.rules.drift_first and (gathered := within(proposal.budgets, empty)):
             found.commands.append(Command.of(gathered, Outcome()))
             return found
-        counting = Counting(situation, blocked_row, settled=False)
         taken = ordered if situation.rules.drift_takes_empty else ordered[len(empty) :]
-        for each in taken:
-            if proposal.budgets[each.pool] == 0:
-                continue
-            if counting.keeps(each):
-                continue
+
+        def is_spent(candidate: Candidate) -> bool:
+            return proposal.budgets[candidate.pool] == 0
+
+        for at in Counting(situation, taken, blocked_row, is_spent, settled=False).left():
+            each = taken[at]
             try:
                 foreseen = foresee(situation, (each,), settled=False)
                 if foreseen is not None and foreseen.strands:

@@ -4,6 +4,7 @@ Core ``pkg/controllers/disruption/singlenodeconsolidation.go``.
 """
 
 from collections.abc import Iterable
+from functools import partial
 from itertools import zip_longest
 
 from harness.karpenter.disruption.candidates import Candidate
@@ -47,25 +48,21 @@ class SingleNodeConsolidation(Method):
         sort_candidates(situation, proposal.candidates)
         ordered = _interleaved(proposal.candidates, proposal.unseen)
         found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
-        constrained, begun = False, situation.seconds
-        unseen = {each.pool for each in ordered}
-        counting = Counting(situation, unconsolidatable_row, settled=True, refuses=Refusals(situation).of)
-        for number, each in enumerate(ordered):
-            if situation.seconds - begun > LIMIT:
+        begun, pools = situation.seconds, {each.pool for each in ordered}
+
+        def late(seconds: float) -> bool:
+            return seconds - begun > LIMIT
+
+        passes_over = partial(_passes_over, situation, proposal)
+        counting = Counting(
+            situation, ordered, unconsolidatable_row, passes_over, settled=True, refuses=Refusals(situation).of
+        )
+        for number in counting.left(late):
+            if late(situation.seconds):
                 found.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
-                found.unseen = frozenset(unseen)
+                found.unseen = frozenset(pools.difference(each.pool for each in ordered[:number]))
                 return found
-            unseen.discard(each.pool)
-            if proposal.budgets[each.pool] == 0:
-                constrained = True
-                continue
-            if not situation.rules.empty_by_cost and each.is_empty(by_cost=False):
-                continue
-            if situation.rules.balanced and not can_pass(each, proposal.totals):
-                continue
-            if counting.keeps(each):
-                continue
-            command = self._command(situation, proposal, each)
+            command = self._command(situation, proposal, ordered[number])
             if command is None:
                 continue
             if proposal.validates:
@@ -80,8 +77,8 @@ class SingleNodeConsolidation(Method):
                     return found
             found.commands.append(command)
             return found
-        found.consolidated = not constrained
-        found.unseen = frozenset(unseen)
+        found.consolidated = all(proposal.budgets[each] for each in pools)
+        found.unseen = frozenset()
         return found
 
     @staticmethod
@@ -93,6 +90,16 @@ class SingleNodeConsolidation(Method):
         if command is None or (situation.rules.balanced and not approves(situation, command, proposal.totals)[0]):
             return None
         return command
+
+
+def _passes_over(situation: Situation, proposal: Proposal, candidate: Candidate) -> bool:
+    """Whether nobody asks for a command about such a candidate."""
+    rules = situation.rules
+    return (
+        proposal.budgets[candidate.pool] == 0
+        or (not rules.empty_by_cost and candidate.is_empty(by_cost=False))
+        or (rules.balanced and not can_pass(candidate, proposal.totals))
+    )
 
 
 def _interleaved(candidates: Iterable[Candidate], unseen: frozenset[str]) -> list[Candidate]:

@@ -128,6 +128,10 @@ class Asking:
         keys = [keys for node, keys in self._bound.items() if not node or node in going]
         return _NONE.union(*keys) if keys else _NONE
 
+    def is_bound_to(self, node: str) -> bool:
+        """Whether all of them run on this Node, and none is exempt of itself."""
+        return self._bound.keys() == {node}
+
     def may_be_exempt(self, going: Collection[str]) -> bool:
         """Whether one of them may be."""
         return "" in self._bound or not self._bound.keys().isdisjoint(going)

@@ -9,7 +9,7 @@ from harness.karpenter.scheduling.ground import Ground
 from harness.karpenter.scheduling.likeness.asking import Asking, Place
 from harness.karpenter.scheduling.likeness.courses import Course, course_of
 from harness.karpenter.scheduling.likeness.line import Line
-from harness.karpenter.scheduling.likeness.outlook import Counted, Outlook
+from harness.karpenter.scheduling.likeness.outlook import Counted, Outlook, Outlooks
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.nodes.settling import Settling
 from harness.karpenter.scheduling.pods.shapes import PodShape
@@ -97,10 +97,6 @@ class Alike:
     def order(self) -> tuple[str, ...]:
         """The pods (``namespace/name``) in the order in which they are tried."""
         return tuple(key for _, _, key in sorted((*self._others, *self._own)))
-
-
-def _nothing_counted(_node: str, _moving: tuple[Object, ...]) -> None:
-    """The answer about each node where counting does not tell."""
 
 
 class Likeness:
@@ -224,22 +220,11 @@ class Likeness:
             return None
         return outlook.hurry(leaving, joining)
 
-    def counting(self, *, settling: Settling) -> Callable[[str, tuple[Object, ...]], Counted | None]:
-        """The same of one node with its pods, as a function that many are asked with."""
-        known, going = self._known, self._going
-        outlooks: dict[int | None, Outlook | None] = {None: None}
-
-        def ask(node: str, moving: tuple[Object, ...]) -> Counted | None:
-            own = known(moving)
-            fit = own.only
-            if fit not in outlooks:
-                outlooks[fit] = self._outlook_for(own, settling)
-            outlook = outlooks[fit]
-            if outlook is None or (outlook.strict and own.may_be_exempt(going)):
-                return None
-            return outlook.counted_of(node, own)
-
-        return ask if self._counts else _nothing_counted
+    def counting(self, *, settling: Settling) -> Outlooks | None:
+        """What is told of single nodes with their pods; None where counting never tells."""
+        if not self._counts:
+            return None
+        return Outlooks(self._known, partial(self._outlook_for, settling=settling), self._ground.shapes, self._going)
 
     def hurried_of(self, node: str, moving: tuple[Object, ...], *, settling: Settling) -> Mapping[str, str]:
         """Where counting says so: which node that is not initialized takes which of the pods (``namespace/name``)."""

@@ -4,15 +4,20 @@ Most candidates of a busy hour stay for this reason, and each turn asks all of t
 """
 
 from bisect import bisect, bisect_left
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from itertools import accumulate, product
+from typing import TypeVar
 
 from harness.karpenter.scheduling.likeness.asking import Asking, Place
+from harness.karpenter.scheduling.likeness.crowd import Crowd
 from harness.karpenter.scheduling.nodes.room import Room
 from harness.karpenter.scheduling.pods.shapes import PodShape
+from harness.kube.api.objects import Object
 from lazyrecords import dataclass
 
-__all__ = ["Counted", "Outlook"]
+__all__ = ["Counted", "Outlook", "Outlooks"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ class Outlook:
         return self._counted(count, True) if found is not None and self._finds_young(*found) else None
 
     def counted_of(self, node: str, own: Asking) -> Counted | None:
-        """What becomes of one node's pods. None where nobody can tell by counting."""
+        """What becomes of one node's pods. None where nobody can tell by counting. See :meth:`hurrying` for many nodes."""
         if node in self.roomy or own.only != self.fit or not own.fillers:
             return None
         if not self._young:
@@ -118,9 +123,47 @@ class Outlook:
             hurries = found is not None and self._finds_young(*found)
         else:
             hurries = self._bound is None or own.first < self._bound
+        return self.told(own.count, hurries)
+
+    def told(self, count: int, hurries: bool) -> Counted | None:
+        """What becomes of so many pods of a node without places, of which one has a young place or none (``hurries``).
+
+        None where nobody can tell by counting.
+        """
         if not (hurries or self._counts_all):
             return None  # who has the last ready places decides it
-        return self._known.get((own.count, hurries)) or self._counted(own.count, hurries)
+        return self._known.get((count, hurries)) or self._counted(count, hurries)
+
+    def hurrying(self, crowd: Crowd[T]) -> set[T]:
+        """The owners in a crowd of which, if one of them leaves, a pod has a young place, as far as none has places of its own.
+
+        A pod before which ``taken`` pods stand, but fewer than all ready and young places, has one. The others before it are counted by
+        where it stands, those of its owner by its number among them.
+        """
+        if not self._young:
+            return set()
+        taken, end = self._taken, self._end
+        begin = max(0, taken - crowd.most + 1) if self._counts_all else taken
+        whole = max(taken, end - crowd.most + 1)
+        """With fewer of the others before them, but all that are to be ``taken``, pods have a young place whatever their number is."""
+        found: set[T] = set()
+        at = self._from(crowd, begin)
+        for before in range(begin, taken):
+            at, first = self._from(crowd, before + 1, at), at
+            found |= crowd.owners_of(first, at, taken - before, end - before)
+        if taken < whole:
+            at, first = self._from(crowd, whole, at), at
+            found |= crowd.owners(first, at)
+        for before in range(whole, min(end, len(self._others) + 1)):
+            at, first = self._from(crowd, before + 1, at), at
+            found |= crowd.owners_of(first, at, 0, end - before)
+        return found
+
+    def _from(self, crowd: Crowd[T], before: int, at: int = 0) -> int:
+        """The number, at least ``at``, of the first pod of a crowd that has so many of the others before it."""
+        if not before:
+            return 0
+        return crowd.before(self._others[before - 1], at) if before <= len(self._others) else len(crowd)
 
     def hurried(self, own: Asking) -> dict[str, str] | None:
         """Which young node takes which of a node's pods (``namespace/name``), where counting says that one does.
@@ -183,3 +226,16 @@ class Outlook:
             else:
                 low = middle + 1
         return (low, places[low]) if low < len(places) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outlooks:
+    """What counting tells at one moment: what pods ask for (``asked``), and the outlook for such pods (``of``), None where there is none.
+
+    Pods that ask for the same have the same ``fit`` at all moments with these ``shapes``. ``going`` are the nodes that go away, by name.
+    """
+
+    asked: Callable[[tuple[Object, ...]], Asking]
+    of: Callable[[Asking], Outlook | None]
+    shapes: object
+    going: Collection[str]
