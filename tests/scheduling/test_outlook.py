@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.karpenter.scheduling.likeness.asking import Asking
+from harness.karpenter.scheduling.likeness.asking import KEY, Asking
 from harness.karpenter.scheduling.likeness.courses import course_of
 from harness.karpenter.scheduling.likeness.crowd import Crowd
 from harness.karpenter.scheduling.likeness.line import Line
@@ -39,7 +39,7 @@ def pods(random, count, on):
 def foretold(room, others, exempt, joining, settling):
     """What the rows of the line come to."""
     own = Asking.together(joining)
-    line = Line(others, {key for _, _, key in others} if exempt else ())
+    line = Line(others, {place[KEY] for place in others} if exempt else ())
     course = course_of(room, line.runs(own, alike=True), (own,), 0, settling)
     return Foretold(course, others, own, None, None)
 

@@ -20,6 +20,7 @@ from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE, DO_NOT_DISRUPT, NODEPOOL
+from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent, pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.displaced import Displaced
@@ -217,12 +218,10 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
     queued = bool(view.queued) and view.is_queued(node)
     if queued and not situation.rules.tells_queued:
         return None
-    reason = None
-    if not _is_unhindered(node) or (view.nominated and view.is_nominated(node)):
-        reason = next(node_refusals(situation, node), None)
-    if reason is not None:
-        if node.nodeclaim is not None:
-            look.events.append(blocked(node, sentence(reason)))
+    is_nominated = bool(view.nominated) and view.is_nominated(node)
+    if is_nominated or not _is_unhindered(node):
+        if (said := _refusal(situation, node, is_nominated)) is not None:
+            look.events.append(said)
         return None
     if queued:
         return None
@@ -272,6 +271,17 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
         )
         node.remembered[Candidate] = known
     return known
+
+
+def _refusal(situation: Situation, node: StateNode, is_nominated: bool) -> NodeEvents | None:
+    """What is said of a node that itself cannot be disrupted; nothing of one without a NodeClaim."""
+    known: tuple[DisruptionRules, NodeEvents | None] | None = node.remembered.get((_refusal, is_nominated))
+    if known is None or known[0] is not situation.rules:
+        said = None
+        if node.nodeclaim is not None:
+            said = blocked(node, sentence(next(node_refusals(situation, node))))
+        known = node.remembered[_refusal, is_nominated] = situation.rules, said
+    return known[1]
 
 
 def _is_unhindered(node: StateNode) -> bool:

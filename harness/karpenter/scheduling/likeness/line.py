@@ -4,7 +4,7 @@ from bisect import bisect
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from harness.karpenter.scheduling.likeness.asking import Asking, Place
+from harness.karpenter.scheduling.likeness.asking import FIT, KEY, Asking, Place
 
 __all__ = ["Line", "Runs", "Symbol"]
 
@@ -31,7 +31,7 @@ class Line:
             self._starts.append(self._starts[-1] if goes_on else at)
 
     def _symbol(self, place: Place) -> Symbol:
-        return place[1], place[2] in self._exempt
+        return place[FIT], place[KEY] in self._exempt
 
     @cached_property
     def _ends(self) -> list[int]:

@@ -6,7 +6,7 @@ from functools import cached_property, partial
 
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.ground import Ground
-from harness.karpenter.scheduling.likeness.asking import Asking, Place
+from harness.karpenter.scheduling.likeness.asking import KEY, Asking, Place
 from harness.karpenter.scheduling.likeness.courses import Course, course_of
 from harness.karpenter.scheduling.likeness.line import Line
 from harness.karpenter.scheduling.likeness.outlook import Counted, Outlook, Outlooks
@@ -44,7 +44,7 @@ class Foretold:
         if not self._course.early:
             return {}
         order = sorted((*self._others, *self._own.places))
-        return {key: node for begin, end, node in self._course.early for _, _, key in order[begin:end]}
+        return {place[KEY]: node for begin, end, node in self._course.early for place in order[begin:end]}
 
     @property
     def hurried(self) -> Mapping[str, str]:
@@ -54,7 +54,7 @@ class Foretold:
             at = number + bisect(self._others, place)
             for begin, end, node in self._course.early:
                 if begin <= at < end:
-                    found[place[2]] = node
+                    found[place[KEY]] = node
         return found
 
     @property
@@ -96,7 +96,7 @@ class Alike:
     @property
     def order(self) -> tuple[str, ...]:
         """The pods (``namespace/name``) in the order in which they are tried."""
-        return tuple(key for _, _, key in sorted((*self._others, *self._own)))
+        return tuple([place[KEY] for place in sorted((*self._others, *self._own))])
 
 
 class Likeness:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from itertools import accumulate, product
 from typing import TypeVar
 
-from harness.karpenter.scheduling.likeness.asking import Asking, Place
+from harness.karpenter.scheduling.likeness.asking import KEY, Asking, Place
 from harness.karpenter.scheduling.likeness.crowd import Crowd
 from harness.karpenter.scheduling.nodes.room import Room
 from harness.karpenter.scheduling.pods.shapes import PodShape
@@ -182,7 +182,7 @@ class Outlook:
             if before >= self._young:
                 break
             if before >= 0:
-                found[place[2]] = self._names[bisect(self._ends, before)]
+                found[place[KEY]] = self._names[bisect(self._ends, before)]
         return found
 
     def _finds_young(self, before: int, place: Place) -> bool:
