@@ -7,10 +7,8 @@ Source: apiextensions-apiserver pkg/registry/customresource/{strategy,validator}
 
 from __future__ import annotations
 
-import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from harness.kube.api.field_errors import (
@@ -180,16 +178,7 @@ def _found_quickly(schema: Schema, changed: Mapping[str, Any], old: Mapping[str,
             new[key] = [item for item in value if item not in before]
         else:
             new[key] = value
-    try:
-        return not _is_sound(schema, marshal.dumps(new, 2))
-    except ValueError:  # texts of other types than str
-        return bool(validate(schema, new))
-
-
-@lru_cache(maxsize=4096)
-def _is_sound(schema: Schema, new: bytes) -> bool:
-    """Whether the schema has nothing against fields as text: what is written at one moment reads the same for many objects."""
-    return not validate(schema, marshal.loads(new))
+    return bool(validate(schema, new))
 
 
 def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:
