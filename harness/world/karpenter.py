@@ -32,7 +32,6 @@ from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.listening import Listener
 from harness.karpenter.provisioning.podtimes import TakenUp
 from harness.karpenter.provisioning.provisioner import Provisioner
-from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, EqualPrices, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.pods.default_spread import default_constraints
@@ -108,8 +107,7 @@ class Karpenter:
             access, cloud, release=release, options=options, region=around.region, kubernetes=around.kubernetes
         )
         self._statics = self._static(access)
-        may_end, late = rules_of(release.core).protection_may_end, release.core.eviction_queue_deletes
-        self.evictions = Evictions(engine, view, writer, sink, protection_may_end=may_end, deletes_late=late)
+        self.evictions = Evictions(engine, view, writer, sink, release.core)
         """Who asks pods to go."""
         self.controllers: tuple[Controller, ...] = (
             self._nodeclasses,

@@ -129,3 +129,52 @@ def test_up_to_core_1_5_a_node_drains_before_its_instance_is_asked_for(release: 
     text = "Failed to drain node, 1 pods are waiting to be evicted"
     assert told(world, "FailedDraining") == ([("Node", "FailedDraining", text)] if drains else [])
     assert name_of(node) not in {name_of(each) for each in world.list("Node")}
+
+
+PDB = {
+    "apiVersion": "policy/v1",
+    "kind": "PodDisruptionBudget",
+    "metadata": {"name": "web"},
+    "spec": {"minAvailable": "100%", "selector": {"matchLabels": {"app": "web"}}},
+}
+
+
+@pytest.mark.parametrize(
+    ("release", "text"),
+    [
+        ("1.4.0", "evicting pod default/{} violates a PDB"),
+        ("1.5.5", "evicting pod violates a PDB (Pod=default/{})"),
+        ("1.6.1", ""),
+        ("1.14.0", ""),
+    ],
+)
+def test_up_to_core_1_5_a_refused_eviction_is_told_of_a_node_called_as_the_pod(release: str, text: str) -> None:
+    """Elsewhere it is told of the Node itself, whose own event of that reason hides it."""
+    world = World(karpenter=release)
+    world.apply(nodeclass(), nodepool(), deployment(), PDB)
+    world.settle()
+    (claim,), (pod,) = world.list("NodeClaim"), world.list("Pod")
+    world.delete("NodeClaim", name_of(claim))
+    world.advance(60)
+    found = [each for each in world.events if each.reason == "FailedDraining" and "evicting" in each.message]
+    assert [(each.object.name, each.message) for each in found] == (
+        [(name_of(pod), f"Failed to drain node, {text.format(name_of(pod))}")] if text else []
+    )
+
+
+@pytest.mark.parametrize(("release", "again"), [("1.4.0", False), ("1.5.5", False), ("1.6.1", True), ("1.14.0", True)])
+def test_a_terminating_pod_is_deleted_again_since_core_1_6(release: str, again: bool) -> None:
+    """It would outlive the deadline of its Node."""
+    world = World(karpenter=release)
+    pods = deployment()
+    pods["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 3600
+    pool = nodepool()
+    pool["spec"]["template"]["spec"]["terminationGracePeriod"] = "10m"
+    world.apply(nodeclass(), pool, pods)
+    world.settle()
+    (claim,), (pod,) = world.list("NodeClaim"), world.list("Pod")
+    world.delete("Pod", name_of(pod), "default")
+    world.delete("NodeClaim", name_of(claim))
+    world.advance(120)
+    told = [each for each in world.events if each.reason == "Disrupted" and each.object.name == name_of(pod)]
+    assert bool(told) == again

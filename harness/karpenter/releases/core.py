@@ -85,6 +85,7 @@ _V1_6_2 = replace(
     launch_timeout=False,
     ephemeral_no_execute=False,
     held_repair_looks_again=False,
+    tells_several_budgets=False,
 )
 _V1_6_1 = replace(_V1_6_2, version="1.6.1")
 _V1_5_0 = replace(_V1_6_1, version="1.5.0", kubernetes="1.32", terminates_in_steps=False, repair_asks_node_first=False)
@@ -93,6 +94,7 @@ _V1_4_0 = replace(
     version="1.4.0",
     validates_preferred_terms=True,
     structured_errors=False,
+    counts_drains=False,
     honours_do_not_sync_taints=False,
 )
 

@@ -65,8 +65,15 @@ class CoreRelease:
     """The feature gates that can be switched."""
     terminates_in_steps: bool = True
     """A Node's termination asks first whether the instance is gone, and tells its steps: the conditions Drained and VolumesDetached of the
-    NodeClaim, an event about volumes that are still attached. Before, it asks only once pods hold up the drain, and tells of those alone
-    (core ``pkg/controllers/node/termination``, since 1.6)."""
+    NodeClaim, an event about volumes that are still attached. Before, it asks only once pods hold up the drain, and tells of those alone;
+    a refused eviction is told of a Node that is called as the pod; a pod that is being deleted already is not deleted again (core
+    ``pkg/controllers/node/termination``, since 1.6)."""
+    tells_several_budgets: bool = True
+    """An eviction that is refused because several PodDisruptionBudgets select the pod is told of its Node (core
+    ``pkg/controllers/node/termination/terminator/eviction.go``, since 1.7)."""
+    counts_drains: bool = True
+    """The metrics ``karpenter_pods_drained_total`` and ``karpenter_voluntary_disruption_failed_validations_total`` are there (core
+    ``pkg/controllers/node/termination/terminator/metrics.go``, ``pkg/controllers/disruption/metrics.go``, since 1.5.0)."""
     min_drain_seconds: float = 5.0
     """So long a node drains at least, for pods that came before its taint was seen; the condition Drained is Unknown from the start then
     (the same file, MinDrainTime, since 1.10)."""

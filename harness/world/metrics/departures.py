@@ -53,7 +53,8 @@ def departure_samples(world: Observations) -> Iterator[Sample]:
     """All series, from what was written and told."""
     evictions = world.karpenter.evictions
     yield from (Sample(_ASKED, {"code": str(code)}, count) for code, count in sorted(evictions.answers.items()))
-    yield from (Sample(_DRAINED, {"reason": reason}, count) for reason, count in sorted(evictions.drained.items()))
+    if world.release.core.counts_drains:
+        yield from (Sample(_DRAINED, {"reason": reason}, count) for reason, count in sorted(evictions.drained.items()))
     instances, claims = Distributions(_INSTANCES, _POWERS), Distributions(_CLAIMS, _POWERS)
     for entry in world.journal:
         if entry.key.kind == "NodeClaim" and entry.before is not None and entry.error is None and finalized(entry):

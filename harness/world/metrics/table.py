@@ -162,7 +162,8 @@ def _tally(world: Observations) -> Iterator[Sample]:
     tally = world.karpenter.disruption_tally
     for reason, count in tally.eligible.items():
         yield Sample("karpenter_voluntary_disruption_eligible_nodes", {"reason": reason}, count)
-    for kind, count in tally.failed_validations.items():
+    failed = tally.failed_validations if world.release.core.counts_drains else {}
+    for kind, count in failed.items():
         labels = {"consolidation_type": kind}
         yield Sample("karpenter_voluntary_disruption_failed_validations_total", labels, count)
     if _balances(world):

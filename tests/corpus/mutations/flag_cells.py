@@ -173,7 +173,13 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         "gates": "which switches there are; scenarios open them",
         "version": "the name",
         **dict.fromkeys(
-            ("consistency_is_error", "terminates_in_steps", "min_drain_seconds"),
+            (
+                "consistency_is_error",
+                "terminates_in_steps",
+                "tells_several_budgets",
+                "counts_drains",
+                "min_drain_seconds",
+            ),
             "no scenario looks at a node's drain or at its size in old releases; tests/disruption shows them",
         ),
         "counts_registrations": "no expectation is about a NodePool's health; tests/scheduling/upstream/test_lifecycle.py shows it",

@@ -14,6 +14,8 @@ from harness.engine.ports import Sink, View, Writer
 from harness.karpenter.labels.core import DO_NOT_DISRUPT
 from harness.karpenter.lifecycle.names import claim_of
 from harness.karpenter.lifecycle.nodes.protection import protection_of, tolerates_disruption
+from harness.karpenter.releases.core_release import CoreRelease
+from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -82,16 +84,15 @@ class Evictions:
         view: View,
         writer: Writer,
         sink: Sink,
-        *,
-        protection_may_end: bool,
-        deletes_late: bool,
+        core: CoreRelease,
     ) -> None:
         self._engine = engine
         self._view = view
         self._writer = writer
         self._sink = sink
-        self._may_end = protection_may_end
-        self.deletes_late = deletes_late
+        self._core = core
+        self._may_end = rules_of(core).protection_may_end
+        self.deletes_late = core.eviction_queue_deletes
         self._queued: dict[tuple[str, str, str], int | None] = {}  # the deadline of the pod's node
         self.answers: Counter[int] = Counter()
         """How often the API server answered an eviction with each code."""
@@ -147,19 +148,30 @@ class Evictions:
             self.answers[error.code] += 1
             if error.code in (404, 409):
                 return
-            several = error.message == _SEVERAL
+            several = error.message == _SEVERAL and self._core.tells_several_budgets
             if error.code != 429 and not several:
                 raise ReconcileError(error.message) from error
             what = "eviction does not support multiple PDBs" if several else "evicting pod violates a PDB"
-            node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
-            if node is not None:
-                text = f"Failed to drain node, {what} (Pod={namespace}/{name})"
-                self._sink.event(node, "Warning", "FailedDraining", text)
+            self._tell_refused(pod, what)
             raise self._again(what, deadline) from error
         reason = self._reason(pod)
         self.answers[200] += 1
         self.drained[reason] += 1
         self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {reason}")
+
+    def _tell_refused(self, pod: Object, what: str) -> None:
+        """The event about the pod's Node; up to core 1.5 about a Node called as the pod, so that the Node's own does not hide it."""
+        namespace, name = namespace_of(pod), name_of(pod)
+        if self._core.terminates_in_steps:
+            node = self._view.get("Node", str(spec_of(pod).get("nodeName") or ""))
+        else:
+            node = {"kind": "Node", "metadata": {"name": name, "namespace": namespace}}
+        if node is None:
+            return
+        text = f"{what} (Pod={namespace}/{name})"
+        if not self._core.structured_errors:
+            text = what.replace("pod", f"pod {namespace}/{name}", 1)
+        self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {text}")
 
     def _again(self, why: str, deadline: int | None) -> ReconcileError:
         """The error that retries: with a deadline time helps, else only a change of something else."""
@@ -182,7 +194,7 @@ class Evictions:
 
 
 class Drain:
-    """Drains a node. `protection_may_end`: whether the core release accepts durations for karpenter.sh/do-not-disrupt."""
+    """Drains a node."""
 
     def __init__(
         self,
@@ -191,15 +203,15 @@ class Drain:
         sink: Sink,
         clock: Clock,
         evictions: Evictions,
-        *,
-        protection_may_end: bool,
+        core: CoreRelease,
     ) -> None:
         self._view = view
         self._writer = writer
         self._sink = sink
         self._clock = clock
         self._evictions = evictions
-        self._may_end = protection_may_end
+        self._core = core
+        self._may_end = rules_of(core).protection_may_end
 
     def step(self, node: Object, deadline: int | None) -> str | None:
         """Queues the next tier for eviction. Returns core's text about the pods that it waits for, None when the node is drained."""
@@ -207,7 +219,13 @@ class Drain:
         pods = self._view.indexed("pods-by-node", name_of(node))
         waiting = [pod for pod in pods if is_waiting(pod, now)]
         by_queue = self._evictions.deletes_late
-        late = [pod for pod in waiting if deadline is not None and outlives(pod, deadline, now, ending_too=by_queue)]
+        late = [
+            pod
+            for pod in waiting
+            if deadline is not None
+            and (self._core.terminates_in_steps or not is_terminating(pod))
+            and outlives(pod, deadline, now, ending_too=by_queue)
+        ]
         if by_queue:
             self._evictions.add(late, deadline)
             names = {uid_of(pod) for pod in late}
@@ -240,7 +258,7 @@ def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
     """Whether the pod has to be deleted now so as not to outlive the deadline; times are in nanoseconds since the start.
 
     A pod that is being deleted already, but too late, is deleted again: with ``ending_too`` at once, else when its own grace period no
-    longer fits (terminator/terminator.go DeleteExpiringPods; since core 1.15.0 terminator/eviction.go needsForceDelete).
+    longer fits (terminator/terminator.go DeleteExpiringPods, since core 1.6; since 1.15.0 terminator/eviction.go needsForceDelete).
     """
     if is_terminating(pod):
         if parse(metadata_of(pod)["deletionTimestamp"]) <= deadline:

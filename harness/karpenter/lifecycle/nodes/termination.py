@@ -23,7 +23,6 @@ from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted, with_disru
 from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable
 from harness.karpenter.lifecycle.refusals import after_refusal
 from harness.karpenter.releases import CoreRelease
-from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.labels import EXCLUDE_BALANCERS
 from harness.kube.api.objects import (
     Object,
@@ -85,9 +84,8 @@ class NodeTermination:
         self._clock = clock
         self._provider = provider
         self._core = core
-        may_end = rules_of(core).protection_may_end
         self._evictions = evictions
-        self._drain = Drain(view, writer, sink, clock, evictions, protection_may_end=may_end)
+        self._drain = Drain(view, writer, sink, clock, evictions, core)
         self._waiting: dict[Hashable, _Waiting] = {}
 
     def watches(self) -> Mapping[str, Router]:
@@ -172,7 +170,7 @@ class NodeTermination:
                 return Result(1.0)
             told.set_true("Drained")
         waiting = self._volumes(node)
-        if waiting and (deadline is None or self._clock.now <= deadline):
+        if waiting and (deadline is None or self._clock.now < deadline or (in_steps and self._clock.now == deadline)):
             awaiting: _Told | None = None
             if in_steps:
                 names = pretty_slice([name_of(each) for each in waiting], _NAMED)
