@@ -133,7 +133,7 @@ EQUIVALENT: tuple[Equivalent, ...] = (
     Equivalent(
         "flag of release",
         "azure_linux_3_arm_shared_only",
-        "as in 1.12.1",
+        "as in 1.6.1",
         "Azure Linux is version 2 there, whatever Kubernetes",
         ("1.4.0",),
     ),
