@@ -42,10 +42,13 @@ class TaintEviction:
 
     def _own(self, change: Change) -> Iterable[Hashable]:
         node = spec_of(change.object).get("nodeName")
-        if not node or not (self._due or _driving(self._view.get("Node", node))):
+        if not node:
+            return ()
+        driven = bool(_driving(self._view.get("Node", node)))
+        if not driven and not self._due:
             return ()
         key = (namespace_of(change.object), name_of(change.object))
-        return (key,) if key in self._due or _driving(self._view.get("Node", node)) else ()
+        return (key,) if driven or key in self._due else ()
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes one pod, sets its time, or lets it be."""

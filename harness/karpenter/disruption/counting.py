@@ -130,7 +130,7 @@ _Told = tuple[_Verdict, _Verdict, Collection[Candidate], Collection[str]]
 
 
 class Counting:
-    """Tells of the candidates of one view, one after the other; what is said of them begins a row (`begin`) that grows.
+    """Goes through the candidates of one view in order and publishes why they stay; the events stand in a row, which `begin` makes.
 
     ``settled``: as for consolidation, nodes within their NodePool's consolidateAfter take no pods of candidates. ``passes_over``: whether
     the method says nothing of candidates of this kind: by NodePool, costs and prices, and whether there are pods.
@@ -213,7 +213,7 @@ class Counting:
         return calm, hurried, *asked[outlook]
 
     def _pass_by(self, at: int, late: Callable[[float], bool] | None) -> int:
-        """Tells of the candidates from a place on that stay; returns the place of the first that does not, or for which it is too late."""
+        """Publishes why candidates stay, from this place on. Returns the place of the first that does not, or where time was up."""
         if not self._stays(self._verdicts[at]):
             return at
         end = len(self._candidates)

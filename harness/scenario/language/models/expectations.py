@@ -9,20 +9,9 @@ from harness.scenario.language.models.base import Later
 from harness.scenario.language.models.looks import Looks
 
 if TYPE_CHECKING:
-    from harness.scenario.language.models.disruption import Disrupted, NotDisrupted
     from harness.scenario.language.models.labels import LabelTable
+    from harness.scenario.language.models.looks import Look
     from harness.scenario.language.models.moments import Always, Elapsed, Eventually, Never, OverTime
-    from harness.scenario.language.models.observed import (
-        AzureExpectation,
-        Cost,
-        Events,
-        Log,
-        Metric,
-        NodeClaims,
-        NodeExpectation,
-        Objects,
-        Pods,
-    )
     from harness.scenario.language.models.outcomes import Accepted, Limits, Rejected, Runaway
     from harness.scenario.language.models.requirements import RequirementsExpectation
 
@@ -68,23 +57,5 @@ class ExpectationMap(Looks):
 
 if TYPE_CHECKING:
     Expectation = (
-        RequirementsExpectation
-        | Rejected
-        | Accepted
-        | NodeExpectation
-        | Pods
-        | NodeClaims
-        | LabelTable
-        | Events
-        | Log
-        | Objects
-        | AzureExpectation
-        | Cost
-        | Metric
-        | OverTime
-        | Elapsed
-        | Disrupted
-        | NotDisrupted
-        | Runaway
-        | Limits
+        Look | RequirementsExpectation | Rejected | Accepted | LabelTable | OverTime | Elapsed | Runaway | Limits
     )

@@ -20,6 +20,20 @@ if TYPE_CHECKING:
         Pods,
     )
 
+    Look = (
+        NodeExpectation
+        | Pods
+        | NodeClaims
+        | Events
+        | Log
+        | Objects
+        | AzureExpectation
+        | Cost
+        | Metric
+        | Disrupted
+        | NotDisrupted
+    )
+
 __all__ = ["Looks"]
 
 
