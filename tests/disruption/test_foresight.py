@@ -40,7 +40,7 @@ def compared(monkeypatch):
             assert late is None or not late(situation.seconds)
             row = situation.said[told - 1]
             place = len(row.nodes) - len(passed) + number
-            outcome = simulating.simulate(situation, (candidate,), settled=counting._settled)
+            outcome = simulating.simulate(situation, (candidate,), settled=counting.settled)
             assert worded(situation.said[told:]) <= worded(situation.said[:told]), "everything was said"
             del situation.said[told:]
             assert row.nodes[place] is candidate.state

@@ -15,7 +15,7 @@ from harness.karpenter.disruption.costs import lowest_price
 from harness.karpenter.disruption.events.nodes import NodeRow, RowText
 from harness.karpenter.disruption.events.texts import sentence
 from harness.karpenter.disruption.simulating import hurried_text, tell_judged
-from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.likeness.asking import Asking
@@ -129,6 +129,24 @@ _Told = tuple[_Verdict, _Verdict, Collection[Candidate], Collection[str]]
 """What is told of a kind at the moment: if no pod of a candidate has a young place, and if one has; and, of all kinds, which have."""
 
 
+class _Words:
+    """Words why a candidate stays of which a pod would go to a node that is not initialized.
+
+    It knows nothing of the row that it words, which would keep both alive until Python looks for circles.
+    """
+
+    def __init__(self, view: View, candidates: Sequence[Candidate], *, settled: bool) -> None:
+        self._view, self._candidates, self._settled = view, candidates, settled
+        self._pods: dict[str, tuple[Object, ...]] = {}
+
+    def of(self, node: StateNode) -> str:
+        """The text about one of the candidates."""
+        if not self._pods:
+            self._pods = {each.state.name: each.pods for each in self._candidates}
+        pods = self._view.simulations.hurried_of(node.name, self._pods[node.name], settled=self._settled)
+        return sentence(hurried_text(self._view, pods))
+
+
 class Counting:
     """Goes through the candidates of one view in order and publishes why they stay; the events stand in a row, which `begin` makes.
 
@@ -148,9 +166,8 @@ class Counting:
     ) -> None:
         self._situation, self._candidates = situation, candidates
         self._begin, self._passes_over = begin, passes_over
-        self._settled, self._refuses = settled, refuses
-        self._view, self._simulations = situation.view, situation.view.simulations
-        self._pods: dict[str, tuple[Object, ...]] = {}
+        self.settled, self._refuses, self._simulations = settled, refuses, situation.view.simulations
+        self._word = _Words(situation.view, candidates, settled=settled).of
         self._row: NodeRow | None = None
         knows = self._simulations.displaced.knows_budgets
         outlooks = None if knows else self._simulations.counting(settled=settled)
@@ -263,12 +280,6 @@ class Counting:
         row = self._begin()
         self._situation.say_all(row)
         return row
-
-    def _word(self, node: StateNode) -> str:
-        if not self._pods:
-            self._pods = {each.state.name: each.pods for each in self._candidates}
-        pods = self._simulations.hurried_of(node.name, self._pods[node.name], settled=self._settled)
-        return sentence(hurried_text(self._view, pods))
 
 
 def _index(verdicts: list[_Verdict], verdict: _Verdict, at: int, end: int) -> int:

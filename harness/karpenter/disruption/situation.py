@@ -160,6 +160,8 @@ class Situation:
         self.judged: tuple[Simulations, int] | None = None
         """The simulations whose events about examined pods have been published, and the number of these events."""
         self._once: dict[int, tuple[Sequence[SchedulingEvent], int]] = {}
+        self.totals: tuple[View | None, Mapping[str, Any]] = None, {}
+        """What NodePools cost in all, by name, with the view for which that was asked."""
         self.seconds = 0.0
         """The virtual time, in seconds, that simulations have taken so far."""
         self._passed = 0.0

@@ -78,11 +78,10 @@ class _TotalsByPool(Mapping[str, Totals]):
 
 def nodepool_totals(situation: Situation) -> Mapping[str, Totals]:
     """For the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
-    known: Mapping[str, Totals] | None = situation.view.remembered.get(nodepool_totals)
-    if known is None:
-        candidates = all_candidates(situation, eventual=False)
-        known = _TotalsByPool(situation.view, candidates, situation.rules)
-        situation.view.remembered[nodepool_totals] = known
+    view, known = situation.totals
+    if view is not situation.view:
+        known = _TotalsByPool(situation.view, all_candidates(situation, eventual=False), situation.rules)
+        situation.totals = situation.view, known
     return known
 
 

@@ -257,6 +257,7 @@ class StateNodes:
         node = machine.nodes[counted[-1]] if counted else None
         if claim is None and node is None:
             machine.place = machine.state = None
+            _forget(before)
             if not machine.nodes:
                 del self._machines[provider_id]
             return self._stands(provider_id, (was, None), (named, counted))
@@ -264,6 +265,7 @@ class StateNodes:
         parts = Parts(node, claim, machine.marked(self._deleting), self._pods_on(counted, snapshot), csinode)
         if before is None or not before.parts.same_as(parts):
             machine.state = make(parts)
+            _forget(before)
         machine.place = (0, min(machine.claims)) if machine.claims else (1, counted[0])
         return self._stands(provider_id, (was, machine.place), (named, counted))
 
@@ -299,6 +301,12 @@ class StateNodes:
                 self._names.insert(at, (name, machine))
                 self._in_names.insert(at, machine)
         return changed
+
+
+def _forget(state: StateNode | None) -> None:
+    """Frees what is remembered about a machine as it was: it refers to the machine, and Python finds such a circle only late."""
+    if state is not None:
+        state.remembered.clear()
 
 
 def _set(members: dict[str, Object], machine_of: dict[str, str], obj: Object, machine: str, takes: bool) -> None:
