@@ -206,6 +206,15 @@ def test_the_columns_of_sizes(capsys: Output) -> None:
     assert (size["gpus"], len(size["regions"]), size["cheapest"], size["dearest"]) == (1, 27, 3.673, 7.346)
 
 
+def test_a_size_that_one_region_sells_is_listed_too(capsys: Output) -> None:
+    assert run(["sizes", "--format", "json"]) == 0
+    found = {size["name"]: size for size in json.loads(capsys.readouterr().out)}
+    catalogue = Catalogue.load()
+    assert found.keys() == {name for region in catalogue.regions for name in catalogue.region(region).by_name}
+    rare = found["Standard_D2_v2_Promo"]
+    assert (len(rare["regions"]), rare["vCPUs"], rare["memoryGiB"]) == (1, 2, 7)
+
+
 def test_guesses_begin_with_zones_and_name_a_few_sizes(capsys: Output) -> None:
     assert run(["skus", "--region", "eastus", "--guesses"]) == 0
     lines = capsys.readouterr().out.splitlines()

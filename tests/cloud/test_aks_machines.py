@@ -39,6 +39,16 @@ def test_machine_is_readable_at_once_and_its_vm_powers_on() -> None:
     assert driver.usage("standardDSv5Family")[0] == 2
 
 
+def test_a_machine_has_one_network_interface() -> None:
+    driver = Driver()
+    put(driver, "default-abc", machine_body())
+    listed = driver.call("GET", driver.path("Microsoft.Network/networkInterfaces")).body
+    assert listed is not None
+    [nic] = listed["value"]
+    [configuration] = nic["properties"]["ipConfigurations"]
+    assert configuration["properties"]["primary"] is True
+
+
 @pytest.mark.parametrize(
     ("azure", "zone", "priority", "outer", "inner"),
     [

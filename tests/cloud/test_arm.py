@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Response
+from fakeazure.arm.routes import Route
 from fakeazure.arm.throttling import Bucket
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.cloud import FakeAzure
@@ -123,6 +127,41 @@ def test_paths_compare_without_case_and_ids_keep_theirs() -> None:
 def test_each_type_of_an_id_has_a_name() -> None:
     with pytest.raises(ValueError, match="shorter"):
         ResourceId("s", "g", "Microsoft.Compute", ("virtualMachines", "extensions"), ("vm",))
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "message"),
+    [
+        (409, {"error": {"code": "Busy", "message": "Try again."}}, "Busy", "Try again."),
+        (409, {"code": "Busy", "message": "Try again."}, "Busy", "Try again."),
+        (409, {"error": {"code": "Busy"}}, "Busy", ""),
+        (409, {"error": "Busy"}, None, ""),
+        (409, None, None, ""),
+        (200, {"message": "All is well."}, None, ""),
+        (200, None, None, ""),
+    ],
+)
+def test_what_an_answer_says_of_its_error(status: int, body: Any, code: str | None, message: str) -> None:
+    answer = Response(status, body=body)
+    assert (answer.error_code, answer.error_message) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "resource", "namespace", "type_"),
+    [
+        ("/tenancies", "tenancies", "Microsoft.Resources", "tenancies"),
+        ("/tenancies/{tenancy}", "tenancies", "Microsoft.Resources", "tenancies"),
+        ("/tenancies/{tenancy}/providers/Acme.Tea/pots", "pots", "Acme.Tea", "pots"),
+        ("/tenancies/{tenancy}/providers/Acme.Tea/pots/{pot}/lids/{lid}", "lids", "Acme.Tea", "pots/lids"),
+        ("/providers/Acme.Tea/pots/{pot}/providers/Acme.Milk/jugs/{jug}", "jugs", "Acme.Milk", "jugs"),
+        ("/tenancies/{tenancy}/providers/{namespace}", "providers", "Microsoft.Resources", "tenancies/providers"),
+        ("/tenancies/{tenancy}/providers/{namespace}/join", "join", "", "tenancies/providers/join"),
+        ("/{scope}", "", "Microsoft.Resources", ""),
+    ],
+)
+def test_a_route_is_about_what_its_last_provider_has(pattern: str, resource: str, namespace: str, type_: str) -> None:
+    route = Route[None]("GET", pattern, lambda _, __: Response(200))
+    assert (route.resource, route.namespace, route.type) == (resource, namespace, type_)
 
 
 def test_throttling_refills_with_virtual_time() -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from typing import Any
+
+import pytest
 
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
@@ -159,6 +162,19 @@ def test_a_pool_of_a_scale_set_has_its_machines() -> None:
     assert used(driver) == 12
     driver.call("DELETE", driver.path(CLUSTERS, "new", group="rg"))
     assert used(driver) == 0
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c", "d", "e", "f"])
+def test_the_number_in_a_scale_sets_name_has_eight_digits_and_is_the_clusters(name: str) -> None:
+    driver = Driver(timing=INSTANT)
+    pools = [{"name": "system", "count": 1}, {"name": "second", "count": 1}]
+    body = {"location": "eastus", "properties": {"agentPoolProfiles": pools}}
+    driver.call("PUT", driver.path(CLUSTERS, name, group="rg"), body)
+    sets = driver.call("GET", f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/virtualMachineScaleSets").body
+    assert sets is not None
+    named = [re.fullmatch(r"aks-(system|second)-(\d{8})-vmss", one["name"]) for one in sets["value"]]
+    assert [found is not None for found in named] == [True, True]
+    assert len({found[2] for found in named if found is not None}) == 1
 
 
 def test_a_pool_that_the_quota_has_no_room_for_stays_as_it_was() -> None:

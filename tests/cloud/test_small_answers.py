@@ -11,7 +11,8 @@ from fakeazure.arm.operations import KEPT
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import INSTANT
 from fakeazure.transports.json_text import read
-from tests.cloud.driver import Driver, error_of
+from tests.cloud.aks_machine import machine_body
+from tests.cloud.driver import MACHINES, Driver, error_of
 from tests.cloud.test_deployments import put, template
 from tests.cloud.test_resource_graph import ask, rows
 
@@ -119,6 +120,22 @@ def test_role_definitions_by_name() -> None:
     assert named is not None
     assert len(everything["value"]) > 1
     assert [item["properties"]["roleName"] for item in named["value"]] == ["Reader"]
+    [reader] = named["value"]
+    one = driver.call("GET", f"{path}/{reader['name']}")
+    assert (one.status, one.body) == (200, reader)
+    assert error_of(driver.call("GET", f"{path}/{SUBSCRIPTION}"))[:2] == (400, "RoleDefinitionDoesNotExist")
+
+
+def test_only_what_microsoft_compute_accepts_can_be_notified_about() -> None:
+    """Azure-AsyncNotification stands in azure-mgmt-compute's recordings, and in none of the other services'."""
+    driver = Driver()
+    answers = {
+        "compute": driver.put_vm("aks-a"),
+        "containerservice": driver.call("PUT", f"{driver.pool_path()}/machines/m", machine_body(), MACHINES),
+    }
+    assert all("Azure-AsyncOperation" in answer.headers for answer in answers.values())
+    told = {name: answer.headers.get("Azure-AsyncNotification") for name, answer in answers.items()}
+    assert told == {"compute": "Enabled", "containerservice": None}
 
 
 def test_a_pair_of_keys_has_3072_bits() -> None:

@@ -82,6 +82,14 @@ def test_what_it_refuses(one: Asking) -> None:
     assert one.ask(f"/metadata/attested/document?{INSTANCE}&nonce=12345678901")[0] == 400
 
 
+@pytest.mark.parametrize(
+    "body", ["StartRequests", ["EventId"], {"StartRequests": ["x"]}, {"StartRequests": [{"Id": "x"}]}]
+)
+def test_events_that_are_started_have_ids(one: Asking, body: Any) -> None:
+    wrong = {"error": "Bad request. Could not parse request body"}
+    assert one.ask(f"/metadata/scheduledevents?{EVENTS}", "POST", body) == (400, wrong)
+
+
 def test_which_vm_asks_is_in_the_path(one: Asking) -> None:
     one.driver.put_vm("aks-b")
     assert one.ask(f"/metadata/instance?{INSTANCE}")[0] == 404

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 import socket
 import threading
 import urllib.error
@@ -12,11 +14,24 @@ import pytest
 
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.cli import run
+from fakeazure.commands.serve import add_arguments
 from tests.transports.test_contract import TOKEN
 
 SUB = f"/subscriptions/{SUBSCRIPTION}"
 CALL = f"{SUB}?api-version=2022-12-01"
 GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus?api-version=2021-04-01"
+
+
+def test_defaults_are_those_that_the_help_tells() -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    options = vars(parser.parse_args([]))
+    told = re.findall(
+        r"^  --([a-z-]+)(?:(?!^  --).)*?\(default:\s+([^)]*)\)", parser.format_help(), re.MULTILINE | re.DOTALL
+    )
+    plain = {name.replace("-", "_"): text for name, text in told if options[name.replace("-", "_")] is not None}
+    assert plain == {name: str(options[name]) for name in plain}
+    assert {"seed", "retry_after", "journal", "host", "region"} <= plain.keys()
 
 
 def asked(options: list[str], method: str, path: str, token: str | None = TOKEN) -> tuple[int, Mapping[str, str]]:
