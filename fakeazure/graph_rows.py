@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from fakeazure.store import Entry
+from fakeazure.store import Entry, Store
 
 __all__ = ["GraphRows"]
 
@@ -17,23 +17,49 @@ Judge = Callable[[Entry], Row | None]
 """The row of a resource, None for one that does not pass."""
 
 
+class _Found:
+    """The rows of one query as of a revision of the store, in its order; None for a resource that does not pass."""
+
+    __slots__ = ("revision", "rows")
+
+    def __init__(self, revision: int) -> None:
+        self.revision = revision
+        self.rows: dict[str, tuple[Entry, Row | None]] = {}
+
+
 class GraphRows:
     """Of one world. Documents are replaced, never changed, so that an entry that is the very same makes the same row."""
 
     def __init__(self) -> None:
-        self._known: dict[Hashable, dict[str, tuple[Entry, Row | None]]] = {}
+        self._known: dict[Hashable, _Found] = {}
 
-    def passing(self, query: Hashable, entries: Iterable[Entry], judge: Judge) -> list[Row]:
-        """The rows of the entries for which `judge` is true, in order; for one `query` it has to give the same result for the same
-        entry."""
-        before = self._known.pop(query, {})
+    def passing(self, query: Hashable, store: Store, moment: float, judge: Judge) -> list[Row]:
+        """The rows of the entries of a moment for which `judge` is true, in order; for one `query` it has to give the same result for
+        the same entry."""
+        found = self._known.pop(query, None)
+        changes = store.since(found.revision) if found is not None and not store.lags else None
+        if found is None or changes is None:
+            found = self._looked(store, moment, judge, found)
+        else:
+            rows = found.rows
+            for key, entry in changes:
+                if entry is None:
+                    rows.pop(key, None)  # one of its id that comes later stands at the end
+                else:
+                    rows[key] = entry, judge(entry)
+            found.revision = store.revision
         if len(self._known) >= _MOST_QUERIES:
             self._known.clear()
-        now = self._known[query] = {}
-        for entry in entries:
-            key = entry.id.key
-            judged = before.get(key)
+        self._known[query] = found
+        return [row for _, row in found.rows.values() if row is not None]
+
+    def _looked(self, store: Store, moment: float, judge: Judge, before: _Found | None) -> _Found:
+        """Looks at all entries, and judges those that are new."""
+        known = before.rows if before is not None else {}
+        found = _Found(store.revision)
+        for entry in store.as_of(moment):
+            judged = known.get(entry.id.key)
             if judged is None or judged[0] is not entry:
                 judged = entry, judge(entry)
-            now[key] = judged
-        return [row for _, row in now.values() if row is not None]
+            found.rows[entry.id.key] = judged
+        return found

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
 from lazyrecords import dataclass
+
+_CHANGES = 4096
+"""That are remembered for readers who bring up to date what they found before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,9 @@ class Store:
         self._children: dict[str, dict[str, None]] = {}
         self._clock: Callable[[], float] | None = None
         self._history: list[tuple[float, str, Entry | None]] = []
+        self._changes: deque[tuple[str, Entry | None]] = deque(maxlen=_CHANGES)
+        self.revision = 0
+        """Counts the changes."""
 
     def get(self, id_: ResourceId | str) -> Entry | None:
         """A resource; None if there is none of this id."""
@@ -92,7 +100,19 @@ class Store:
                 past[key] = entry
         yield from past.values()
 
+    @property
+    def lags(self) -> bool:
+        """Whether `as_of` may differ from what there is."""
+        return self._clock is not None
+
+    def since(self, revision: int) -> Iterator[tuple[str, Entry | None]] | None:
+        """The changes after a revision, oldest first: a key with its entry, or with None where it was removed. None: too many."""
+        first = len(self._changes) - (self.revision - revision)
+        return islice(self._changes, first, None) if first >= 0 else None
+
     def _note(self, key: str, entry: Entry | None) -> None:
+        self.revision += 1
+        self._changes.append((key, entry))
         if self._clock is not None:
             self._history.append((self._clock(), key, entry))
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Response
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.graph_rows import GraphRows
 from fakeazure.resources.graph.kql import QueryError, compile_query
+from fakeazure.store import Entry, Store
 from fakeazure.timing import INSTANT, Timing
 from tests.cloud.driver import Driver, error_of
 
@@ -238,9 +240,9 @@ def test_query_mistakes(query: str) -> None:
 def test_what_was_found_before_is_what_looking_anew_finds() -> None:
     random, driver = Random(7), Driver(timing=INSTANT)
     queries = (VMS, NICS, "Resources | where name startswith 'aks' | project name, tags", "Resources | count")
-    for number in range(40):
+    for number in range(120):
         name = f"aks-{random.randrange(6)}"
-        what = random.choice(["put", "put", "tag", "delete", "nothing"])
+        what = random.choice(["put", "put", "tag", "delete", "delete", "nothing"])
         if what == "put" and driver.get_vm(name).status == 404:
             driver.put_vm(name)
         elif what == "tag":
@@ -248,7 +250,32 @@ def test_what_was_found_before_is_what_looking_anew_finds() -> None:
             driver.call("PATCH", driver.vm_path(name), {"tags": tags})
         elif what == "delete":
             driver.call("DELETE", driver.vm_path(name))
+        if number % 3:
+            continue  # more than one change before somebody asks again
         remembered = [rows(ask(driver, query)) for query in queries]
         driver.cloud.state.graph = GraphRows()
         assert remembered == [rows(ask(driver, query)) for query in queries]
     assert any(remembered)
+
+
+@pytest.mark.parametrize("changes", [100, 5000])
+def test_rows_are_judged_once_each_and_stand_in_the_order_of_the_store(changes: int) -> None:
+    random, store, remembered = Random(changes), Store(), GraphRows()
+    judged: list[str] = []
+
+    def judge(entry: Entry) -> Mapping[str, Any] | None:
+        judged.append(entry.document["name"])
+        return entry.document if entry.document["shown"] else None
+
+    for number in range(4 * changes):
+        id_ = ResourceId("s", "g", "Microsoft.Compute", ("virtualMachines",), (f"vm-{random.randrange(50)}",))
+        if random.random() < 0.4:
+            store.remove(id_)
+        else:
+            store.put(id_, {"name": f"{id_.name} {number}", "shown": random.random() < 0.7})
+        if number % changes == 0:
+            found = remembered.passing("all", store, 0.0, judge)
+            assert found == [each.document for each in store.all() if each.document["shown"]]
+            asked = len(judged)
+            assert remembered.passing("all", store, 0.0, judge) == found
+            assert len(judged) == asked

@@ -51,15 +51,14 @@ def _query(state: State, request: Request) -> Response:
             return None
         return _row(state, entry)
 
-    def entries() -> Iterator[Entry]:
-        return state.store.as_of(state.now() - state.timing.graph_lag)
+    moment = state.now() - state.timing.graph_lag
 
     def tables(name: str) -> list[Row]:
         if name.lower() == "resourcecontainers":
             return _containers(state, wanted)
         if name.lower() != _TABLE:
             raise QueryError(f"table '{name[:100]}' is not known")
-        return [row for entry in entries() if (row := judged(entry)) is not None]
+        return [row for entry in state.store.as_of(moment) if (row := judged(entry)) is not None]
 
     def passes(entry: Entry) -> Row | None:
         row = judged(entry)
@@ -69,7 +68,7 @@ def _query(state: State, request: Request) -> Response:
         query = compile_query(text(body, "query"))
         if query.table.lower() == _TABLE:
             asked = text(body, "query"), frozenset(wanted)
-            found = query.rest(state.graph.passing(asked, entries(), passes), tables)
+            found = query.rest(state.graph.passing(asked, state.store, moment, passes), tables)
         else:
             found = query(tables)
     except QueryError as error:

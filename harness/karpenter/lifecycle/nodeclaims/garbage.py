@@ -75,10 +75,13 @@ class GarbageCollection:
             instances = [each for each in self._provider.list() if not each.deleting]
         except CloudProviderError:
             return _AGAIN
-        self._claims_without_instance({each.provider_id for each in instances})
-        self._instances_without_claim(instances)
-        # an instance without a NodeClaim has to be old enough first, a NodeClaim without an instance may have a Node that falls silent
-        settled = {each.provider_id for each in instances} == self._machines()
+        present = {each.provider_id for each in instances}
+        settled = present == self._machines()  # as it mostly is: then nothing is without the other
+        if not settled:
+            self._claims_without_instance(present)
+            self._instances_without_claim(instances)
+            # an instance without a NodeClaim has to be old enough first, a NodeClaim without an instance may have a Node that falls silent
+            settled = present == self._machines()
         self._swept = self._changes() if settled else None
         return _AGAIN
 
