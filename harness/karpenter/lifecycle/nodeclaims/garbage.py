@@ -75,7 +75,7 @@ class GarbageCollection:
             instances = [each for each in self._provider.list() if not each.deleting]
         except CloudProviderError:
             return _AGAIN
-        present = {each.provider_id for each in instances}
+        present: set[str] = {each.provider_id for each in instances}
         settled = present == self._machines()  # as it mostly is: then nothing is without the other
         if not settled:
             self._claims_without_instance(present)
