@@ -94,14 +94,15 @@ class Recorder:
 
         Returns whether it is recorded.
         """
+        now = self._clock.now
         if dedupe_seconds:
             meta, kind = obj["metadata"], obj["kind"]
             about = meta["name"] if reason in _BY_NAME else meta.get("uid") or f"{kind}/{meta['name']}"
             slot = (source, reason, about, _told_apart(kind, reason, message))
             last = self._last.get(slot)
-            if last is not None and self._clock.now - last < nanoseconds(dedupe_seconds):
+            if last is not None and now - last < nanoseconds(dedupe_seconds):
                 return False
-            self._last[slot] = self._clock.now
+            self._last[slot] = now
         self.events.append(Event(self._clock.seconds, key_of(obj), type, reason, message, source))
         return True
 

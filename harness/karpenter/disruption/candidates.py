@@ -47,7 +47,8 @@ class Candidate:
     candidate is the same object.
 
     ``pods`` are those that need another node. Costs have no unit, ``price`` is in USD per hour. ``eviction_cost`` is the sum over all its
-    pods, ``moving_cost`` that over ``pods`` with the base cost. ``marked``: some of its pods have the annotation do-not-disrupt.
+    pods, ``moving_cost`` that over ``pods`` with the base cost. ``savings_ratio``: the price for each unit of that. ``marked``: some
+    of its pods have the annotation do-not-disrupt.
     """
 
     state: StateNode
@@ -57,6 +58,7 @@ class Candidate:
     eviction_cost: float
     moving_cost: float
     price: float
+    savings_ratio: float
     marked: bool
     pool: str
     policy: str
@@ -97,11 +99,6 @@ class Candidate:
     def is_static(self) -> bool:
         """Whether its NodePool is static, with a fixed number of nodes (``spec.replicas``)."""
         return spec_of(self.nodepool).get("replicas") is not None
-
-    @property
-    def savings_ratio(self) -> float:
-        """USD per hour that its removal saves, for each unit of the cost of moving its pods."""
-        return self.price / self.moving_cost
 
     def disruption_cost(self, now: int) -> float:
         """What its disruption costs at ``now`` (nanoseconds since the start): the nearer its expiration, the less."""
@@ -265,6 +262,7 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
             load.rescheduling_cost,
             load.moving_cost,
             price,
+            price / load.moving_cost,
             load.marked,
             pool,
             (spec_of(nodepool).get("disruption") or {}).get("consolidationPolicy") or "",

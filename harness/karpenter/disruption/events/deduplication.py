@@ -11,7 +11,7 @@ from itertools import chain, repeat
 from operator import itemgetter
 
 from harness.engine.clock import Clock, nanoseconds
-from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
+from harness.karpenter.disruption.events.nodes import About, NodeEvents, NodeRow, Told
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
 
@@ -66,12 +66,12 @@ class EventDeduplication:
                     self._say_of_node(each)
             else:
                 heard = self._audible(each)
-                for at in heard:
-                    self._say_of_node(each.at(at))
+                for at, about in heard.items():
+                    self._say_of_node(each.at(at, about))
                 self._quiet.append(each.without(heard) if heard else each)
 
-    def _audible(self, row: NodeRow) -> dict[int, None]:
-        """The places of a row's members of whose reason not everything is hidden and dropped at the moment.
+    def _audible(self, row: NodeRow) -> dict[int, About]:
+        """The members of a row of whose reason not everything is hidden and dropped at the moment: places, and what they are about.
 
         Until when that is so is kept by the very objects: it is never earlier afterwards, since what is heard later hides for longer.
         """
@@ -79,15 +79,16 @@ class EventDeduplication:
         if len(known) > 2 * len(row.nodes) + _SPARE:
             known.clear()
         untils = self._untils(row)
-        found: dict[int, None] = {}
+        found: dict[int, About] = {}
         if min(untils, default=now) > now:
             return found
         for at in [at for at, until in enumerate(untils) if until <= now]:
-            until = silent.get(row.about(at), 0)
+            about = row.about(at)
+            until = silent.get(about, 0)
             if until > now:
                 known[row.nodes[at]] = until
             else:
-                found[at] = None
+                found[at] = about
         return found
 
     def _untils(self, row: NodeRow) -> list[int]:
@@ -120,17 +121,18 @@ class EventDeduplication:
         return unworded
 
     def _say(self, event: SchedulingEvent) -> None:
-        if event in self._said:
-            return
-        about, now = _about(event), self._clock.now
-        last = self._heard.get(about)
-        if last is None or now >= last[1] + nanoseconds(event.dedupe_seconds):
-            self._heard[about] = event.message, now
-        elif (until := self._hidden_until(event)) is not None:
-            self._hidden.append(until)
+        said = len(self._said)
         self._said.add(event)
+        if len(self._said) == said:
+            return
+        about, now, window = _about(event), self._clock.now, nanoseconds(event.dedupe_seconds)
+        message, since = self._heard.get(about, ("", None))
+        if since is None or now >= since + window:
+            self._heard[about], since = (event.message, now), now
+        elif message != event.message:
+            self._hidden.append(since + window)
         if self._publish(event):
-            self._dropped[about] = self._heard[about][1] + nanoseconds(event.dedupe_seconds)
+            self._dropped[about] = since + window
 
     def _hidden_until(self, event: SchedulingEvent) -> int | None:
         """When a dropped event of this turn would get through; None where the one that hides it has the same text."""

@@ -67,12 +67,11 @@ class NodeRow:
         """What one of them is about."""
         return _about(self.nodes[place], self.reason)
 
-    def at(self, place: int) -> NodeEvents:
-        """The events about one of them."""
-        node, text = self.nodes[place], self._texts[place]
-        return of_node(
-            node, self.reason, text if isinstance(text, str) else partial(text, node), self._dedupe, hides=True
-        )
+    def at(self, place: int, about: About | None = None) -> NodeEvents:
+        """The events about one of them; ``about`` is what they are about, where that is known."""
+        text = self._texts[place]
+        worded = text if isinstance(text, str) else partial(text, self.nodes[place])
+        return NodeEvents(about or self.about(place), worded, self._dedupe, hides=True)
 
     def events(self) -> Iterator[NodeEvents]:
         """One after the other."""

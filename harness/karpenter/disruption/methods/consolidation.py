@@ -25,7 +25,7 @@ from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodes.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import same_objects
-from harness.kube.go.sort import sort_slice
+from harness.kube.go.sort import sort_keyed, sort_slice
 from harness.kube.go.text import quote
 
 __all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candidates"]
@@ -79,7 +79,7 @@ def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
     known: tuple[Sequence[Candidate], Sequence[Candidate]] | None = lasting.get(sort_candidates)
     if known is None or not same_objects(known[0], candidates):
         before = tuple(candidates)
-        sort_slice(candidates, lambda each: -each.savings_ratio)
+        sort_keyed([-each.savings_ratio for each in candidates], candidates)
         lasting[sort_candidates] = before, tuple(candidates)
     else:
         candidates[:] = known[1]

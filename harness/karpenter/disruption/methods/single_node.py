@@ -46,9 +46,10 @@ class SingleNodeConsolidation(Method):
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
         """One command at most."""
         sort_candidates(situation, proposal.candidates)
-        ordered = _interleaved(proposal.candidates, proposal.unseen)
+        pools = {each.pool for each in proposal.candidates}
+        ordered = _interleaved(proposal.candidates, proposal.unseen) if len(pools) > 1 else proposal.candidates
         found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
-        begun, pools = situation.seconds, {each.pool for each in ordered}
+        begun = situation.seconds
 
         def late(seconds: float) -> bool:
             return seconds - begun > LIMIT
