@@ -189,6 +189,8 @@ class WaitingClock:
         self._nominations = dict(cluster.nominations)
         self._changes: Mapping[str, Any] | None = cluster.request.get("wait")
         self.waited = 0.0
+        #: kind and name of the Nodes and NodeClaims that the wait put in the place of what was there
+        self.put: frozenset[tuple[str, str]] = frozenset()
 
     def __call__(self, seconds: float) -> None:
         """Waits."""
@@ -206,6 +208,11 @@ class WaitingClock:
     @property
     def nominations(self) -> Mapping[str, int]:
         return self._nominations
+
+    @property
+    def snapshot(self) -> ClusterSnapshot:
+        """The cluster with what the wait changed, without what the turn did."""
+        return self._snapshot
 
     def _change(self, changes: Mapping[str, Any]) -> None:
         before, later = self._snapshot, snapshot_of(changes)
@@ -228,6 +235,11 @@ class WaitingClock:
             ],
             pdbs=_replaced(before.pdbs, later.pdbs),
             deleting=before.deleting | frozenset(changes.get("deleting") or ()),
+        )
+        self.put = frozenset(
+            (kind, name_of(each))
+            for kind, objects in (("Node", later.nodes), ("NodeClaim", later.nodeclaims))
+            for each in objects
         )
         for name in changes.get("nominate") or ():
             self._nominations[name] = before.now + self._cluster.window
@@ -256,12 +268,9 @@ class LoopActions:
 
     def __init__(self, cluster: Cluster, situation: Situation, clock: WaitingClock) -> None:
         self._cluster, self._situation, self._clock = cluster, situation, clock
-        self._tainted = {name_of(node) for node in cluster.snapshot.nodes if is_disrupted(node)}
-        self._reasons = {
-            name_of(claim): str(found.get("reason") or "")
-            for claim in cluster.snapshot.nodeclaims
-            if (found := condition(claim, _REASON)) is not None
-        }
+        self._released: set[tuple[str, str]] = set()
+        self._tainted: set[str] = set()
+        self._reasons: dict[str, str] = {}
         self._created: list[str] = []
         self._marked: set[str] = set()
         self._nominated: dict[str, int] = {}
@@ -270,9 +279,9 @@ class LoopActions:
         for node in nodes:
             if node.node is not None and node.nodeclaim is not None:
                 if not is_terminating(node.node):
-                    self._tainted.discard(name_of(node.node))
+                    self._released.add(("Node", name_of(node.node)))
                 if node.initialized:
-                    self._reasons.pop(name_of(node.nodeclaim), None)
+                    self._released.add(("NodeClaim", name_of(node.nodeclaim)))
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
         assert node.node is not None
@@ -296,13 +305,21 @@ class LoopActions:
 
     def answer(self) -> dict[str, Any]:
         """What there is afterwards."""
-        view = self._situation.view
+        view, after = self._situation.view, self._clock.snapshot
+        released = self._released - self._clock.put
+        tainted = {name_of(node) for node in after.nodes if is_disrupted(node)}
+        tainted.difference_update(name for kind, name in released if kind == "Node")
+        reasons = {
+            name_of(claim): str(found.get("reason") or "")
+            for claim in after.nodeclaims
+            if (found := condition(claim, _REASON)) is not None and ("NodeClaim", name_of(claim)) not in released
+        }
         nominated = {**view.nominated, **self._nominated}
         known = {node.name for node in view.nodes}
         return {
-            "tainted": sorted(self._tainted),
+            "tainted": sorted(tainted | self._tainted),
             "marked": sorted({node.name for node in view.nodes if node.deleting} | self._marked),
-            "disruption_reasons": dict(sorted(self._reasons.items())),
+            "disruption_reasons": dict(sorted({**reasons, **self._reasons}.items())),
             "created": sorted(self._created),
             "nominated": sorted(name for name, until in nominated.items() if until > view.now and name in known),
         }

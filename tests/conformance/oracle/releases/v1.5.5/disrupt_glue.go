@@ -47,7 +47,7 @@ func computeCommands(ctx context.Context, m disruption.Method, budgets map[strin
 func commandExtras(disruption.Command) J { return nil }
 
 func reconcileDisruption(w *world) (time.Duration, error) {
-	r, err := disruption.NewController(w.clk, w.c, w.prov, w.cp, w.rec, w.cluster, w.queue.Orchestration()).Reconcile(w.ctx)
+	r, err := disruption.NewController(w.clk, w.c, w.prov, w.cp, w.rec, w.cluster, w.queue.Orchestration()).OracleMethods(w.glue.methods(w)).Reconcile(w.ctx)
 	return r.RequeueAfter, err
 }
 
