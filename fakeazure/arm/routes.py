@@ -136,8 +136,7 @@ class Router(Generic[State]):
     def methods(self, path: str) -> tuple[str, ...]:
         """The methods that this path has."""
         lowered = _split(path.lower())
-        known = sorted({method for method, length in self._rows if length == len(lowered)})
-        found = ((one, self._of(one, len(lowered))) for one in known)
+        found = ((one, self._of(one, len(lowered))) for one in sorted({method for method, _ in self._rows}))
         return tuple(one for one, rows in found if rows is not None and rows.first(lowered) is not None)
 
 

@@ -102,6 +102,14 @@ def test_pools_keep_their_size_and_one_system_pool_stays() -> None:
     )
 
 
+def test_the_only_pool_of_a_cluster_goes() -> None:
+    driver = Driver(timing=INSTANT)
+    put_cluster(driver)
+    pool = driver.path(CLUSTERS, "new", group="rg") + "/agentPools/system"
+    assert driver.call("DELETE", pool).status == 202
+    assert driver.call("GET", pool).status == 404
+
+
 def test_upgrades_go_one_minor_version_up() -> None:
     driver = Driver(kubernetes="1.33.6")
     cluster = driver.path(CLUSTERS, "c", group="rg")

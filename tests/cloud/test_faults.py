@@ -77,6 +77,11 @@ def test_any_request_can_fail() -> None:
     assert driver.cloud.unfired() == []
 
 
+def test_an_error_that_azure_does_not_know_is_a_bad_request_unless_told_otherwise() -> None:
+    driver = Driver({"faults": [{"what": "TeaPot", "message": "short and stout", "where": {"method": "GET"}}]})
+    assert error_of(driver.get_vm("aks-a")) == (400, "TeaPot", "short and stout")
+
+
 def test_delete_can_fail_at_the_end_and_be_tried_again() -> None:
     fault = {"what": "InternalOperationError", "at": "end", "where": {"method": "DELETE"}}
     driver = Driver({"faults": [fault]})

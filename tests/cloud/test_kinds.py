@@ -269,19 +269,22 @@ def test_marketplace_images_are_found_and_refused() -> None:
     nope = driver.call("GET", f"{head}/Nobody/artifacttypes/vmimage/offers")
     assert error_of(nope) == (404, "NotFound", "Artifact: VMImage was not found.")
     driver.put_nic("aks-a")
-    for sku, version, code in (
-        ("server", "latest", None),
-        ("server", "1.2.3", "PlatformImageNotFound"),
-        ("nope", "latest", "PlatformImageNotFound"),
-        ("server-arm64", "latest", "BadRequest"),
+    for offer, sku, version, code in (
+        ("ubuntu-24_04-lts", "server", "latest", None),
+        ("ubuntu-24_04-lts", "server", "1.2.3", "PlatformImageNotFound"),
+        ("ubuntu-24_04-lts", "nope", "latest", "PlatformImageNotFound"),
+        ("Ubuntu-24_04-LTS", "nope", "latest", "PlatformImageNotFound"),
+        ("ubuntu-24_04-lts", "server-arm64", "latest", "BadRequest"),
+        ("an offer that is not listed here", "any", "1.0.0", None),
     ):
-        reference = {"publisher": "canonical", "offer": "ubuntu-24_04-lts", "sku": sku, "version": version}
+        reference = {"publisher": "canonical", "offer": offer, "sku": sku, "version": version}
         body = driver.vm_body("aks-a")
         body["properties"]["storageProfile"]["imageReference"] = reference
         answer = driver.call("PUT", driver.vm_path("aks-a"), body)
         assert answer.error_code == code, answer.body
         if code is None:
-            assert properties(answer)["storageProfile"]["imageReference"]["exactVersion"] == "24.04.202511150"
+            exact = "24.04.202511150" if version == "latest" else None
+            assert properties(answer)["storageProfile"]["imageReference"].get("exactVersion") == exact
             driver.delete_vm("aks-a")
             driver.cloud.advance(10)
             driver.put_nic("aks-a")

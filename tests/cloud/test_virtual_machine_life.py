@@ -83,6 +83,8 @@ def test_document_echoes_the_body_but_hides_custom_data() -> None:
     assert body is not None
     assert "zones" not in body  # regional
     assert "customData" not in body["properties"]["osProfile"]
+    profile = body["properties"]["osProfile"]
+    assert (profile["allowExtensionOperations"], profile["requireGuestProvisionSignal"]) == (True, True)
     sent = driver.vm_body("aks-a")["properties"]["storageProfile"]["imageReference"]
     assert body["properties"]["storageProfile"]["imageReference"] == sent  # image drift compares it byte for byte
     assert body["properties"]["timeCreated"] == "2026-01-01T00:00:00.0000000+00:00"

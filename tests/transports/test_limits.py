@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.transports.http1 import Conversation, Refused
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
@@ -93,6 +94,8 @@ GOOD = f"GET {PATH} HTTP/1.1\r\n{HEAD}\r\n".encode()
         ),
         (put("Content-Length: 1\r\nContent-Length: 2"), 400, "BadRequest"),
         (put("Content-Length: 2\r\nTransfer-Encoding: chunked") + b"0\r\n\r\n", 400, "BadRequest"),
+        (put(f"Content-Length: {SMALL.body_bytes}") + bytes(SMALL.body_bytes), 400, "InvalidRequestContent"),
+        (put(f"Content-Length: {SMALL.body_bytes + 1}"), 413, "RequestContentTooLarge"),
         (put("Content-Length: 2000000"), 413, "RequestContentTooLarge"),
         (put(f"Content-Length: {'9' * 20}"), 413, "RequestContentTooLarge"),
         (put(f"Content-Length: {'9' * 30}"), 400, "BadRequest"),
@@ -179,6 +182,32 @@ def test_a_request_that_breaks_off_is_told_so(server: HttpServer) -> None:
 def test_slow_drops_do_not_extend_the_time(server: HttpServer) -> None:
     status, _, _ = answer(server, *(bytes([byte]) for byte in GOOD[:8]), pause=0.1)
     assert status == 408
+
+
+class Trickle:
+    """A connection on which one byte comes when its clock says so."""
+
+    def __init__(self, comes_at: float) -> None:
+        self.now = 0.0
+        self._comes_at = comes_at
+        self.sent = [GOOD[:8], b"X", b""]
+
+    def settimeout(self, seconds: float) -> None:
+        assert seconds > 0
+
+    def recv(self, _: int) -> bytes:
+        if len(self.sent) == 2:
+            self.now = self._comes_at
+        return self.sent.pop(0)
+
+
+@pytest.mark.parametrize(("comes_at", "row"), [(1.0, "BadRequest"), (1.01, "BadRequest"), (1.02, "RequestTimeout")])
+def test_a_byte_may_come_a_hundredth_of_a_second_late(comes_at: float, row: str) -> None:
+    """As long is waited for bytes at least; what came by then is read, and breaks off here."""
+    client = Trickle(comes_at)
+    with pytest.raises(Refused) as refused:
+        Conversation(client, Limits(head=1.0), lambda: client.now).next()  # type: ignore[arg-type]
+    assert refused.value.row == row
 
 
 def test_silent_connections_are_closed(server: HttpServer) -> None:
