@@ -48,6 +48,13 @@ POINTED: list[tuple[Object, RejectionLayer, str | None, str, Pointer]] = [
     ),
     (nodepool(labels={"team": "a b"}), RejectionLayer.CRD_SCHEMA, "team", "", (*LABELS, "team")),
     (nodeclass(tags={"a%b": "x"}), RejectionLayer.CRD_CEL, None, "keys-without:<>%&?", ("spec", "tags", "a%b")),
+    (
+        nodepool(of_pool={"replicas": 1, "limits": {"nodes": "2", "cpu": "4"}}),
+        RejectionLayer.CRD_CEL,
+        None,
+        "lone:limits.nodes",
+        ("spec", "limits", "cpu"),
+    ),
     (nodepool(of_pool={"weight": 101}), RejectionLayer.CRD_SCHEMA, None, "", ("spec", "weight")),
 ]
 

@@ -34,6 +34,8 @@ def spread(**fields: Any) -> dict[str, Any]:
     return {"topologySpreadConstraints": [{**base, **fields}]}
 
 
+NEAR = {"key": ZONE, "operator": "Near", "values": ["a"]}
+BY_NEAR = {"matchExpressions": [NEAR]}
 TERM = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms[0].matchExpressions[0]"
 SPREAD = "spec.topologySpreadConstraints[0]"
 REQUESTS = "spec.containers[0].resources.requests"
@@ -84,7 +86,7 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "operator",
-        needs({"key": ZONE, "operator": "Near", "values": ["a"]}),
+        needs(NEAR),
         [f'{TERM}.operator: Invalid value: "Near": not a valid selector operator'],
     ),
     (
@@ -96,6 +98,15 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
         "a value too many",
         needs({"key": ZONE, "operator": "Exists", "values": ["a"]}),
         [f"{TERM}.values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'"],
+    ),
+    (
+        "value",
+        needs({"key": ZONE, "operator": "In", "values": ["x y"]}),
+        [
+            f'{TERM}.values[0]: Invalid value: "x y": a valid label must be an empty string or consist of alphanumeric characters, '
+            "'-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+            "regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+        ],
     ),
     (
         "two bounds",
@@ -114,6 +125,22 @@ REFUSED: list[tuple[str, dict[str, Any], list[str]]] = [
         "weight",
         {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 101, "preference": {}}]}}},
         [f"spec.affinity.nodeAffinity.{PREFERRED}[0].weight: Invalid value: 101: must be in the range 1-100"],
+    ),
+    (
+        "operator of a preference",
+        {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": {"matchExpressions": [NEAR]}}]}}},
+        [
+            f"spec.affinity.nodeAffinity.{PREFERRED}[0].preference.matchExpressions[0].operator: "
+            'Invalid value: "Near": not a valid selector operator'
+        ],
+    ),
+    (
+        "selector of a preference",
+        {"affinity": {"podAntiAffinity": {PREFERRED: [{"weight": 1, "podAffinityTerm": {"topologyKey": ZONE, "labelSelector": BY_NEAR}}]}}},
+        [
+            f"spec.affinity.podAntiAffinity.{PREFERRED}[0].podAffinityTerm.labelSelector.matchExpressions[0].operator: "
+            'Invalid value: "Near": not a valid selector operator'
+        ],
     ),
     (
         "selector",
@@ -215,6 +242,13 @@ def test_a_pod_that_cannot_be(cluster: Subject, fields: dict[str, Any], lines: l
     error: ApiError = refusal(cluster.admin.create, cluster.pod("p", **fields))
     assert error.code == 422
     assert sorted(f"{field}: {message}" for _, field, message in causes(error)) == sorted(lines)
+
+
+def test_a_preference_may_name_values_that_no_label_has(cluster: Subject) -> None:
+    preference = {"matchExpressions": [{"key": ZONE, "operator": "In", "values": ["x y"]}]}
+    preferred = {"affinity": {"nodeAffinity": {PREFERRED: [{"weight": 1, "preference": preference}]}}}
+    made = cluster.admin.create(cluster.pod("p", **preferred))
+    assert made["spec"]["affinity"] == preferred["affinity"]
 
 
 def test_the_template_of_a_workload_that_cannot_be(cluster: Subject) -> None:

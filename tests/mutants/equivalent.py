@@ -1,5 +1,6 @@
 """Changes that no test can notice, each with the reason."""
 
+_LAST_DIGIT = "the 19th digit of 0.9223372036854775808 and its neighbours is worth less than is left of a nanosecond"
 _FIRST_FAMILY = "no size of the data takes what it says of ultra disks from the first family of the list"
 _SHORT = "lists of up to 12 are sorted by insertion, so none of 8 comes here"
 _LEAVES = "elements past the parents have no children, so nothing sinks"
@@ -29,6 +30,13 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "a nanosecond: periods are whole seconds",
+    (
+        "harness/kube/go/durations.py",
+        "_fraction",
+        "value * 10 + int(digit) > _LIMIT",
+        "value * 10 + int(digit) >= _LIMIT",
+    ): _LAST_DIGIT,
+    ("harness/kube/go/durations.py", "_fraction", "value * 10 + int(digit)", "value * 10 - int(digit)"): _LAST_DIGIT,
     ("harness/kube/go/sort.py", "choose_pivot", "length >= 8", "length > 8"): _SHORT,
     ("harness/kube/go/sort.py", "choose_pivot", "8", "9"): _SHORT,
     ("harness/kube/go/sort.py", "_Sorter.scatter", "length < 8", "length <= 8"): _SHORT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -59,6 +60,17 @@ def prices(found: Evaluation) -> dict[str, list[float]]:
 )
 def test_a_price_with_a_change(change: str, price: float) -> None:
     assert adjusted_price(0.4, change) == price
+
+
+@pytest.mark.parametrize(("change", "unpriced"), [("0.5", False), ("+0.1", True), ("-50%", True), ("", True)])
+def test_only_an_amount_gives_a_size_a_price_that_had_none(change: str, unpriced: bool) -> None:
+    """An amount replaces the figure that stands for an unknown price; what is added to or taken from that figure is no price."""
+    types = [replace(each, offerings=tuple(replace(one, unpriced=True) for one in each.offerings)) for each in TYPES]
+    found = evaluate([overlay("a", (SIZE, "A"), price=change)], [POOL], {"default": types}, RELEASE)
+    assert {each.name: {one.unpriced for one in each.offerings} for each in found.apply("default", types)} == {
+        "A": {unpriced},
+        "B": {True},
+    }
 
 
 def test_offerings_are_chosen_one_by_one() -> None:

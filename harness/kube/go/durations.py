@@ -80,7 +80,7 @@ def _fraction(digits: str, scale: int) -> int:
     """What the digits behind the point are worth: Go reads those that fit into 63 bits, and multiplies in binary fractions."""
     value, power = 0, 1.0
     for digit in digits:
-        if value > (_LIMIT - 1) // 10 or value * 10 + int(digit) > _LIMIT:
+        if value * 10 + int(digit) > _LIMIT:
             break
         value, power = value * 10 + int(digit), power * 10
     return int(value * (scale / power)) if value else 0
