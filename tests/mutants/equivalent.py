@@ -6,6 +6,7 @@ _SHORT = "lists of up to 12 are sorted by insertion, so none of 8 comes here"
 _LEAVES = "elements past the parents have no children, so nothing sinks"
 _NEVER_MET = "both loops before stop at a key that is one side's or the other's, so i and j never meet here"
 _EQUAL_BEFORE = "what stands before equals the pivot when this is called, so it is passed over"
+_COUNTS_CHANGES = "whether the number is another one than before is all that is asked of it"
 _SORT = "harness/kube/go/sort.py"
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
@@ -30,6 +31,8 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "a nanosecond: periods are whole seconds",
+    ("harness/karpenter/lifecycle/marks.py", "Marks._set", "1", "2"): _COUNTS_CHANGES,
+    ("harness/karpenter/provisioning/provisioner.py", "Provisioner._route", "1", "2"): _COUNTS_CHANGES,
     (
         "harness/kube/go/durations.py",
         "_fraction",

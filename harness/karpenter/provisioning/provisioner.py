@@ -107,8 +107,6 @@ class Provisioner:
         obj = change.object
         kind = obj["kind"]
         self._machines.hear(change)
-        if kind == "NodeClaim":
-            self._runaways.seen(obj)
         if change.type is ChangeType.DELETED:
             if kind == "Pod":
                 self._marks.no_longer_expect((pod_key(obj),))

@@ -31,35 +31,25 @@ class PodRunaways:
             bound, "a NodeClaim is made for the pod, does not take it, and the next one is made"
         )
         self._last: dict[str, str] = {}
-        """The uid of the last NodeClaim of each pod, by the pod's uid."""
-        self._claims: dict[str, Object] = {}
-        """NodeClaims by uid, as they were when last seen."""
-
-    def seen(self, claim: Object) -> None:
-        """Keeps the last state of a NodeClaim, also of one that is being deleted."""
-        uid = uid_of(claim)
-        if uid in self._claims:
-            self._claims[uid] = claim
+        """The name of the last NodeClaim of each pod, by the pod's uid."""
 
     def created(self, pods: Sequence[Object], claim: Object, requirements: str, at: float) -> Runaway | None:
         """A NodeClaim was created for these pods. Returns the runaway that this completes, if any."""
         subject = ", ".join(sorted(f"Pod/{namespace_of(pod)}/{name_of(pod)}" for pod in pods))
         fault, why = self._reason(pods)
         signature = (tuple(sorted(uid_of(pod) for pod in pods)), requirements)
-        self._claims[uid_of(claim)] = claim
         for pod in pods:
-            self._last[uid_of(pod)] = uid_of(claim)
+            self._last[uid_of(pod)] = name_of(claim)
         return self._detector.record(subject, Loop(signature, at, (f"NodeClaim/{name_of(claim)}",), fault, why))
 
     def _reason(self, pods: Sequence[Object]) -> tuple[str | None, str]:
         """The label key at fault (None: none is), and why the NodeClaim before did not take the pods."""
         for pod in pods:
-            claim = self._last.get(uid_of(pod))
-            if claim is None:
+            name = self._last.get(uid_of(pod))
+            if name is None:
                 continue
-            last = self._claims[claim]
-            name = name_of(last)
-            if self._view.get("NodeClaim", name) is None:
+            last = self._view.get("NodeClaim", name)
+            if last is None:
                 return None, f"NodeClaim/{name} is gone: {self._failures.get(name) or 'deleted'}"
             nodes = nodes_of(self._view, last)
             speaker = nodes[0] if nodes and labels_of(nodes[0]).get(REGISTERED) == "true" else last
