@@ -291,12 +291,15 @@ def test_marketplace_images_are_found_and_refused() -> None:
 
 
 def test_placement_scores_follow_the_stock() -> None:
-    driver = Driver({"capacity": [{"size": "Standard_D2s_v5", "zone": "1", "priority": "spot", "vms": 0}]})
+    few = (
+        {"size": "Standard_D2s_v5", "zone": zone, "priority": "spot", "vms": vms} for zone, vms in (("1", 0), ("2", 2))
+    )
+    driver = Driver({"capacity": [*few]})
     path = f"{SUB}/providers/Microsoft.Compute/locations/eastus/placementScores/spot/generate"
     sizes = [{"sku": "Standard_D2s_v5"}, {"sku": "Standard_E2s_v5"}]
     body = {"desiredLocations": ["eastus"], "desiredSizes": sizes, "desiredCount": 3, "availabilityZones": True}
     answer = driver.call("POST", path, body).body
     assert answer is not None
     scores = {(item["sku"], item["availabilityZone"]): item["score"] for item in answer["placementScores"]}
-    assert [scores["Standard_D2s_v5", zone] for zone in "123"] == ["Low", "High", "High"]
+    assert [scores["Standard_D2s_v5", zone] for zone in "123"] == ["Low", "Medium", "High"]
     assert scores["Standard_E2s_v5", "1"] == "DataNotFoundOrStale"

@@ -32,7 +32,7 @@ def _score(state: State, subscription: str, size: str, region: str, zone: str, c
     if not open_ or state.market.stock.empty_for(subject, facts.vcpus) is not None:
         score = "Low"
     else:
-        score = "High" if state.market.stock.empty_for(subject, facts.vcpus * count) is None else "Medium"
+        score = "High" if state.market.stock.empty_for(subject, facts.vcpus, count) is None else "Medium"
     return {**base, "score": score, "isQuotaAvailable": shortage is None}
 
 
