@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cache, cached_property, lru_cache
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
@@ -83,11 +84,8 @@ class Rows(Generic[State]):
 
     def first(self, lowered: Sequence[str]) -> tuple[Route[State], dict[str, int]] | None:
         """The first row whose literals such a path has, lower-cased, and the places of its parameters."""
-        best: tuple[int, Route[State], dict[str, int]] | None = None
-        for places, rows in self._shapes.items():
-            found = rows.get(tuple([lowered[at] for at in places]))
-            if found is not None and (best is None or found[0] < best[0]):
-                best = found
+        found = [rows.get(tuple([lowered[at] for at in places])) for places, rows in self._shapes.items()]
+        best = min((row for row in found if row is not None), key=itemgetter(0), default=None)
         return None if best is None else best[1:]
 
 

@@ -213,6 +213,10 @@ def test_one_region_of_several_is_chosen(tmp_path: Path) -> None:
             [changed(capabilities=[{"name": "MemoryGB", "value": "-1"}])],
             ":2:3: [0].capabilities.MemoryGB: a number is needed, this is '-1'",
         ),
+        (
+            [changed(capabilities=[{"name": "MemoryGB", "value": "1.5.2"}])],
+            ":2:3: [0].capabilities.MemoryGB: a number is needed, this is '1.5.2'",
+        ),
         ([changed(restrictions=[{"values": []}])], ":2:3: [0].restrictions[0].type: missing"),
         ([AZ_D4S_V3, AZ_D4S_V3], ": Standard_D4s_v3 is listed twice for eastus"),
     ],

@@ -11,7 +11,7 @@ import pytest
 
 from fakeazure.catalog import Catalogue, CatalogueError, UnknownRegion, UnknownSize
 from fakeazure.catalog.errors import NotSold
-from fakeazure.catalog.regions import REGIONS
+from fakeazure.catalog.regions import REGIONS, UltraDisk
 
 
 def test_everything_is_shared() -> None:
@@ -203,6 +203,12 @@ def test_reading_one_region_imports_little() -> None:
 def test_six_regions_are_named_where_a_size_is_sold(count: int, text: str) -> None:
     elsewhere = [f"r{number}" for number in range(count)]
     assert str(NotSold("Standard_X", "here", elsewhere)) == f"Standard_X is not sold in here; {text}"
+
+
+def test_ultra_disks_are_the_zones_or_the_regions_or_nobodys() -> None:
+    found = {kind: {name for name, region in REGIONS.items() if region.ultra is kind} for kind in UltraDisk}
+    assert found[UltraDisk.REGIONAL] == {"southcentralus", "westus", "northcentralus", "australiacentral"}
+    assert found[UltraDisk.ZONAL] == {name for name, region in REGIONS.items() if region.zones} - {"southcentralus"}
 
 
 @pytest.mark.parametrize(("region", "guessed"), [("eastus", False), ("southcentralus", False), ("westus3", True)])

@@ -72,6 +72,20 @@ def test_a_region_is_added() -> None:
     assert "moon" not in region
 
 
+def test_a_region_is_changed_in_one_world() -> None:
+    """It keeps its own sizes, which are not those of the world's region."""
+    own = FakeAzure(region="eastus").market.region("westus")
+    found = FakeAzure(region="eastus", azure={"regions": {"westus": {"zones": ["1"]}}}).market.region("westus")
+    assert own is not None
+    assert found is not None
+    assert (found.zones, own.zones) == (("1",), ())
+    assert [sku["name"] for sku in found.skus] == [sku["name"] for sku in own.skus]
+    assert found.prices == own.prices
+    new = FakeAzure(region="eastus", azure={"regions": {"moon": {}}}).market.region("moon")
+    assert new is not None
+    assert new.prices == Catalogue.load().region("eastus").prices
+
+
 def test_every_mistake_is_told() -> None:
     spec = {
         "regions": {"Moon": {}, "mars": {"like": "eastsu"}, "venus": {"like": "eastus", "zones": ["a"]}, "x": 5},

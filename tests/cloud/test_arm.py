@@ -9,7 +9,7 @@ import pytest
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Response
-from fakeazure.arm.routes import Route
+from fakeazure.arm.routes import Route, Router
 from fakeazure.arm.throttling import Bucket
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.cloud import FakeAzure
@@ -169,12 +169,30 @@ def test_throttling_refills_with_virtual_time() -> None:
     path = f"{SUB}/providers/Microsoft.Compute/skus"
     seen = [driver.call("GET", path) for _ in range(3)]
     assert [answer.status for answer in seen] == [200, 200, 429]
-    assert seen[0].headers["x-ms-ratelimit-remaining-subscription-reads"] == "1"
+    remaining = [answer.headers["x-ms-ratelimit-remaining-subscription-reads"] for answer in seen[:2]]
+    assert remaining == ["1", "0"]
     assert (seen[2].headers["Retry-After"], seen[2].error_code) == ("2", "SubscriptionRequestsThrottled")
     assert seen[2].headers["x-ms-failure-cause"] == "gateway"  # who refused: ARM itself, not the service behind it
-    driver.cloud.advance(2)
+    driver.cloud.advance(1)
+    assert driver.call("GET", path).headers["Retry-After"] == "1"
+    driver.cloud.advance(1)
     assert driver.call("GET", path).status == 200
+    driver.cloud.advance(1.5)
+    assert driver.call("GET", path).headers["Retry-After"] == "1"  # of the half second that is left
     assert driver.put_nic("a").status == 201  # writes have a bucket of their own
+
+
+def _nothing(state: object, request: object) -> Response:
+    return Response(204)
+
+
+@pytest.mark.parametrize("patterns", [("/a/{x}", "/{x}/b"), ("/{x}/b", "/a/{x}")])
+def test_of_two_rows_that_a_path_has_the_first_counts(patterns: tuple[str, str]) -> None:
+    router = Router([Route("GET", pattern, _nothing) for pattern in patterns])
+    found = router.find("GET", "/A/b")
+    assert found is not None
+    assert (found.route.pattern, found.params) == (patterns[0], {"x": "b" if patterns[0] == "/a/{x}" else "A"})
+    assert (router.find("GET", "/a"), router.find("PUT", "/a/b"), router.methods("/a/b/c")) == (None, None, ())
 
 
 def test_paging_by_absolute_next_link() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fakeazure.cloud import FakeAzure
-from fakeazure.journal import Journal
+from fakeazure.journal import Call, Journal
 from fakeazure.market.spec import lay_over
 from fakeazure.timers import ManualClock
 from fakeazure.timing import INSTANT
@@ -44,6 +44,38 @@ def test_disks_of_images_have_thirty_gigabytes() -> None:
     disk = driver.call("GET", driver.path("Microsoft.Compute/disks", "aks-a")).body
     assert disk is not None
     assert disk["properties"]["diskSizeGB"] == 30
+
+
+@pytest.mark.parametrize(
+    ("size", "tier", "iops"),
+    [(1, "P1", 120), (4, "P1", 120), (5, "P2", 120), (128, "P10", 500), (129, "P15", 1100), (32767, "P80", 20000)],
+)
+def test_a_premium_disk_is_as_fast_as_its_tier(size: int, tier: str, iops: int) -> None:
+    driver = Driver(timing=INSTANT)
+    properties = {"creationData": {"createOption": "Empty"}, "diskSizeGB": size}
+    body = {"location": "eastus", "sku": {"name": "Premium_LRS"}, "properties": properties}
+    made = driver.call("PUT", driver.path("Microsoft.Compute/disks", "d"), body).body
+    assert made is not None
+    assert (made["properties"]["tier"], made["properties"]["diskIOPSReadWrite"]) == (tier, iops)
+    kind = {"name": "Premium_LRS", "tier": "Premium"}
+    assert (made["sku"], made["properties"]["diskSizeBytes"]) == (kind, size * 1024**3)
+    assert made["properties"]["timeCreated"] == "2026-01-01T00:00:00.0000000+00:00"
+    driver.cloud.advance(60)
+    assert driver.call("PUT", driver.path("Microsoft.Compute/disks", "d"), made).body == made
+    standard = driver.call(
+        "PUT", driver.path("Microsoft.Compute/disks", "e"), {**body, "sku": {"name": "Standard_LRS"}}
+    ).body
+    assert standard is not None
+    told = [standard["properties"].get(name) for name in ("tier", "diskIOPSReadWrite", "diskMBpsReadWrite")]
+    assert told == [None, 500, 60]
+
+
+@pytest.mark.parametrize("size", [0, 32768])
+def test_a_disk_has_a_size(size: int) -> None:
+    properties = {"creationData": {"createOption": "Empty"}, "diskSizeGB": size}
+    driver = Driver()
+    body = {"location": "eastus", "properties": properties}
+    assert error_of(driver.call("PUT", driver.path("Microsoft.Compute/disks", "d"), body))[0] == 400
 
 
 def test_a_gateway_needs_its_address() -> None:
@@ -119,9 +151,41 @@ def test_a_journal_forgets_a_tenth_and_finds_names_in_any_case() -> None:
     driver = Driver()
     for number in range(21):
         cloud.request("GET", driver.vm_path(f"VM-{number:02}"), query={"api-version": "2025-04-01"})
-    assert (len(cloud.journal), cloud.journal.forgotten, cloud.journal.last) == (19, 2, 21)
+        assert cloud.journal.forgotten == (2 if number == 20 else 0)
+    assert (len(cloud.journal), cloud.journal.last) == (19, 21)
     assert [call.name for call in cloud.journal.find(name="vm-20")] == ["VM-20"]
     assert cloud.journal.find(name="vm-00") == []
+
+
+def test_a_short_journal_forgets_one_call_and_a_long_one_a_tenth() -> None:
+    def filled(bound: int, calls: int) -> Journal:
+        journal = Journal(most_bytes=bound)
+        for number in range(calls):
+            journal.add(Call(number, 0.0, "PUT", "/a/b", "b", "v", {}, {}, 201, None, {"a": "b"}))  # 4 and 10 bytes
+        return journal
+
+    assert filled(100, 1).calls[0].body == {"a": "b"}  # a tenth of the bound
+    assert filled(99, 1).calls[0].body is None
+    assert [filled(14 * 109, count).forgotten for count in (109, 110, 111)] == [0, 11, 11]
+    short = Journal(most=3)
+    for call in filled(1000, 4).calls:
+        short.add(call)
+    assert [call.number for call in short.calls] == [1, 2, 3]
+
+
+def test_a_journal_counts_bytes_without_the_bodies_that_it_drops() -> None:
+    def call(number: int, body: dict[str, Any] | None, **query: str) -> Call:
+        return Call(number, 0.0, "PUT", "/a/b", "b", "v", query, {}, 201, None, body)
+
+    journal = Journal(most_bytes=200)
+    for number in range(10):
+        journal.add(call(number, {"a": "b" * 30}))  # four bytes of the path are left
+    assert [each.body for each in journal.calls] == [None] * 10
+    for number in range(10, 18):
+        journal.add(call(number, None, q="1" * 16))
+    assert (len(journal), journal.forgotten) == (18, 0)
+    journal.add(call(18, None, q="1" * 16))
+    assert (len(journal), journal.forgotten) == (14, 5)
 
 
 def test_a_clock_stands_or_goes_on() -> None:

@@ -32,6 +32,28 @@ def test_versions_come_out_on_their_days() -> None:
         assert list(versions) == sorted(versions, key=published_date)
 
 
+def test_versions_of_release_notes_begin_with_2025() -> None:
+    """The first that each series' notes tell, by image."""
+    first = {definition: released(definition)[0] for definition in ("2204gen2containerd", "2404containerd", "V3gen2")}
+    assert first == {"2204gen2containerd": "202501.05.0", "2404containerd": "202501.22.0", "V3gen2": "202501.05.0"}
+
+
+@pytest.mark.parametrize(
+    ("version", "day"),
+    [
+        ("202512.18.0", "2025-12-18"),
+        ("202512.7", "2025-12-07"),
+        ("20251.18.0", "2025-01-01"),
+        ("latest.18.0", "2025-01-01"),
+        ("202512.x.0", "2025-01-01"),
+        ("202512", "2025-01-01"),
+    ],
+)
+def test_the_day_of_a_version_is_in_its_name(version: str, day: str) -> None:
+    """The beginning of 2025 where it is not."""
+    assert published_date(version) == f"{day}T00:00:00+00:00"
+
+
 def test_what_is_published_here_is_the_newest() -> None:
     """By the longest name that says it."""
     images = Images()

@@ -303,3 +303,9 @@ def test_placement_scores_follow_the_stock() -> None:
     scores = {(item["sku"], item["availabilityZone"]): item["score"] for item in answer["placementScores"]}
     assert [scores["Standard_D2s_v5", zone] for zone in "123"] == ["Low", "Medium", "High"]
     assert scores["Standard_E2s_v5", "1"] == "DataNotFoundOrStale"
+    quota = {item["sku"]: item["isQuotaAvailable"] for item in answer["placementScores"]}
+    assert quota == {"Standard_D2s_v5": True, "Standard_E2s_v5": False}
+    driver.cloud.market.quota.set_limit("lowPriorityCores", 1)
+    answer = driver.call("POST", path, body).body
+    assert answer is not None
+    assert not any(item["isQuotaAvailable"] for item in answer["placementScores"])

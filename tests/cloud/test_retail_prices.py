@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from fakeazure import FakeAzure
+from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
+from tests.cloud.driver import SMALL, SmallRegion
 
 PRICES = "/api/retail/prices"
 
@@ -36,6 +38,23 @@ def test_spot_has_azures_discount(size: str, region: str, on_demand: float, spot
 def test_a_size_that_cannot_be_spot_has_no_such_price() -> None:
     assert "Spot" not in prices("Standard_B2s")
     assert "Spot" in prices("Standard_D2s_v5")
+
+
+def test_prices_are_told_to_a_millionth() -> None:
+    assert prices("Standard_M416ds_6_v3")["Spot"] == 14.516618
+
+
+@pytest.mark.parametrize("declared", [False, True])
+def test_a_table_is_of_one_kind(declared: bool) -> None:
+    """Whether anything is declared or not."""
+    region = SmallRegion("eastus", (), SMALL)
+    region.spot_prices = {name: usd / 2 for name, usd in region.prices.items()}
+    table, expected = Prices(), {ON_DEMAND: dict(region.prices), SPOT: dict(region.spot_prices)}
+    if declared:
+        table.set("Standard_D4s_v5", 0.01, kind=SPOT)
+        expected[SPOT]["Standard_D4s_v5"] = 0.01
+    assert {kind: table.table(region, "eastus", kind) for kind in expected} == expected
+    assert table.table(region, "eastus") == expected[ON_DEMAND]
 
 
 def test_what_a_world_says_goes_first() -> None:

@@ -21,6 +21,24 @@ def test_prices_are_found() -> None:
     assert FakeAzure().request("GET", "/api/retail/prices").status == 200
 
 
+def test_usages_have_names_for_people() -> None:
+    path = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/locations/eastus/usages"
+    body = Driver().call("GET", path).body
+    assert body is not None
+    told = {one["name"]["value"]: one["name"]["localizedValue"] for one in body["value"]}
+    assert [*told][:5] == [
+        "availabilitySets",
+        "cores",
+        "virtualMachines",
+        "virtualMachineScaleSets",
+        "lowPriorityCores",
+    ]
+    assert told["cores"] == "Total Regional vCPUs"
+    assert told["lowPriorityCores"] == "Total Regional Low-priority vCPUs"
+    assert told["standardDSv5Family"] == "Standard DSv5 Family vCPUs"
+    assert told["Standard NCASv3_T4"] == "Standard NCASv3_T4 Family vCPUs"
+
+
 def test_a_deployment_is_created_and_then_updated() -> None:
     driver = Driver(timing=INSTANT)
     made = template(driver)

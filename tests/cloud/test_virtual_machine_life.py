@@ -90,6 +90,31 @@ def test_document_echoes_the_body_but_hides_custom_data() -> None:
     assert body["properties"]["timeCreated"] == "2026-01-01T00:00:00.0000000+00:00"
 
 
+def test_sizes_compare_without_case() -> None:
+    driver = Driver(timing=INSTANT)
+    assert driver.put_vm("aks-a", size="standard_d4S_V5").status == 201
+    assert driver.usage("standardDSv5Family")[0] == 4
+    assert error_of(driver.put_vm("aks-b", size="Standard_D4s_v50"))[1] == "InvalidParameter"
+
+
+def test_the_disk_of_a_vm_is_a_resource_unless_it_is_ephemeral() -> None:
+    driver = Driver(timing=INSTANT)
+    for name, size, settings in (
+        ("aks-a", "Standard_D2s_v5", None),
+        ("aks-b", "Standard_D2ds_v5", {"option": "Local"}),
+    ):
+        body = driver.vm_body(name, size=size)
+        disk = body["properties"]["storageProfile"]["osDisk"]
+        disk |= {"diskSizeGB": 30} | ({"diffDiskSettings": settings, "caching": "ReadOnly"} if settings else {})
+        driver.put_nic(name)
+        answer = driver.call("PUT", driver.vm_path(name), body)
+        assert answer.body is not None
+        managed = answer.body["properties"]["storageProfile"]["osDisk"]["managedDisk"]
+        path = driver.path("Microsoft.Compute/disks", name)
+        assert managed.get("id") == (None if settings else path)
+        assert driver.call("GET", path).status == (404 if settings else 200)
+
+
 def test_delete_takes_nic_disk_and_quota_with_it() -> None:
     driver = Driver()
     driver.put_vm("aks-a", size="Standard_D4s_v5")

@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import http.client
 import json
+import socket
 
 import pytest
 
@@ -47,6 +48,20 @@ def test_answers_can_be_lost_on_their_way(what: str, lost: bool) -> None:
             call("PUT", path, driver.nic_body("a"))
         assert call("GET", path).status == 200
     assert driver.cloud.unfired() == []
+
+
+@pytest.mark.parametrize(("what", "begun"), [("Dropped", b""), ("Truncated", b"HTTP/1.1 200 ")])
+def test_what_is_lost_is_all_or_half_of_an_answer(what: str, begun: bytes) -> None:
+    driver = Driver({"faults": [{"what": what, "where": {"resource": "networkInterfaces", "method": "GET"}}]})
+    with HttpServer(Front(driver.cloud)) as server:
+        path = f"{driver.path('Microsoft.Network/networkInterfaces')}?api-version=2022-01-01"
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+            client.shutdown(socket.SHUT_WR)
+            received = b"".join(iter(lambda: client.recv(65536), b""))
+    assert received.startswith(begun) if begun else received == b""
+    head, _, body = received.partition(b"\r\n\r\n")
+    assert not begun or int(head.rpartition(b" ")[2]) // 2 == len(body) > 0
 
 
 def test_lost_answers_in_process() -> None:

@@ -223,6 +223,8 @@ def test_there_are_only_so_many_connections() -> None:
     few = Limits(connections=10, first_byte=60)
     with HttpServer(Front(Driver().cloud), limits=few) as server:
         open_ = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(few.connections)]
+        open_[-1].sendall(GOOD)
+        assert open_[-1].recv(65536).startswith(b"HTTP/1.1 200 ")
         status, body, _ = answer(server, GOOD)
         assert (status, body["error"]["code"]) == (503, "TooManyConnections")
         for client in open_:

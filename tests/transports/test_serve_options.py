@@ -34,6 +34,20 @@ def test_defaults_are_those_that_the_help_tells() -> None:
     assert {"seed", "retry_after", "journal", "host", "region"} <= plain.keys()
 
 
+@pytest.mark.parametrize(("option", "usual", "least"), [("--http-port", 8080, 0), ("--https-port", 8443, -1)])
+def test_ports_are_numbers_of_ports(option: str, usual: int, least: int, capsys: pytest.CaptureFixture[str]) -> None:
+    most = 65535
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert vars(parser.parse_args([]))[option.strip("-").replace("-", "_")] == usual
+    for port in (least, most):
+        assert vars(parser.parse_args([option, str(port)]))[option.strip("-").replace("-", "_")] == port
+    for port in (least - 1, most + 1):
+        with pytest.raises(SystemExit):
+            parser.parse_args([option, str(port)])
+        assert f"argument {option}: " in capsys.readouterr().err
+
+
 def asked(options: list[str], method: str, path: str, token: str | None = TOKEN) -> tuple[int, Mapping[str, str]]:
     """Status and headers of one call to a cloud that is served with these options."""
     with socket.socket() as probe:
