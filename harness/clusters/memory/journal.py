@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.clusters.memory.request import Request
-from harness.engine.ports import Identity
+from harness.engine.ports import Change, ChangeType, Identity
 from harness.kube.api.objects import Key, Object
 from harness.kube.api.status import ApiError
 from lazyrecords import dataclass
@@ -30,18 +30,19 @@ class Entry:
     error: ApiError | None = None
 
 
-_Noted = tuple[int, int, Request, Object | None, Object | None, ApiError | None]
-"""Revision, time and request of an entry that nobody has asked for, the stored objects around it, and the error."""
-
-
 class Journal:
-    """The entries of one store, in order. They are made, and sorted by object, when somebody asks for them: most worlds are never asked."""
+    """The entries of one store, in order. They are made, and sorted by object, when somebody asks for them: most worlds are never asked.
 
-    __slots__ = ("_by_key", "_entries", "_noted", "_sorted")
+    Until then the times, the requests and what became of them stand side by side, so that a write makes no object for the journal alone.
+    """
+
+    __slots__ = ("_by_key", "_entries", "_outcomes", "_requests", "_sorted", "_times")
 
     def __init__(self) -> None:
         self._entries: list[Entry] = []
-        self._noted: list[_Noted] = []
+        self._times: list[int] = []
+        self._requests: list[Request] = []
+        self._outcomes: list[Change | tuple[int, ApiError]] = []
         self._by_key: dict[Key, list[Entry]] = {}
         self._sorted = 0
 
@@ -49,30 +50,25 @@ class Journal:
         """Appends an entry."""
         self.entries.append(entry)
 
-    def note(self, noted: _Noted) -> None:
-        """Appends what an entry will be made of."""
-        self._noted.append(noted)
+    def written(self, at: int, request: Request, change: Change) -> None:
+        """Notes what a request changed, in nanoseconds of virtual time."""
+        self._times.append(at)
+        self._requests.append(request)
+        self._outcomes.append(change)
+
+    def refused(self, at: int, request: Request, revision: int, error: ApiError) -> None:
+        """Notes why a request was refused, and the cluster's revision at that time."""
+        self._times.append(at)
+        self._requests.append(request)
+        self._outcomes.append((revision, error))
 
     @property
     def entries(self) -> list[Entry]:
         """All of them, oldest first."""
-        if self._noted:
-            self._entries.extend(
-                Entry(
-                    revision,
-                    at,
-                    asked.identity,
-                    asked.verb,
-                    asked.key,
-                    asked.subresource,
-                    before,
-                    after,
-                    asked.object,
-                    error,
-                )
-                for revision, at, asked, before, after, error in self._noted
-            )
-            self._noted.clear()
+        if self._requests:
+            self._entries.extend(map(_entry, self._times, self._requests, self._outcomes))
+            for each in (self._times, self._requests, self._outcomes):
+                each.clear()
         return self._entries
 
     def of(self, key: Key) -> tuple[Entry, ...]:
@@ -87,4 +83,13 @@ class Journal:
         return iter(self.entries)
 
     def __len__(self) -> int:
-        return len(self._entries) + len(self._noted)
+        return len(self._entries) + len(self._requests)
+
+
+def _entry(at: int, asked: Request, outcome: Change | tuple[int, ApiError]) -> Entry:
+    about = at, asked.identity, asked.verb, asked.key, asked.subresource
+    if isinstance(outcome, Change):
+        after = None if outcome.type is ChangeType.DELETED else outcome.object
+        return Entry(outcome.revision, *about, outcome.old, after, asked.object)
+    revision, error = outcome
+    return Entry(revision, *about, asked.old, None, asked.object, error)

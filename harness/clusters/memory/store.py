@@ -240,7 +240,7 @@ class Store(Objects):
         return ""
 
     def _refused(self, request: Request, error: ApiError) -> None:
-        self.journal.note((self.revision, self.clock.now, request, request.old, None, error))
+        self.journal.refused(self.clock.now, request, self.revision, error)
 
     def backdate(self, kind: str, name: str, moment: str) -> None:
         """Gives an object of no namespace another creationTimestamp: it was there before this world. Raises ApiError 404."""
@@ -269,10 +269,10 @@ class Store(Objects):
         return last
 
     def _put(self, request: Request, old: Object | None, new: Object, type: ChangeType) -> None:
-        kept = None if type is ChangeType.DELETED else new
-        self._keep(request.key, old, kept)
-        self.journal.note((self.revision, self.clock.now, request, old, kept, None))
-        self._tell(Change(type, new, old, self.revision))
+        self._keep(request.key, old, None if type is ChangeType.DELETED else new)
+        change = Change(type, new, old, self.revision)
+        self.journal.written(self.clock.now, request, change)
+        self._tell(change)
 
 
 def _keep_what_is_the_servers(meta: dict[str, Any], old: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from harness.karpenter.disruption.events.nodes import NodeEvents, Text
 from harness.karpenter.disruption.events.texts import candidate as candidate_event
 from harness.karpenter.disruption.events.texts import rejected, sentence, unconsolidatable
 from harness.karpenter.disruption.methods.replacing import replacement
+from harness.karpenter.disruption.methods.sorting import sort_lasting
 from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE
@@ -24,8 +25,7 @@ from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.nodes.settling import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import same_objects
-from harness.kube.go.sort import sort_keyed, sort_slice
+from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote
 
 __all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candidates"]
@@ -68,21 +68,16 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeE
 
 
 def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
-    """Sorts candidates, in place, into the order in which consolidation tries them.
-
-    Savings are the candidate's own: those that stood in the same order before come into the same order again.
-    """
-    now, lasting = situation.view.now, situation.view.lasting
-    if not situation.rules.by_savings:
-        sort_slice(candidates, lambda each: each.disruption_cost(now))
-        return
-    known: tuple[Sequence[Candidate], Sequence[Candidate]] | None = lasting.get(sort_candidates)
-    if known is None or not same_objects(known[0], candidates):
-        before = tuple(candidates)
-        sort_keyed([-each.savings_ratio for each in candidates], candidates)
-        lasting[sort_candidates] = before, tuple(candidates)
+    """Sorts candidates, in place, into the order in which consolidation tries them."""
+    now = situation.view.now
+    if situation.rules.by_savings:
+        sort_lasting(situation, candidates, _most_savings_first)
     else:
-        candidates[:] = known[1]
+        sort_slice(candidates, lambda each: each.disruption_cost(now))
+
+
+def _most_savings_first(candidate: Candidate) -> float:
+    return -candidate.savings_ratio
 
 
 def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_limit: float = inf) -> Command | None:

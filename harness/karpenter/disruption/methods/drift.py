@@ -10,10 +10,10 @@ from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.counting import Counting
 from harness.karpenter.disruption.events.texts import blocked, blocked_row, sentence
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
+from harness.karpenter.disruption.methods.sorting import sort_lasting
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, foresee, simulate
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.kube.api.objects import condition
-from harness.kube.go.sort import sort_slice
 
 __all__ = ["Drift"]
 
@@ -35,7 +35,7 @@ class Drift(Method):
     def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
         """One command at most: the node whose pods all find a place, empty nodes first, then by the time of drift."""
         yield from ()  # it never waits
-        sort_slice(proposal.candidates, _drifted_at)
+        sort_lasting(situation, proposal.candidates, _drifted_at)
         empty = [each for each in proposal.candidates if not each.pods]
         ordered = [*empty, *(each for each in proposal.candidates if each.pods)]
         found = Findings(order=tuple(ordered))

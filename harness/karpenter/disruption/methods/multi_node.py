@@ -46,15 +46,18 @@ class MultiNodeConsolidation(Method):
         sort_candidates(situation, proposal.candidates)
         found = Findings(order=tuple(proposal.candidates), consolidated=False)
         within: list[Candidate] = []
-        constrained = False
+        constrained, left = False, sum(budgets.values())
         for each in proposal.candidates:
             if budgets[each.pool] == 0:
                 constrained = True
+                if left == 0:
+                    break  # nor is there anything left for those after it
                 continue
             if not rules.empty_by_cost and each.is_empty(by_cost=False):
                 continue
             within.append(each)
             budgets[each.pool] -= 1
+            left -= 1
         try:
             command, scores = _largest(situation, proposal, within, found)
         except (SimulationError, UnpricedError) as error:

@@ -15,50 +15,34 @@ T = TypeVar("T")
 
 
 class Crowd(Generic[T]):
-    """Pods of several owners; of each it is known how many of the same owner stand before it. None has more than ``most``."""
+    """Pods of several owners, by their number among those of their owner; each number has its own line."""
 
     def __init__(self) -> None:
-        self._places: list[Place] = []
-        self._owners: list[T] = []
-        self._before: list[int] = []
-        self._counts: dict[T, int] = {}
-        self.most = 0
+        self._lines: list[tuple[list[Place], list[T]]] = []
+        """By number: the places of these pods in order, and who owns the pod at each."""
+
+    @property
+    def most(self) -> int:
+        """No owner has had more pods than this."""
+        return len(self._lines)
 
     def add(self, owner: T, places: Sequence[Place]) -> None:
         """Adds an owner with the places of all its pods, in order."""
-        self.most = max(self.most, len(places))
-        self._counts[owner] = len(places)
-        at = 0
-        for before, place in enumerate(places):
-            at = bisect(self._places, place, at)
-            self._places.insert(at, place)
-            self._owners.insert(at, owner)
-            self._before.insert(at, before)
+        while len(self._lines) < len(places):
+            self._lines.append(([], []))
+        for (line, owners), place in zip(self._lines, places, strict=False):
+            at = bisect(line, place)
+            line.insert(at, place)
+            owners.insert(at, owner)
 
     def keep(self, stays: Callable[[T], bool]) -> None:
         """Drops all owners but some."""
-        staying = list(map(stays, self._owners))
-        self._places = list(compress(self._places, staying))
-        self._before = list(compress(self._before, staying))
-        self._owners = list(compress(self._owners, staying))
-        self._counts = {owner: count for owner, count in self._counts.items() if stays(owner)}
+        for number, (line, owners) in enumerate(self._lines):
+            staying = list(map(stays, owners))
+            self._lines[number] = list(compress(line, staying)), list(compress(owners, staying))
 
-    def before(self, place: Place, at: int = 0) -> int:
-        """How many pods stand before a place, before which at least ``at`` stand."""
-        return bisect(self._places, place, at)
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def owners(self, begin: int, end: int) -> set[T]:
-        """Who owns the pods from one number to another."""
-        return set(self._owners[begin:end])
-
-    def owners_of(self, begin: int, end: int, least: int, beyond: int) -> set[T]:
-        """The same of pods before which at least so many (``least``) of the same owner stand, and less than ``beyond``."""
-        if begin == end or least >= beyond:
-            return set()
-        if end - begin == len(self._places):  # one pod of each number of an owner's is among them
-            return {owner for owner, count in self._counts.items() if count > least}
-        pods = zip(self._owners[begin:end], self._before[begin:end], strict=True)
-        return {owner for owner, before in pods if least <= before < beyond}
+    def owners(self, number: int, after: Place | None, until: Place | None) -> Sequence[T]:
+        """Whose pod of this number stands after one place and not after another (None: from the first, to the last)."""
+        line, owners = self._lines[number]
+        begin = 0 if after is None else bisect(line, after)
+        return owners[begin : len(line) if until is None else bisect(line, until, begin)]

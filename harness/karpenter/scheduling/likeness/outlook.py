@@ -5,7 +5,8 @@ Most candidates of a busy hour stay for this reason, and each turn asks all of t
 
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Collection, Hashable, Sequence
-from itertools import accumulate, product
+from functools import cached_property
+from itertools import product
 from typing import TypeVar
 
 from harness.karpenter.scheduling.likeness.asking import KEY, Asking, Place
@@ -60,9 +61,8 @@ class Outlook:
     ) -> None:
         self.fit, self.roomy, self.strict = fit, frozenset(roomy), strict
         self._others, self._taken, self._idle, self._counts_all = others, taken, idle, counts_all
-        self._names = [name for name, _ in young]
-        self._ends = list(accumulate(places for _, places in young))
-        self._young = self._ends[-1] if young else 0
+        self._young_nodes = young
+        self._young = sum(places for _, places in young)
         self._end = taken + idle + self._young
         self._gate = others[taken - 1] if 0 < taken <= len(others) else None
         """The place from which on the ready places are taken by the others alone; None where they never are, or there are none."""
@@ -138,32 +138,19 @@ class Outlook:
         """The owners in a crowd of which, if one of them leaves, a pod has a young place, as far as none has places of its own.
 
         A pod before which ``taken`` pods stand, but fewer than all ready and young places, has one. The others before it are counted by
-        where it stands, those of its owner by its number among them.
+        where it stands, those of its owner by its number among them: of each number, the pods in one stretch of the others have one.
         """
-        if not self._young:
-            return set()
-        taken, end = self._taken, self._end
-        begin = max(0, taken - crowd.most + 1) if self._counts_all else taken
-        whole = max(taken, end - crowd.most + 1)
-        """With fewer of the others before them, but all that are to be ``taken``, pods have a young place whatever their number is."""
         found: set[T] = set()
-        at = self._from(crowd, begin)
-        for before in range(begin, taken):
-            at, first = self._from(crowd, before + 1, at), at
-            found |= crowd.owners_of(first, at, taken - before, end - before)
-        if taken < whole:
-            at, first = self._from(crowd, whole, at), at
-            found |= crowd.owners(first, at)
-        for before in range(whole, min(end, len(self._others) + 1)):
-            at, first = self._from(crowd, before + 1, at), at
-            found |= crowd.owners_of(first, at, 0, end - before)
+        others = self._others
+        if not self._young:
+            return found
+        for number in range(min(crowd.most, self._end)):
+            least, end = self._taken - (number if self._counts_all else 0), self._end - number
+            if least > len(others):
+                continue
+            after = others[least - 1] if least > 0 else None
+            found.update(crowd.owners(number, after, others[end - 1] if end <= len(others) else None))
         return found
-
-    def _from(self, crowd: Crowd[T], before: int, at: int = 0) -> int:
-        """The number, at least ``at``, of the first pod of a crowd that has so many of the others before it."""
-        if not before:
-            return 0
-        return crowd.before(self._others[before - 1], at) if before <= len(self._others) else len(crowd)
 
     def hurried(self, own: Asking) -> dict[str, str] | None:
         """Which young node takes which of a node's pods (``namespace/name``), where counting says that one does.
@@ -172,18 +159,27 @@ class Outlook:
         """
         if self._taken and not self._counts_all:
             return None
+        others, slots = self._others, self._slots
+        ahead, least = (self._taken, -self._taken) if self._counts_all else (self._idle, 0)
+        first = bisect(others, own.first)
+        if first == len(others) or own.last < others[first]:  # all of them stand together
+            first = max(least, first - ahead)
+            passed = max(0, -first)  # these find initialized nodes
+            keys = [place[KEY] for place in own.places[passed:]]
+            return dict(zip(keys, slots[first + passed : first + own.count], strict=False))
         found: dict[str, str] = {}
-        others = bisect(self._others, own.first)
-        together = others == len(self._others) or own.last < self._others[others]
         for number, place in enumerate(own.places):
-            if not together:
-                others = bisect(self._others, place, others)
-            before = others - self._taken + number if self._counts_all else max(0, others - self._idle) + number
-            if before >= self._young:
+            before = max(least, bisect(others, place) - ahead) + number
+            if before >= len(slots):
                 break
             if before >= 0:
-                found[place[KEY]] = self._names[bisect(self._ends, before)]
+                found[place[KEY]] = slots[before]
         return found
+
+    @cached_property
+    def _slots(self) -> Sequence[str]:
+        """The name of the node of each young place, in the order in which they are taken."""
+        return [name for name, places in self._young_nodes for _ in range(places)]
 
     def _finds_young(self, before: int, place: Place) -> bool:
         """Whether a joining pod, which finds the ready places taken, has a young one; some of those that join stand before it."""

@@ -1,0 +1,28 @@
+"""Puts candidates into the order in which a method tries them, from one turn to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from harness.karpenter.disruption.candidates import Candidate
+from harness.karpenter.disruption.situation import Situation
+from harness.kube.api.objects import same_objects
+from harness.kube.go.sort import sort_slice
+
+__all__ = ["sort_lasting"]
+
+
+def sort_lasting(situation: Situation, candidates: list[Candidate], key: Callable[[Candidate], Any]) -> None:
+    """Sorts candidates in place as Go's ``sort.Slice`` does, by what ``key`` tells of a candidate, which never changes.
+
+    Those that stood in the same order in the turn before come into the same order again.
+    """
+    about: Hashable = (sort_lasting, key)
+    known: tuple[Sequence[Candidate], Sequence[Candidate]] | None = situation.view.lasting.get(about)
+    if known is not None and same_objects(known[0], candidates):
+        candidates[:] = known[1]
+        return
+    before = tuple(candidates)
+    sort_slice(candidates, key)
+    situation.view.lasting[about] = before, tuple(candidates)
