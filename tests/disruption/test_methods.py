@@ -9,9 +9,10 @@ import pytest
 
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
-from harness.karpenter.disruption.candidates import node_refusals
+from harness.karpenter.disruption.candidates import all_candidates, node_refusals
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
+from harness.karpenter.disruption.methods.consolidation import should_consolidate
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import simulate
@@ -190,6 +191,28 @@ def test_a_budget_that_allows_no_eviction_blocks_its_node() -> None:
     made = situation([machine("a"), machine("b")], [pod("p", "a", labels={"x": "y"})], pdbs=[budget])
     assert not found(made, "SingleNodeConsolidation")
     assert said(made, "a") == ["Pdb prevents pod evictions (PodDisruptionBudget=[default/pdb])"]
+
+
+def test_a_candidate_is_what_its_labels_and_pods_say() -> None:
+    marked = pod("q", "b", annotations={"karpenter.sh/do-not-disrupt": "false"})
+    made = situation([machine("a"), machine("b", "eight")], [pod("p", "a"), marked])
+    known = {
+        each.name: (each.size, each.zone, each.capacity_type, each.pool, each.price, len(each.pods), each.marked)
+        for each in all_candidates(made, eventual=False)
+    }
+    assert known == {
+        "a": ("four", "z-1", "on-demand", "pool", 0.2, 1, False),
+        "b": ("eight", "z-1", "on-demand", "pool", 0.4, 1, True),
+    }
+
+
+def test_why_a_node_is_not_consolidated_is_worded_once_while_it_stays() -> None:
+    made = situation([machine("a")], [pod("p", "a")], [nodepool(consolidationPolicy="WhenEmpty")])
+    (one,) = all_candidates(made, eventual=False)
+    assert [should_consolidate(made, one), should_consolidate(made, one)] == [False, False]
+    assert len(made.said) == 2
+    assert made.said[0] is made.said[1]
+    assert len(said(made, "a")) == 1
 
 
 def test_a_nomination_ends() -> None:

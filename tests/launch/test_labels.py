@@ -162,3 +162,38 @@ def test_annotations(launch: Launcher) -> None:
     )
     assert annotations["karpenter.azure.com/aksnodeclass-hash"] == "5591796750607236373"
     assert annotations["karpenter.azure.com/in-place-update-hash"] == "3897900378"
+
+
+POOL_TAG, SCOPE = "karpenter.sh_nodepool", "karpenter.azure.com/placement-scope"
+
+
+def from_vm(created: Any) -> dict[str, str]:
+    """What is read from the machine itself."""
+    layers = (layer for key in created.labels.values() for layer in created.labels.history(key))
+    return {layer.key: layer.value for layer in layers if layer.source is Source.VM}
+
+
+@pytest.mark.parametrize(
+    ("release", "place", "zone", "scope"),
+    [
+        ("1.14.0", {"zones": ["2"], "location": "eastus"}, "eastus-2", "zonal"),
+        ("1.14.0", {"zones": [], "location": "eastus"}, "0", "regional"),
+        ("1.14.0", {"zones": [], "location": ""}, "0", "regional"),
+        ("1.14.0", {"zones": ["2"], "location": ""}, None, None),
+        ("1.14.0", {"zones": ["1", "2"], "location": "eastus"}, None, None),
+        ("1.10.2", {"zones": [], "location": "eastus"}, "", None),
+    ],
+)
+def test_a_machine_is_where_azure_says(
+    launch: Launcher, release: str, place: dict[str, Any], zone: str | None, scope: str | None
+) -> None:
+    """In one zone or in none; of a VM in several, or of one whose region is not told, nothing is known."""
+    planned = launch(nodeclaim(), release=release)
+    facts = from_vm(planned.created({**planned.vm, **place}))
+    assert (facts.get("topology.kubernetes.io/zone"), facts.get(SCOPE)) == (zone, scope)
+
+
+@pytest.mark.parametrize(("tags", "pool"), [({POOL_TAG: "blue"}, "blue"), ({"other": "blue"}, None)])
+def test_the_nodepool_of_a_machine_is_in_its_tags(launch: Launcher, tags: dict[str, str], pool: str | None) -> None:
+    planned = launch(nodeclaim())
+    assert from_vm(planned.created({**planned.vm, "tags": tags})).get("karpenter.sh/nodepool") == pool

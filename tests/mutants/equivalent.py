@@ -26,6 +26,24 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "32",
     ): "zlib reads gzip with 32, too, by what the file says of itself",
     (
+        "harness/karpenter/disruption/budgets.py",
+        "unreadable",
+        "100",
+        "101",
+    ): "how many nodes there are makes no budget unreadable",
+    (
+        "harness/karpenter/disruption/methods/balanced.py",
+        "approves",
+        "len(by_pool) > 1",
+        "len(by_pool) >= 1",
+    ): "the share of the only NodePool is 1",
+    (
+        "harness/karpenter/disruption/methods/balanced.py",
+        "_disruption_cost",
+        "(value := eviction_cost(pod, rules)) > 0",
+        "(value := eviction_cost(pod, rules)) >= 0",
+    ): "what costs nothing adds nothing",
+    (
         "harness/karpenter/disruption/loop.py",
         "DisruptionController._at",
         "1",

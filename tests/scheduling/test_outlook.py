@@ -112,3 +112,12 @@ def test_a_node_with_places_of_its_own_is_not_counted():
     assert outlook.counted_of("n0", own) is None
     assert outlook.hurry(["elsewhere", "c1"], [own, another]) is not None
     assert outlook.hurry(["n0", "c1"], [own, another]) is None
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("second", [True, False])
+def test_pods_together_are_plain_where_all_of_them_are(first: bool, second: bool) -> None:
+    parts = [Asking({}, 0, None, plain=each, fillers=not each) for each in (first, second)]
+    both = Asking.together(parts)
+    assert (both.plain, both.fillers) == (first and second, not first and not second)
+    assert Asking.together(parts[:1]) is parts[0]

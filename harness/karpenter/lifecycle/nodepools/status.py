@@ -65,7 +65,7 @@ class NodePools:
         self._wording = wording_of(release)
         self._counts_nodes = release.core.nodes_in_status
         self._health = health
-        self._judged: dict[str, tuple[int, str, str | None]] = {}
+        self._judged: dict[str, tuple[int | None, str, str | None]] = {}
         self._usage = RunningUsage(view)
 
     def watches(self) -> Mapping[str, Router]:
@@ -121,7 +121,7 @@ class NodePools:
 
     def _judge(self, pool: Object) -> tuple[str, str | None]:
         """Hash and validation error (None: valid) of a NodePool, calculated once per generation."""
-        generation = metadata_of(pool).get("generation", 0)
+        generation = metadata_of(pool).get("generation")
         known = self._judged.get(uid_of(pool))
         if known is None or known[0] != generation:
             problem = joined(nodepool_findings(pool, self._wording))
@@ -163,10 +163,9 @@ def _readiness(conditions: Conditions, nodeclass: Object | None) -> None:
         conditions.set_false("NodeClassReady", "NodeClassTerminating", "NodeClass is Terminating")
     else:
         ready = condition(nodeclass, "Ready")
-        state = ready["status"] if ready is not None else UNKNOWN
-        if state == TRUE:
-            conditions.set_true("NodeClassReady")
-        elif state == FALSE and ready is not None:
-            conditions.set_false("NodeClassReady", ready["reason"], ready["message"])
-        else:
+        if ready is None or ready["status"] not in (TRUE, FALSE):
             conditions.set_false("NodeClassReady", "NodeClassReadinessUnknown", "Node Class Readiness Unknown")
+        elif ready["status"] == TRUE:
+            conditions.set_true("NodeClassReady")
+        else:
+            conditions.set_false("NodeClassReady", ready["reason"], ready["message"])

@@ -1,0 +1,110 @@
+"""What a command writes: its taint and its condition, and what it makes of objects that are gone or have changed meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness.engine.clock import Clock
+from harness.karpenter.disruption.controller import Unmarked
+from harness.karpenter.disruption.execution.actions import ClusterActions
+from harness.karpenter.lifecycle.marks import Marks
+from harness.kube.api.objects import condition
+from harness.kube.api.status import ApiError
+from tests.disruption.fleet import Json, machine
+
+TAINT = {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}
+
+
+class Cluster:
+    """The objects that a View gets, and a Writer that refuses patches of some kinds with a code."""
+
+    def __init__(self, *objects: Json, refused: Mapping[str, int] | None = None) -> None:
+        self._objects = {(each["kind"], each["metadata"]["name"]): each for each in objects}
+        self._refused = refused or {}
+        self.patched: list[tuple[str, Json]] = []
+
+    def get(self, kind: str, name: str) -> Json | None:
+        return self._objects.get((kind, name))
+
+    def patch(self, kind: str, name: str, patch: Json, subresource: str = "") -> None:
+        if kind in self._refused:
+            raise ApiError(self._refused[kind], "Refused", "no")
+        self.patched.append((kind, patch))
+
+
+def going(reason: str | None = None, *, initialized: bool = True) -> tuple[Json, Json, Any]:
+    """A Node and its NodeClaim, with the marks of a command if there is a reason, and the state of both."""
+    node, claim = machine("a")
+    node, claim = {"kind": "Node", **node}, {"kind": "NodeClaim", **claim}
+    node["metadata"]["resourceVersion"] = "7"
+    if reason:
+        node["spec"]["taints"] = [TAINT]
+        claim["status"]["conditions"].append({"type": "DisruptionReason", "status": "True", "reason": reason})
+    return node, claim, SimpleNamespace(node=node, nodeclaim=claim, initialized=initialized)
+
+
+def actions(cluster: Cluster) -> ClusterActions:
+    clock = Clock()
+    made: Any = ClusterActions
+    return made(cluster, cluster, SimpleNamespace(), clock, Marks(clock, 10.0), lambda planned: planned)
+
+
+def reasons(cluster: Cluster) -> list[str | None]:
+    """What each patch of the NodeClaim says of its reason."""
+    found = [condition(patch, "DisruptionReason") for kind, patch in cluster.patched if kind == "NodeClaim"]
+    return [None if each is None else each["reason"] for each in found]
+
+
+def test_a_command_taints_the_node_and_says_why() -> None:
+    node, claim, state = going()
+    cluster = Cluster(node, claim)
+    actions(cluster).mark_disrupted(state, "Empty")
+    assert cluster.patched[0] == ("Node", {"spec": {"taints": [TAINT]}, "metadata": {"resourceVersion": "7"}})
+    assert reasons(cluster) == ["Empty"]
+
+
+def test_what_is_marked_already_is_not_written_again() -> None:
+    node, claim, state = going()
+    cluster = Cluster(node, claim)
+    actions(cluster).mark_disrupted(state, "Empty")
+    (_, tainted), (_, said) = cluster.patched
+    node["spec"]["taints"], claim["status"]["conditions"] = tainted["spec"]["taints"], said["status"]["conditions"]
+    actions(cluster).mark_disrupted(state, "Empty")
+    assert len(cluster.patched) == 2
+    actions(cluster).mark_disrupted(state, "Drifted")
+    assert reasons(cluster) == ["Empty", "Drifted"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "initialized", "written"),
+    [(None, True, []), ("Empty", True, ["Node", "NodeClaim"]), ("Empty", False, ["Node"])],
+)
+def test_marks_are_taken_away_where_they_are(reason: str | None, initialized: bool, written: list[str]) -> None:
+    node, claim, state = going(reason, initialized=initialized)
+    cluster = Cluster(node, claim)
+    actions(cluster).release([state])
+    assert [kind for kind, _ in cluster.patched] == written
+    assert reasons(cluster) == [None] * written.count("NodeClaim")
+    assert all(patch["spec"]["taints"] is None for kind, patch in cluster.patched if kind == "Node")
+
+
+def test_nobody_is_written_to_who_is_gone() -> None:
+    _, _, state = going("Empty")
+    cluster = Cluster()
+    actions(cluster).release([state])
+    actions(cluster).mark_disrupted(state, "Empty")
+    assert cluster.patched == []
+
+
+@pytest.mark.parametrize("kind", ["Node", "NodeClaim"])
+def test_who_goes_meanwhile_is_no_mistake_and_a_refusal_is(kind: str) -> None:
+    node, claim, state = going()
+    actions(Cluster(node, claim, refused={kind: 404})).mark_disrupted(state, "Empty")
+    for code, text in ((409, ""), (403, "tainting nodes, no")):
+        with pytest.raises(Unmarked) as refused:
+            actions(Cluster(node, claim, refused={kind: code})).mark_disrupted(state, "Empty")
+        assert str(refused.value) == text
