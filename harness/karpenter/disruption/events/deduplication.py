@@ -5,8 +5,7 @@ Core ``pkg/events/recorder.go``: of the events of one reason about one object on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from operator import itemgetter
 
@@ -18,6 +17,9 @@ from harness.karpenter.scheduling.nodes.state import StateNode
 __all__ = ["EventDeduplication"]
 
 _About = tuple[str, str, str]
+
+_Quiet = NodeEvents | tuple[NodeRow, int]
+"""Events about a node that nobody words yet; of a row, the row and the place in it."""
 
 _SPARE = 256
 
@@ -42,7 +44,7 @@ class EventDeduplication:
         self._began = clock.now
         self._quiet: list[NodeEvents | NodeRow] = []
         """What was said of nodes of whose reasons nothing was heard, in order."""
-        self._unworded: dict[Hashable, list[NodeEvents]] = {}
+        self._unworded: dict[Hashable, list[_Quiet]] = {}
         """The same by what it is about, as far as somebody has asked."""
 
     def begin(self) -> None:
@@ -98,7 +100,7 @@ class EventDeduplication:
     def _say_of_node(self, told: NodeEvents) -> None:
         if self._silent.get(told.about, 0) > self._began:  # else nothing was quiet about it in this turn
             for before in self._sorted_out().pop(told.about, ()):
-                for event in before:
+                for event in _worded(before):
                     if (until := self._hidden_until(event)) is not None:
                         self._hidden.append(until)
                     self._said.add(event)
@@ -108,15 +110,18 @@ class EventDeduplication:
         if told.hides:
             self._silent[told.about] = min((self._dropped.get(_about(event), 0) for event in events), default=0)
 
-    def _sorted_out(self) -> dict[Hashable, list[NodeEvents]]:
+    def _sorted_out(self) -> dict[Hashable, list[_Quiet]]:
         """What nothing was heard of, by what it is about."""
         unworded = self._unworded
-        for row in self._quiet:
-            for each in (row,) if isinstance(row, NodeEvents) else row.events():
-                if each.about in unworded:
-                    unworded[each.about].append(each)
+        for each in self._quiet:
+            if isinstance(each, NodeEvents):
+                unworded.setdefault(each.about, []).append(each)
+                continue
+            for at, about in enumerate(each.abouts()):
+                if about in unworded:
+                    unworded[about].append((each, at))
                 else:
-                    unworded[each.about] = [each]
+                    unworded[about] = [(each, at)]
         self._quiet.clear()
         return unworded
 
@@ -149,23 +154,30 @@ class EventDeduplication:
         for silent, told in sorted(self._unheard(found), key=itemgetter(0)):
             if found is not None and silent >= found:
                 break
-            for event in told():
+            for event in chain.from_iterable(map(_worded, told)):
                 until = self._hidden_until(event)
                 if until is not None and until > now and (found is None or until < found):
                     found = until
         return found
 
-    def _unheard(self, before: int | None) -> Iterator[tuple[int, Callable[[], Iterable[SchedulingEvent]]]]:
+    def _unheard(self, before: int | None) -> Iterator[tuple[int, Sequence[_Quiet]]]:
         """What nothing was heard of in this turn, with the moment up to which that stays so, at least, which is ``before`` another one."""
         for about, events in self._unworded.items():
-            yield self._silent[about], partial(chain.from_iterable, events)
+            yield self._silent[about], events
         for each in self._quiet:
             if isinstance(each, NodeEvents):
-                yield self._silent[each.about], each.__iter__
+                yield self._silent[each.about], (each,)
                 continue
             for at, until in enumerate(self._untils(each)):
                 if before is None or until < before:
-                    yield until, partial(each.at, at)
+                    yield until, ((each, at),)
+
+
+def _worded(told: _Quiet) -> NodeEvents:
+    if isinstance(told, NodeEvents):
+        return told
+    row, at = told
+    return row.at(at)
 
 
 def _about(event: SchedulingEvent) -> _About:

@@ -67,6 +67,12 @@ class NodeRow:
         """What one of them is about."""
         return _about(self.nodes[place], self.reason)
 
+    def abouts(self) -> Iterator[About]:
+        """What they are about, one after the other."""
+        of_reason = NodeEvents, self.reason
+        for node in self.nodes:
+            yield node.remembered.get(of_reason) or _about(node, self.reason)
+
     def at(self, place: int, about: About | None = None) -> NodeEvents:
         """The events about one of them; ``about`` is what they are about, where that is known."""
         text = self._texts[place]

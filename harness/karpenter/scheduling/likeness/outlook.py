@@ -161,15 +161,17 @@ class Outlook:
             return None
         others, slots = self._others, self._slots
         ahead, least = (self._taken, -self._taken) if self._counts_all else (self._idle, 0)
-        first = bisect(others, own.first)
-        if first == len(others) or own.last < others[first]:  # all of them stand together
-            first = max(least, first - ahead)
+        at = bisect(others, own.first)
+        end = bisect(others, own.last, at)
+        if at == end:  # all of them stand together
+            first = max(least, at - ahead)
             passed = max(0, -first)  # these find initialized nodes
             keys = [place[KEY] for place in own.places[passed:]]
             return dict(zip(keys, slots[first + passed : first + own.count], strict=False))
         found: dict[str, str] = {}
         for number, place in enumerate(own.places):
-            before = max(least, bisect(others, place) - ahead) + number
+            at = bisect(others, place, at, end)
+            before = max(least, at - ahead) + number
             if before >= len(slots):
                 break
             if before >= 0:
