@@ -66,3 +66,14 @@ def test_what_is_true_stays_as_it_is_when_it_is_set_again(missing: str | None, w
         assert not again.changed
     without = {**claim, "status": {"conditions": [each for each in items if each["type"] != "Registered"]}}
     assert not are_true(without, NODECLAIM)
+
+
+def test_each_write_of_an_object_that_goes_is_of_its_generation() -> None:
+    """Also where the condition says the same as before; of one that stays that is no change."""
+    claim = _claim(deletionTimestamp=NOW)
+    conditions = Conditions(claim, ("Launched", "Registered"), NOW)
+    assert conditions.set_unknown("Registered", "AwaitingReconciliation", "")
+    assert {each["type"]: each["observedGeneration"] for each in conditions.items} == dict.fromkeys(
+        ("Launched", "Registered", "Ready"), 2
+    )
+    assert not conditions.set_unknown("Registered", "AwaitingReconciliation", "")

@@ -6,8 +6,8 @@ import pytest
 
 from harness.engine.clock import SECOND, parse, render
 from harness.engine.ports import ADMIN
-from harness.karpenter.lifecycle.nodes.drain import is_drainable
-from harness.kube.api.objects import Object
+from harness.karpenter.lifecycle.nodes.drain import is_drainable, tiers
+from harness.kube.api.objects import Object, name_of
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
 from tests.corridor.conftest import SMALL
@@ -95,3 +95,26 @@ def test_a_pod_that_is_stuck_for_more_than_a_minute_holds_no_drain_up() -> None:
     end = parse("2026-01-07T10:30:00Z")
     going = {**pod("p"), "metadata": {"name": "p", "deletionTimestamp": render(end)}}
     assert [is_drainable(going, end + each) for each in (0, 60 * SECOND, 60 * SECOND + 1)] == [True, True, False]
+
+
+def test_pods_go_in_four_tiers() -> None:
+    """Others, DaemonSets', critical ones, DaemonSets' critical ones (terminator.go groupPodsByPriority)."""
+
+    def of(name: str, critical: str | None, daemon: bool) -> Object:
+        made = pod(name)
+        if critical is not None:
+            made["spec"]["priorityClassName"] = critical
+        if daemon:
+            made["metadata"]["ownerReferences"] = [
+                {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "d"}
+            ]
+        return made
+
+    pods = [
+        of("a", "system-node-critical", True),
+        of("b", "system-cluster-critical", False),
+        of("c", None, True),
+        of("d", "high", False),
+        of("e", None, False),
+    ]
+    assert [[name_of(each) for each in tier] for tier in tiers(pods)] == [["d", "e"], ["c"], ["b"], ["a"]]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.engine.clock import SECOND
+from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import Controller
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Change, ChangeType
@@ -135,6 +135,19 @@ def test_what_may_make_a_consolidation_possible(
     of.clock.advance_to(of.clock.now + SECOND)
     keys(of, "disruption", type, new, old)
     assert (marks(of).unsettled_since() == of.clock.now) is expected
+
+
+def test_consolidation_looks_again_after_five_minutes() -> None:
+    """Whether anything has happened or not (core's ConsolidationState)."""
+    clock = Clock()
+    kept = Marks(clock, 10.0)
+    clock.advance_to(clock.now + SECOND)
+    kept.unsettle()
+    begun = clock.now
+    assert kept.looks_again_at == begun + 300 * SECOND
+    for seconds, since in ((0, 0), (299, 0), (300, 300), (301, 300), (599, 300), (600, 600)):
+        clock.advance_to(begun + seconds * SECOND)
+        assert kept.unsettled_since() == begun + since * SECOND
 
 
 def test_disruption_begins_with_the_first_nodeclaim() -> None:

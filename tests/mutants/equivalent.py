@@ -49,6 +49,12 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "a nanosecond: periods are whole seconds",
+    (
+        "harness/karpenter/lifecycle/nodes/termination.py",
+        "NodeTermination._steps",
+        "claim is None or conditions is None",
+        "claim is None and conditions is None",
+    ): "there are conditions where there is a NodeClaim",
     ("harness/karpenter/lifecycle/marks.py", "Marks._set", "1", "2"): _COUNTS_CHANGES,
     ("harness/karpenter/provisioning/provisioner.py", "Provisioner._route", "1", "2"): _COUNTS_CHANGES,
     (
