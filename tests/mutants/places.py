@@ -25,7 +25,8 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult,
     ast.Div: ast.Mult,
 }
-_IMPORT = "from tests.mutants.switch import original as __original__"
+_ASKS = '__original__ = getattr(__import__("builtins"), "__original__", lambda number: True)'
+"""Imports nothing, as tests look at what is imported; where a process knows of no switch, the code runs as it was written."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -81,20 +82,20 @@ def switched(source: bytes, numbered: Mapping[int, Mutant]) -> bytes:
         changed += [source[done:place], text.encode()]
         done = place
     changed.append(source[done:])
-    return _importing(b"".join(changed))
+    return _asking(b"".join(changed))
 
 
-def _importing(source: bytes) -> bytes:
-    """Imports the switch on the last line of the docstring or of ``from __future__``, so before anything can be called."""
+def _asking(source: bytes) -> bytes:
+    """Finds the switch on the last line of the docstring or of ``from __future__``, so before anything can be called."""
     lines = source.splitlines(keepends=True)
     body = ast.parse(source).body
     early = [node for node in body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
     if not early and isinstance(body[0], ast.Expr):
         early = [body[0]]
     if not early:
-        return source + f"\n{_IMPORT}\n".encode()
+        return source + f"\n{_ASKS}\n".encode()
     last = early[-1].end_lineno or 1
-    lines[last - 1] = lines[last - 1].rstrip(b"\r\n") + f"; {_IMPORT}\n".encode()
+    lines[last - 1] = lines[last - 1].rstrip(b"\r\n") + f"; {_ASKS}\n".encode()
     return b"".join(lines)
 
 

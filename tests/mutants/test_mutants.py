@@ -150,6 +150,26 @@ def test_values_kept_since_the_collection_of_tests_are_made_anew(copy: Copy) -> 
     assert dict(copy.tried([divided], ["test_price.py"], workers=1))[0].fate is Fate.KILLED
 
 
+def test_what_is_imported_stays_as_it_is(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also in processes that a test starts: one that knows of the switch notices, one with an environment of its own does not."""
+    (copy.root / "test_price.py").write_text(
+        "import os, subprocess, sys\n\n"
+        "CODE = 'import sys; before = {*sys.modules}; from shop.price import dear; print({*sys.modules} - before, dear(10))'\n\n\n"
+        "def told(**how):\n"
+        "    return subprocess.run([sys.executable, '-c', CODE], capture_output=True, text=True, **how).stdout.split('}')\n\n\n"
+        "def test_set():\n"
+        "    imported, price = told()\n"
+        "    assert sorted(imported.strip('{').split(', ')) == [\"'shop'\", \"'shop.price'\"]\n"
+        "    assert price == ' False\\n'\n\n\n"
+        "def test_alone():\n    assert told(env={})[1] == ' False\\n'\n"
+    )
+    (edge, *_) = places(copy.root, ["shop"])
+    (verdict,) = dict(copy.tried([edge], ["test_price.py"], workers=1)).values()
+    assert verdict == Verdict(Fate.KILLED, (f"{SHOP}test_set",), f"{SHOP}test_set")
+    assert "not asked" not in capsys.readouterr().out
+    assert not (copy.root / "sitecustomize.py").exists()
+
+
 def test_what_hangs_is_ended_by_the_seconds_it_computes() -> None:
     def works() -> int:
         may_compute(0.2)
@@ -187,7 +207,7 @@ def test_tests_that_are_quick_and_about_little_are_asked_first() -> None:
 def test_changes_stand_in_the_code_together() -> None:
     numbered = dict(enumerate(mutants("room.py", SOURCE)))
     together = switched(SOURCE, numbered)
-    assert together.splitlines()[-1].startswith(b"from tests.mutants.switch")  # there is no docstring
+    assert together.splitlines()[-1].startswith(b"__original__ = ")  # there is no docstring
     for on, change in numbered.items():
         alone, among = ({"__name__": "room"} for _ in range(2))
         exec(change.applied(SOURCE), alone)

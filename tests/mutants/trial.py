@@ -21,6 +21,14 @@ MOST = 120.0
 """CPU seconds of tests that are asked about a change, unless told otherwise. How busy the machine is makes no difference."""
 SECONDS = 600
 """CPU seconds after which a run of tests on one change is given up."""
+_STARTED = """\
+import builtins
+
+from tests.mutants.switch import original
+
+builtins.__original__ = original
+"""
+"""What Python runs when a process starts, before it imports anything: changed code finds the switch among the builtins."""
 _PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", "--capture=sys")
 
 
@@ -112,11 +120,13 @@ class Copy:
         finally:
             for file, source in sources.items():
                 file.write_bytes(source)
+            (self.root / "sitecustomize.py").unlink()
         if running.returncode:
             raise RuntimeError(f"the tests did not run:\n{(folder / 'log').read_text(errors='replace')[-3000:]}")
 
     def _switched(self, changes: Sequence[Mutant]) -> Mapping[Path, bytes]:
-        """Puts all changes into the files; returns what these were."""
+        """Puts all changes into the files, and the switch where they find it; returns what these were."""
+        (self.root / "sitecustomize.py").write_text(_STARTED)
         sources = {}
         for path in sorted({change.path for change in changes}):
             file = self.root / path
