@@ -84,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.explain.pods.render import as_value
     from harness.explain.pods.summary import node_notes
     from harness.explain.sizes.guesses import guess_lines
+    from harness.garbage import NothingToFind
     from harness.reading.problems import ScenarioError
 
     try:
@@ -91,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
     except ValueError as error:
         return bad_input(f"harness simulate: --until: {error}")
     try:
-        done = _simulated(arguments, seconds)
+        with NothingToFind():
+            done = _simulated(arguments, seconds)
     except InputError as error:
         return bad_input(f"harness simulate: {error}")
     except Environment as error:
