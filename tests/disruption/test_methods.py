@@ -12,6 +12,7 @@ from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed
 from harness.karpenter.disruption.candidates import all_candidates, node_refusals
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
+from harness.karpenter.disruption.costs import eviction_cost
 from harness.karpenter.disruption.methods.consolidation import should_consolidate
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
@@ -70,6 +71,14 @@ def test_only_whole_numbers_of_32_bits_say_a_cost_from_core_1_15_on() -> None:
     assert emptied("1.14.2", deletion="-2e8")
     assert not emptied("next", deletion="-2e8")
     assert emptied("next", disruption="-2147483648")
+
+
+@pytest.mark.parametrize("text", ["x", "", "1.5", "2147483648", " 1"])
+def test_what_is_no_number_costs_nothing_more(text: str) -> None:
+    rules = situation([], release=provider("next")).rules
+    plain = eviction_cost(pod("p", "a"), rules)
+    assert eviction_cost(pod("p", "a", annotations={NAMES["disruption"]: text}), rules) == plain
+    assert eviction_cost(pod("p", "a", annotations={NAMES["disruption"]: "1"}), rules) > plain
 
 
 def static(replicas: int, most: int) -> dict[str, Any]:
@@ -191,6 +200,15 @@ def test_a_budget_that_allows_no_eviction_blocks_its_node() -> None:
     made = situation([machine("a"), machine("b")], [pod("p", "a", labels={"x": "y"})], pdbs=[budget])
     assert not found(made, "SingleNodeConsolidation")
     assert said(made, "a") == ["Pdb prevents pod evictions (PodDisruptionBudget=[default/pdb])"]
+
+
+@pytest.mark.parametrize("release", ["next", "1.14.2"])
+def test_nothing_is_said_of_a_node_that_can_go(release: str) -> None:
+    fine, kept = machine("a"), machine("b", annotations={"karpenter.sh/do-not-disrupt": "true"})
+    made = situation([fine, kept], release=provider(release))
+    texts = {each.name: [*node_refusals(made, each)] for each in made.view.nodes}
+    assert texts["a"] == []
+    assert texts["b"] == ['disruption is blocked through the "karpenter.sh/do-not-disrupt" annotation']
 
 
 def test_a_candidate_is_what_its_labels_and_pods_say() -> None:

@@ -1,0 +1,211 @@
+"""What the provider makes of Azure's answers: when it asks again, what is over, what is gone, and what is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.engine.ports import ADMIN
+from harness.karpenter.launch import LaunchError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
+from harness.karpenter.provider.arm import Answer, Arm
+from harness.karpenter.provider.instances import ArmInstances
+from harness.karpenter.provider.virtual_machines import VirtualMachines
+from harness.testing import nodeclass
+from harness.world import World
+from tests.launch.conftest import OPTIONS
+from tests.launch.test_found_machines import claim, launched
+
+Said = tuple[int, Mapping[str, str], Mapping[str, Any] | None]
+WRONG = {"error": {"code": "Wrong", "message": "it is wrong"}}
+
+
+class Cloud:
+    """Gives the answers that it was given, one after the other and the last again and again, and keeps what was asked."""
+
+    def __init__(self, *answers: Said) -> None:
+        self._answers = list(answers)
+        self.asked: list[tuple[str, str]] = []
+
+    def request(self, method: str, path: str, **_: Any) -> Answer:
+        self.asked.append((method, path.rpartition("/providers/")[2]))
+        said = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return Answer(*said)
+
+
+def arm(*answers: Said, jitter: float = 0.5) -> tuple[Arm, Cloud]:
+    cloud: Any = Cloud(*answers)
+    made = Arm(cloud, OPTIONS)
+    made.jitter = lambda: jitter
+    return made, cloud
+
+
+@pytest.mark.parametrize(("status", "ok"), [(200, True), (202, True), (299, True), (300, False), (404, False)])
+def test_what_is_a_success(status: int, ok: bool) -> None:
+    assert Answer(status, {}, None).ok is ok
+
+
+@pytest.mark.parametrize(("body", "text"), [(WRONG, "it is wrong"), ({"error": {}}, "409"), ({}, "409"), (None, "409")])
+def test_the_error_is_the_message_or_the_status(body: Mapping[str, Any] | None, text: str) -> None:
+    assert Answer(409, {}, body).error == text
+
+
+def test_headers_are_read_in_any_case() -> None:
+    both = {"location": "https://a/l", "Azure-AsyncOperation": "https://a/o", "RETRY-AFTER": "7"}
+    assert (Answer(202, both, None).operation, Answer(202, both, None).retry_after) == ("https://a/o", 7.0)
+    assert Answer(202, {"Location": "https://a/l"}, None).operation == "https://a/l"
+    assert (Answer(202, {}, None).operation, Answer(202, {"Retry-After": "soon"}, None).retry_after) == (None, 0.0)
+
+
+def waits(made: Arm) -> tuple[list[float], int]:
+    """The seconds between the tries, and the status of the last answer."""
+    asking, found = made.ask("GET", "/x"), []
+    while True:
+        try:
+            found.append(round(next(asking), 3))
+        except StopIteration as end:
+            answer: Answer = end.value
+            return found, answer.status
+
+
+@pytest.mark.parametrize(
+    ("jitter", "expected"), [(0.0, [0.64, 1.92, 4.48]), (0.5, [0.84, 2.52, 5.88]), (1.0, [1.04, 3.12, 7.28])]
+)
+def test_a_transient_failure_is_tried_four_times_with_growing_pauses(jitter: float, expected: list[float]) -> None:
+    """0.8 s, 2.4 s and 5.6 s, four fifths of it to 1.3 times as much (azcore runtime/policy_retry.go)."""
+    made, cloud = arm((503, {}, None), jitter=jitter)
+    assert waits(made) == (expected, 503)
+    assert len(cloud.asked) == 4
+
+
+def test_what_azure_says_about_the_pause_counts_up_to_a_minute() -> None:
+    for said, expected in (("60", [60.0] * 3), ("61", [])):
+        assert waits(arm((429, {"Retry-After": said}, None))[0]) == (expected, 429)
+    assert waits(arm((500, {}, None), (200, {}, None))[0]) == ([0.84], 200)
+    assert waits(arm((409, {}, None))[0]) == ([], 409)
+
+
+OPERATION = "https://management.azure.com/providers/Microsoft.Compute/operations/1?api-version=x"
+STARTED: Said = (202, {"Azure-AsyncOperation": OPERATION}, None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ((200, {}, {"status": "Running"}), "Running"),
+        ((202, {}, {"status": "Failed"}), "Failed"),
+        ((202, {}, None), "InProgress"),
+        ((200, {}, None), "Succeeded"),
+        ((204, {}, None), "Succeeded"),
+    ],
+)
+def test_how_an_operation_is(answer: Said, status: str) -> None:
+    assert arm(answer)[0].poll(OPERATION)[1] == status
+
+
+@pytest.mark.parametrize(
+    ("last", "fails"),
+    [
+        ((200, {}, {"status": "Succeeded"}), False),
+        ((200, {}, {"status": "Failed", **WRONG}), True),
+        ((200, {}, {"status": "Canceled"}), True),
+        ((404, {}, WRONG), True),
+    ],
+)
+def test_an_operation_is_polled_until_it_is_over(last: Said, fails: bool) -> None:
+    made, _ = arm((200, {}, {"status": "InProgress"}), (202, {}, None), last)
+    asking, pauses = made.until_ended(Answer(*STARTED)), []
+    while True:
+        try:
+            pauses.append(next(asking))
+        except StopIteration as end:
+            break_off: Answer | None = end.value
+            break
+    assert pauses == [3.0, 3.0]
+    assert (break_off is not None and (break_off.status, break_off.body) == (last[0], last[2])) is fails
+    with pytest.raises(StopIteration) as over:
+        next(made.until_ended(Answer(200, {}, None)))
+    assert over.value.value is None
+
+
+VM = {"id": "/x", "name": "aks-x", "properties": {"provisioningState": "Succeeded"}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ((202, {}, None), None),
+        ((200, {}, None), None),
+        ((404, {}, WRONG), None),
+        ((409, {}, WRONG), "deleting instance, it is wrong"),
+    ],
+)
+def test_the_deletion_of_a_vm(answer: Said, error: str | None) -> None:
+    """One that has gone meanwhile is deleted."""
+    made, cloud = arm((200, {}, VM), answer)
+    if error is None:
+        VirtualMachines(made).delete("aks-x")
+    else:
+        with pytest.raises(CloudProviderError) as refused:
+            VirtualMachines(made).delete("aks-x")
+        assert str(refused.value) == error
+    assert [method for method, _ in cloud.asked] == ["GET", "DELETE"]
+
+
+def test_a_vm_that_goes_is_not_deleted_again_and_the_interface_of_one_that_is_gone_goes() -> None:
+    going, cloud = arm((200, {}, {**VM, "properties": {"provisioningState": "Deleting"}}))
+    VirtualMachines(going).delete("aks-x")
+    assert [method for method, _ in cloud.asked] == ["GET"]
+    gone, cloud = arm((404, {}, WRONG), (200, {}, {}), (202, {}, None))
+    with pytest.raises(InstanceNotFound):
+        VirtualMachines(gone).delete("aks-x")
+    nic = "Microsoft.Network/networkInterfaces/aks-x"
+    assert cloud.asked[1:] == [("GET", nic), ("DELETE", nic)]
+
+
+def configuration(subnet: str | None) -> dict[str, Any]:
+    return {"properties": {"subnet": {"id": subnet}}} if subnet is not None else {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "subnet"),
+    [
+        ((404, {}, WRONG), None),
+        ((200, {}, {}), ""),
+        ((200, {}, {"properties": {"ipConfigurations": [configuration(None), configuration("/s")]}}), "/s"),
+    ],
+)
+def test_the_subnet_of_an_interface(answer: Said, subnet: str | None) -> None:
+    assert ArmInstances(arm(answer)[0]).subnet(claim()) == subnet
+
+
+def test_a_vm_that_is_gone_has_no_image() -> None:
+    with pytest.raises(InstanceNotFound):
+        ArmInstances(arm((404, {}, WRONG))[0]).image(claim())
+
+
+def test_an_interface_that_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(CloudProviderError, match="getting instance, it is wrong"):
+        ArmInstances(arm((403, {}, WRONG))[0]).subnet(claim())
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        ("False", "NodeClassRef not ready, no subnet"),
+        ("Unknown", "creating nodeclaim, resolving NodeClass readiness, NodeClass is in Ready=Unknown, no subnet"),
+    ],
+)
+def test_a_nodeclass_that_is_not_ready_says_why_nothing_is_launched(status: str, text: str) -> None:
+    world = World(karpenter="1.14.0")
+    world.apply(nodeclass())
+    world.settle()
+    ready = {"type": "Ready", "status": status, "reason": "Why", "message": "no subnet"}
+    known = [{**ready, "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+    patch = {"status": {"conditions": known}}
+    world.cluster.writer(ADMIN).patch("AKSNodeClass", "default", patch, subresource="status")
+    with pytest.raises(LaunchError) as refused:
+        launched(world, claim())
+    assert str(refused.value) == text
