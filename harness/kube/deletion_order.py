@@ -1,13 +1,14 @@
 """Which pods a ReplicaSet deletes first when it has too many.
 
-Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks), pkg/controller/replicaset/replica_set.go (getPodsToDelete).
+Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks), pkg/controller/replicaset/replica_set.go (getPodsToDelete,
+getIndirectlyRelatedPods).
 """
 
 from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cmp_to_key
 
@@ -23,9 +24,12 @@ _PHASES: Mapping[str, int] = {"Pending": 0, "Unknown": 1, "Running": 2}
 _UNKNOWN = -2  # since nobody knows when, which comes before all that is known
 
 
-def in_deletion_order(pods: Sequence[Object], now: datetime) -> list[Object]:
-    """The pods of a ReplicaSet, those that it deletes first in front."""
-    together = Counter(spec_of(pod).get("nodeName") for pod in pods)
+def in_deletion_order(pods: Sequence[Object], related: Iterable[Object], now: datetime) -> list[Object]:
+    """The pods of a ReplicaSet, those that it deletes first in front.
+
+    `related` are the living pods of all ReplicaSets of its Deployment, itself included: where more of them stand, a pod goes first.
+    """
+    together = Counter(spec_of(pod).get("nodeName") for pod in related)
     ranked = [_Ranked.of(pod, together[spec_of(pod).get("nodeName")], now) for pod in pods]
     return [each.pod for each in sorted(ranked, key=cmp_to_key(_compare))]
 
@@ -43,7 +47,7 @@ class _Ranked:
 
     @staticmethod
     def of(pod: Object, together: int, now: datetime) -> _Ranked:
-        """`together`: how many of the ReplicaSet's pods are on the pod's node."""
+        """`together`: how many related pods are on the pod's node."""
         found = condition(pod, "Ready")
         is_ready = found is not None and found.get("status") == "True"
         since = str(found.get("lastTransitionTime") or "") if found is not None and is_ready else ""

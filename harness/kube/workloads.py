@@ -78,14 +78,14 @@ def _living(pods: Sequence[Object]) -> list[Object]:
     return [pod for pod in pods if not is_terminating(pod) and not is_terminal(pod)]
 
 
-def replica_set(owner: Object, pods: Sequence[Object], now: datetime) -> Plan:
+def replica_set(owner: Object, pods: Sequence[Object], related: Sequence[Object], now: datetime) -> Plan:
     """Keeps `spec.replicas` pods that are neither terminating nor ended; of too many it deletes those that kube-controller-manager
-    would."""
+    would. `related` are the pods of all ReplicaSets of its Deployment, none where it has none."""
     living = _living(pods)
     missing = int(spec_of(owner).get("replicas", 1)) - len(living)
     if missing >= 0:
         return missing_pods(owner, len(living))
-    return Plan(delete=tuple(in_deletion_order(living, now)[:-missing]))
+    return Plan(delete=tuple(in_deletion_order(living, _living(related), now)[:-missing]))
 
 
 def missing_pods(owner: Object, living: int) -> Plan:

@@ -4,13 +4,16 @@ Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks.Less)
 (getPodsToDelete).
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from harness.kube.workloads import replica_set
+from harness.kube.api.objects import metadata_of, name_of, owner_reference, spec_of
+from harness.kube.workloads import Plan, replica_set
 from harness.testing import pod
+from tests.memory_cluster.conftest import Cluster
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -76,14 +79,78 @@ def ago(hours: float) -> str:
 )
 def test_the_first_that_is_deleted(pods: list[dict[str, Any]], first: str) -> None:
     owner = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": len(pods) - 1}}
-    assert [each["metadata"]["name"] for each in replica_set(owner, pods, NOW).delete] == [first]
+    assert [each["metadata"]["name"] for each in replica_set(owner, pods, pods, NOW).delete] == [first]
+
+
+def test_pods_of_the_other_replica_sets_of_its_deployment_count() -> None:
+    owner = {"kind": "ReplicaSet", "metadata": {"name": "web-new"}, "spec": {"replicas": 1}}
+    pods = [pod_on("older", "a", hours=9), pod_on("younger", "b")]
+    beside, gone, ended = pod_on("beside", "a"), pod_on("gone", "b"), pod_on("ended", "b", phase="Succeeded")
+    gone["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert names(replica_set(owner, pods, [*pods, beside], NOW)) == ["older"]
+    assert names(replica_set(owner, pods, [*pods, gone, ended], NOW)) == ["younger"]  # those that have ended do not
+    two, old = {**owner, "spec": {"replicas": 2}}, pod_on("as old", "a", hours=9)
+    assert names(replica_set(two, [*pods, old], (), NOW)) == ["younger"]  # without a Deployment no node counts
+
+
+def names(plan: Plan) -> list[str]:
+    return [each["metadata"]["name"] for each in plan.delete]
+
+
+def owned(name: str, controller: Mapping[str, Any] | None, replicas: int) -> dict[str, Any]:
+    """A ReplicaSet that an object controls, as a Deployment or a Rollout does, or nobody."""
+    made: dict[str, Any] = {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": {"app": name}},
+            "template": {
+                "metadata": {"labels": {"app": name}},
+                "spec": {"containers": [{"name": "c", "image": "c"}]},
+            },
+        },
+    }
+    if controller is not None:
+        made["metadata"]["ownerReferences"] = [owner_reference(controller)]
+    return made
+
+
+@pytest.mark.parametrize("controlled", [True, False])
+def test_a_cluster_counts_the_pods_of_all_replica_sets_with_the_same_controller(
+    cluster: Cluster, controlled: bool
+) -> None:
+    stateful = {**owned("rollout", None, 0), "kind": "StatefulSet"}
+    controller = cluster.admin.create(stateful) if controlled else None
+    stays: list[set[str]] = []
+    for crowded in ("a", "b"):
+        for node in ("a", "b"):
+            cluster.admin.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{node}-{crowded}"}})
+        ours, beside = f"web-{crowded}", f"old-{crowded}"
+        cluster.admin.create(owned(ours, controller, 2))
+        cluster.admin.create(owned(beside, controller, 3))
+        cluster.settle()
+        pods = {
+            app: [name_of(each) for each in cluster.view.list("Pod", labels={"app": app})] for app in (ours, beside)
+        }
+        for name, node in zip(pods[ours], ("a", "b"), strict=True):
+            cluster.admin.bind(name, "default", f"{node}-{crowded}")
+        for name in pods[beside]:
+            cluster.admin.bind(name, "default", f"{crowded}-{crowded}")
+        cluster.settle()
+        cluster.admin.scale("ReplicaSet", ours, "default", 1)
+        cluster.settle()
+        left = cluster.view.list("Pod", labels={"app": ours})
+        stays.append({spec_of(each)["nodeName"][0] for each in left if not metadata_of(each).get("deletionTimestamp")})
+    assert (stays == [{"b"}, {"a"}]) is controlled  # where nobody controls them, the crowd beside makes no difference
 
 
 def test_pods_that_end_already_are_not_deleted_again() -> None:
     going = pod_on("going")
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     owner = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
-    assert replica_set(owner, [going, pod_on("stays")], NOW).delete == ()
+    assert replica_set(owner, [going, pod_on("stays")], (), NOW).delete == ()
 
 
 def test_of_pods_that_are_about_as_long_ready_any_may_go() -> None:
@@ -94,7 +161,7 @@ def test_of_pods_that_are_about_as_long_ready_any_may_go() -> None:
             {**made, "metadata": {**made["metadata"], "uid": f"{made['metadata']['name']}-{number}"}}
             for made in (pod_on("older", "a", hours=1.6), pod_on("younger", "b", hours=1.3))
         )
-        (first,) = replica_set(owner, [older, younger], NOW).delete
-        assert replica_set(owner, [younger, older], NOW).delete == (first,)
+        (first,) = replica_set(owner, [older, younger], (), NOW).delete
+        assert replica_set(owner, [younger, older], (), NOW).delete == (first,)
         gone.add(first["metadata"]["name"])
     assert gone == {"older", "younger"}

@@ -22,6 +22,7 @@ from harness.kube.api.objects import (
     Object,
     condition,
     controller_of,
+    labels_of,
     metadata_of,
     name_of,
     namespace_of,
@@ -30,6 +31,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
+from harness.kube.api.selectors import Selector, SelectorError
 from harness.kube.api.status import ApiError, ignoring
 from harness.latest import LatestOf
 
@@ -94,7 +96,9 @@ class Workloads:
         if kind == "ReplicaSet" and living <= int(spec_of(owner).get("replicas", 1)):
             plan = workloads.missing_pods(owner, living)  # as it mostly is; which pods there are does not matter then
         elif kind == "ReplicaSet":
-            plan = workloads.replica_set(owner, self._dependents(owner, "Pod"), self._clock.datetime())
+            plan = workloads.replica_set(
+                owner, self._dependents(owner, "Pod"), self._related(owner), self._clock.datetime()
+            )
         elif kind == "DaemonSet":
             plan = workloads.daemon_set(owner, self._dependents(owner, "Pod"), self._view.list("Node"))
         else:
@@ -124,6 +128,26 @@ class Workloads:
 
     def _dependents(self, owner: Object, kind: str) -> list[Object]:
         return [each for each in self._view.indexed("owned-by", uid_of(owner)) if each["kind"] == kind]
+
+    def _related(self, owner: Object) -> list[Object]:
+        """The pods that the selectors of all ReplicaSets with the same controller select; none without a controller.
+
+        Source: kubernetes pkg/controller/replicaset/replica_set.go (getIndirectlyRelatedPods).
+        """
+        controller = controller_of(owner)
+        if controller is None:
+            return []
+        siblings = [
+            each
+            for each in self._view.indexed("owned-by", controller["uid"])
+            if each["kind"] == "ReplicaSet" and (controller_of(each) or {}).get("uid") == controller["uid"]
+        ]
+        try:
+            selectors = [Selector.parse(spec_of(each).get("selector")) for each in siblings]
+        except SelectorError:
+            return []
+        pods = self._view.list("Pod", namespace=namespace_of(owner))
+        return [pod for pod in pods if any(each.matches(labels_of(pod)) for each in selectors)]
 
     def _report(self, owner: Object, living: int, ready: int, missing: int) -> None:
         if owner["kind"] in ("ReplicaSet", "StatefulSet"):
