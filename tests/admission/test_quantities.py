@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -144,3 +145,9 @@ def test_what_the_api_server_gives_back(given: str | float | None, stored: str) 
 
 def test_sums_of_fractions_are_decimals() -> None:
     assert render(merge(*[parse_list({"memory": "0.3Gi"})] * 5)) == {"memory": "1610612736"}
+
+
+@pytest.mark.parametrize("value", [True, False, None, [], {}])
+def test_only_texts_and_numbers_are_quantities(value: Any) -> None:
+    with pytest.raises(QuantityError):
+        Quantity.parse(value)

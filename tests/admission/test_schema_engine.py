@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.karpenter.validation import UnknownResource, admit, crd_set
-from harness.kube.api.field_errors import go_syntax, print_float
+from harness.kube.api.field_errors import go_syntax, json_float, print_float
+from harness.kube.api.objects import is_mapping
 from harness.kube.custom_resources.admission import api_server
 from harness.kube.custom_resources.schema import SchemaError, parse_schema, prepare, python_pattern
 from harness.kube.custom_resources.schema_validation import validate
@@ -252,6 +253,40 @@ def test_patterns(go: str, python: str) -> None:
 )
 def test_floats(value: float, text: str) -> None:
     assert print_float(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (-123456789.0, "-123456789"),
+        (1e-6, "0.000001"),
+        (1e-7, "1e-7"),
+        (2.5e-10, "2.5e-10"),
+    ],
+)
+def test_floats_in_json(value: float, text: str) -> None:
+    """As Go's encoding/json writes them: without an exponent from 1e-6 up to 1e21."""
+    assert json_float(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({}, True),
+        (MappingProxyType({}), True),
+        ([], False),
+        ((), False),
+        ("a", False),
+        (None, False),
+        (1.5, False),
+        (object(), False),
+    ],
+)
+def test_what_is_an_object(value: object, expected: bool) -> None:
+    assert is_mapping(value) is expected
 
 
 JSON = st.recursive(

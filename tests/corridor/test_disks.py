@@ -1,8 +1,11 @@
 """Pods with Azure disks: a disk is made where the pod's Node is, and holds the pod there ever after."""
 
+from typing import Any
+
 import pytest
 
 from harness.testing import nodeclass, nodepool, pod, requirement
+from harness.world import World
 from tests.corridor.conftest import SMALL
 
 ZONE = "topology.disk.csi.azure.com/zone"
@@ -111,6 +114,46 @@ def test_a_disk_that_was_there_before_holds_its_pod(walk):
     assert way.node["metadata"]["labels"]["topology.kubernetes.io/zone"] == f"{REGION}-3"
     assert way.world.get("Pod", "db-0")["status"]["phase"] == "Running"
     assert [each["metadata"]["name"] for each in way.world.list("PersistentVolume")] == ["old"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "bound"),
+    [
+        ({}, True),
+        ({"capacity": {"storage": "7Gi"}}, False),
+        ({"storageClassName": "others"}, False),
+        ({"volumeMode": "Block"}, False),
+        ({"accessModes": ["ReadOnlyMany"]}, False),
+        ({"accessModes": ["ReadOnlyMany", "ReadWriteOnce"]}, True),
+    ],
+)
+def test_a_claim_takes_a_volume_that_has_all_it_asks_for(changed: dict[str, Any], bound: bool) -> None:
+    spec = {
+        "capacity": {"storage": "8Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "by-hand",
+        "csi": {"driver": "disk.csi.azure.com", "volumeHandle": "old"},
+        **changed,
+    }
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "old"}, "spec": spec}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c", "namespace": "default"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "by-hand",
+            "resources": {"requests": {"storage": "8Gi"}},
+        },
+    }
+    world = World()
+    world.apply(volume, claim)
+    world.settle()
+    found = world.get("PersistentVolumeClaim", "c")
+    assert found is not None
+    assert (found["spec"].get("volumeName"), found["status"]["phase"]) == (
+        ("old", "Bound") if bound else (None, "Pending")
+    )
 
 
 def test_a_disk_goes_with_its_claim_unless_its_class_retains_it(walk):

@@ -97,6 +97,12 @@ def test_a_job_with_workers_has_no_completions() -> None:
     assert "completions" not in spec
 
 
+@pytest.mark.parametrize(("asked", "completions"), [({}, 1), ({"completions": 5}, 5)])
+def test_a_job_has_one_worker_and_as_many_completions_as_it_asks_for(asked: dict[str, int], completions: int) -> None:
+    spec = created(workload("Job", **asked))["spec"]
+    assert (spec["parallelism"], spec["completions"], spec["backoffLimit"]) == (1, completions, 6)
+
+
 def test_storage_says_when_it_binds() -> None:
     made = created(
         {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"}, "provisioner": "p"}
