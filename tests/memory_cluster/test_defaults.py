@@ -97,6 +97,24 @@ def test_a_job_with_workers_has_no_completions() -> None:
     assert "completions" not in spec
 
 
+@pytest.mark.parametrize(
+    ("kind", "asked", "replicas"),
+    [
+        ("Deployment", {}, 1),
+        ("ReplicaSet", {}, 1),
+        ("StatefulSet", {}, 1),
+        ("Deployment", {"replicas": 3}, 3),
+        ("Deployment", {"replicas": 0}, 0),
+        ("DaemonSet", {}, None),
+        ("Job", {}, None),
+    ],
+)
+def test_workloads_have_one_replica_unless_told_otherwise(
+    kind: str, asked: dict[str, int], replicas: int | None
+) -> None:
+    assert created(workload(kind, **asked))["spec"].get("replicas") == replicas
+
+
 @pytest.mark.parametrize(("asked", "completions"), [({}, 1), ({"completions": 5}, 5)])
 def test_a_job_has_one_worker_and_as_many_completions_as_it_asks_for(asked: dict[str, int], completions: int) -> None:
     spec = created(workload("Job", **asked))["spec"]
