@@ -106,7 +106,7 @@ class Kubelets:
     def _pod_keys(self, change: Change) -> Iterable[Hashable]:
         pod = change.object
         node = pod["spec"].get("nodeName")
-        if not node or self._machines.of_node(node) is None:
+        if not node or self._machines.of_node(node) is None or _is_at_rest(pod):
             return ()
         return ((namespace_of(pod), name_of(pod)),)
 
@@ -262,7 +262,7 @@ class Kubelets:
         meta, status = pod["metadata"], pod.get("status") or {}
         if meta.get("deletionTimestamp"):
             return self._stop(running, pod, now)
-        if status.get("phase", "Pending") != "Pending":
+        if _is_at_rest(pod):
             return DONE
         if not status.get("startTime"):
             started = {"startTime": self._engine.clock.timestamp()}
@@ -294,6 +294,12 @@ class Kubelets:
                 "Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=0, uid=meta["uid"]
             )
         return DONE
+
+
+def _is_at_rest(pod: Object) -> bool:
+    """Whether a kubelet has nothing to do for it: it runs, or has ended, and nobody deletes it."""
+    status = pod.get("status") or {}
+    return status.get("phase", "Pending") != "Pending" and not pod["metadata"].get("deletionTimestamp")
 
 
 def _running_conditions(now: str) -> list[dict[str, str]]:
