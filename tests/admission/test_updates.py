@@ -123,6 +123,12 @@ def test_items_of_a_map_list_have_old_values_of_their_own() -> None:
     ]
 
 
+def test_a_status_may_be_taken_away() -> None:
+    old = changed(stored(nodepool()), "status", to={"resources": {"cpu": "1"}})
+    new = {field: value for field, value in old.items() if field != "status"}
+    assert complaints(new, old, subresource="status") == []
+
+
 def test_a_status_is_judged_by_its_own_schema() -> None:
     """Its texts name places inside the status; nothing about spec or metadata is said."""
     old = changed(stored(nodepool()), "spec", "weight", to=500)

@@ -152,6 +152,31 @@ def test_a_kubelet_may_change_these(cluster, key):
     assert stored["metadata"]["labels"] == {key: "v"}
 
 
+@pytest.mark.parametrize("registered", [True, False])
+def test_a_kubelet_may_create_mirrors_of_its_static_pods(cluster, registered):
+    kubelet = cluster.writer(Identity.node("w1"))
+    uid = kubelet.create(node())["metadata"]["uid"] if registered else "early"
+
+    def mirror(name, uid):
+        owner = {"apiVersion": "v1", "kind": "Node", "name": "w1", "uid": uid, "controller": True}
+        meta = {
+            "name": name,
+            "namespace": "default",
+            "annotations": {"kubernetes.io/config.mirror": "hash"},
+            "ownerReferences": [owner],
+        }
+        spec = {"nodeName": "w1", "containers": [{"name": "c", "image": "c"}]}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
+
+    assert kubelet.create(mirror("static-w1", uid))["spec"]["nodeName"] == "w1"
+    if registered:
+        with pytest.raises(ApiError) as refused:
+            kubelet.create(mirror("again-w1", "another"))
+        assert refused.value.message == (
+            f'pods "again-w1" is forbidden: node w1 UID mismatch: expected another got {uid}'
+        )
+
+
 def test_node_restriction_at_update(cluster):
     kubelet = cluster.writer(Identity.node("w1"))
     kubelet.create(node())

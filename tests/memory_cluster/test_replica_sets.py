@@ -28,8 +28,9 @@ def pod_on(
     hours: float = 1,
     since: float | None = None,
     restarts: int = 0,
+    sidecar: int | None = None,
 ) -> dict[str, Any]:
-    """A pod that was made so many hours ago, and is ready for `since` hours."""
+    """A pod that was made so many hours ago, and is ready for `since` hours; `sidecar` is how often its sidecar was restarted."""
     made: dict[str, Any] = {**pod(name)}
     if node:
         made["spec"] = {**made["spec"], "nodeName": node}
@@ -39,7 +40,12 @@ def pod_on(
     since = hours if since is None else since
     condition = {"type": "Ready", "status": "True" if ready else "False", "lastTransitionTime": ago(since)}
     containers = [{"name": "c", "restartCount": restarts}]
-    return {**made, "status": {"phase": phase, "conditions": [condition], "containerStatuses": containers}}
+    status = {"phase": phase, "conditions": [condition], "containerStatuses": containers}
+    if sidecar is not None:
+        beside = {"name": "s", "image": "s", "restartPolicy": "Always"}
+        made["spec"] = {**made["spec"], "initContainers": [beside, {"name": "i", "image": "i"}]}
+        status["initContainerStatuses"] = [{"name": "s", "restartCount": sidecar}, {"name": "i", "restartCount": 99}]
+    return {**made, "status": status}
 
 
 def ago(hours: float) -> str:
@@ -59,6 +65,8 @@ def ago(hours: float) -> str:
         ([pod_on("ready later", "a", hours=9, since=1), pod_on("younger", "b", hours=8)], "ready later"),
         ([pod_on("restarted", "a", restarts=1), pod_on("other", "b")], "restarted"),
         ([pod_on("restarted", "a", hours=9, restarts=1), pod_on("younger", "b")], "younger"),
+        ([pod_on("never", "a", sidecar=0), pod_on("sidecar", "b", sidecar=2)], "sidecar"),
+        ([pod_on("sidecar", "a", restarts=1, sidecar=9), pod_on("own", "b", restarts=2, sidecar=0)], "own"),
         ([pod_on("p", "a", ready=False, hours=9), pod_on("q", "b", ready=False)], "q"),
         ([pod_on("wrong", cost="much"), pod_on("cheap", "b", cost="-1")], "cheap"),
     ],
@@ -73,6 +81,8 @@ def ago(hours: float) -> str:
         "ready",
         "restarts",
         "age-before-restarts",
+        "restarts-of-a-sidecar",
+        "restarts-of-containers-first",
         "age-of-pods-that-are-not-ready",
         "cost-that-is-no-number",
     ],

@@ -49,6 +49,13 @@ def test_two_objects_never_share_uid_or_version(cluster):
     assert int(second["metadata"]["resourceVersion"]) > int(first["metadata"]["resourceVersion"])
 
 
+def test_a_generated_name_that_is_taken_is_drawn_again(cluster, monkeypatch):
+    drawn = iter(["aaaaa", "aaaaa", "aaaaa", "bbbbb"])
+    monkeypatch.setattr(Ids, "generate_name", lambda self, base: base + next(drawn))
+    names = [cluster.admin.create({**config(), "metadata": {"generateName": "x-"}})["metadata"]["name"] for _ in "ab"]
+    assert names == ["x-aaaaa", "x-bbbbb"]
+
+
 def test_generate_name_appends_five_characters(cluster):
     names = {
         cluster.admin.create({**config(), "metadata": {"generateName": "x-"}})["metadata"]["name"] for _ in range(20)

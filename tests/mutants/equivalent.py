@@ -58,6 +58,24 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("harness/karpenter/lifecycle/marks.py", "Marks._set", "1", "2"): _COUNTS_CHANGES,
     ("harness/karpenter/provisioning/provisioner.py", "Provisioner._route", "1", "2"): _COUNTS_CHANGES,
     (
+        "harness/kube/api/quantity.py",
+        "_parse",
+        "scale >= -9",
+        "scale > -9",
+    ): "at nine digits nothing is rounded, whichever way it is counted",
+    (
+        "harness/kube/deletion_order.py",
+        "_compare",
+        "a.restarts > b.restarts",
+        "a.restarts >= b.restarts",
+    ): "they differ where this is asked",
+    (
+        "harness/kube/go/durations.py",
+        "print_duration",
+        "nanoseconds < 0",
+        "nanoseconds <= 0",
+    ): "zero is told before",
+    (
         "harness/kube/go/durations.py",
         "_fraction",
         "value * 10 + int(digit) > _LIMIT",
