@@ -144,4 +144,17 @@ func main() {
 			}
 		}
 	}
+	// The same with the greatest key before the last two, which are equal, as the last that Go repairs.
+	for n := 51; n < 90; n += 4 {
+		rising := make([]int, n)
+		for i := range rising {
+			rising[i] = i / 2
+		}
+		for place := range 4 {
+			i := 9 + 4*place
+			rising[i], rising[i+1] = rising[i+1], rising[i]
+		}
+		rising[n-3], rising[n-1] = rising[n-1], rising[n-3]
+		write(rising)
+	}
 }
