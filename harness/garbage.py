@@ -42,8 +42,8 @@ class Importing:
 class NothingToFind:
     """A `with` for time that passes in one world: nobody looks for garbage meanwhile.
 
-    A world that grows keeps nearly all that it makes, and a turn of its controllers leaves no cycles (`tests/disruption/test_freed.py`):
-    in a week of 1,000 nodes a twentieth of the time goes into looks that find a few dozen objects.
+    A world that grows keeps nearly all that it makes, and what a turn of the disruption controller makes is freed without a look
+    (`tests/disruption/test_freed.py`): in a week of 1,000 nodes a twentieth of the time goes into looks that find a few dozen objects.
     """
 
     def __enter__(self) -> None:

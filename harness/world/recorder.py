@@ -79,8 +79,6 @@ class Recorder:
         self._clock = clock
         self._last: dict[tuple[str, str, str, str], int] = {}
         """When an event was last told, by source, reason, object, and by message where that tells them apart."""
-        self._keys: dict[str, Key] = {}
-        """The keys of the objects that events are about, by uid."""
 
     def event(
         self,
@@ -105,17 +103,8 @@ class Recorder:
             if last is not None and now - last < nanoseconds(dedupe_seconds):
                 return False
             self._last[slot] = now
-        self.events.append(Event(self._clock.seconds, self._key(obj), type, reason, message, source))
+        self.events.append(Event(self._clock.seconds, key_of(obj), type, reason, message, source))
         return True
-
-    def _key(self, obj: Object) -> Key:
-        uid = obj["metadata"].get("uid")
-        key = self._keys.get(uid)
-        if key is None:
-            key = key_of(obj)
-            if uid:
-                self._keys[uid] = key
-        return key
 
     def forget(self, source: str = "karpenter") -> None:
         """A controller's process ends: the next one has told nothing yet, and tells anew what it finds."""

@@ -71,6 +71,12 @@ def test_nic_belongs_to_one_vm() -> None:
     assert error_of(driver.call("DELETE", driver.nic_path("a"), None, NETWORK))[1] == "NicInUse"
 
 
+def test_a_refused_launch_leaves_no_reservation_unless_asked_for() -> None:
+    driver = Driver({"quota": {"cores": 0}})
+    assert driver.put_vm("a").status == 409
+    assert driver.cloud.state.nic_reservations == {}
+
+
 def test_nic_of_a_refused_launch_stays_reserved_where_asked_for() -> None:
     driver = Driver({"quota": {"cores": 0}}, timing=Timing(nic_reserved=180))
     assert driver.put_vm("a").status == 409

@@ -130,8 +130,9 @@ def _put(state: State, request: Request) -> Response:
     subject = vm_lifecycle.subject_of(state, document, nics, size.family)
     allocation = state.market.allocate(size, subject, subscription=id_.subscription, id_=str(id_), now=state.now())
     if isinstance(allocation, Failure):
-        for nic in nics:
-            state.nic_reservations[nic.key] = (str(id_), state.now() + state.timing.nic_reserved)
+        if state.timing.nic_reserved > 0:  # else snapshots would grow by reservations that are over
+            for nic in nics:
+                state.nic_reservations[nic.key] = (str(id_), state.now() + state.timing.nic_reserved)
         raise ArmError(allocation)
     operation = vm_lifecycle.create(state, vm_lifecycle.Order(id_, document, custom_data, nics), allocation)
     return state.operations.accepted(201, operation, request.api_version, state.found(id_).document)

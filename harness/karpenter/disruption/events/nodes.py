@@ -79,10 +79,6 @@ class NodeRow:
         worded = text if isinstance(text, str) else partial(text, self.nodes[place])
         return NodeEvents(about or self.about(place), worded, self._dedupe, hides=True)
 
-    def events(self) -> Iterator[NodeEvents]:
-        """One after the other."""
-        return map(self.at, range(len(self.nodes)))
-
     def without(self, places: Collection[int]) -> "NodeRow":
         """The others, as a row of their own."""
         rest = NodeRow(self.reason, self._dedupe)
@@ -91,8 +87,8 @@ class NodeRow:
         return rest
 
     def __iter__(self) -> Iterator[SchedulingEvent]:
-        for each in self.events():
-            yield from each
+        for place in range(len(self.nodes)):
+            yield from self.at(place)
 
 
 Told = SchedulingEvent | NodeEvents | NodeRow

@@ -14,9 +14,10 @@ __all__ = ["sort_lasting"]
 
 
 def sort_lasting(situation: Situation, candidates: list[Candidate], key: Callable[[Candidate], Any]) -> None:
-    """Sorts candidates in place as Go's ``sort.Slice`` does, by what ``key`` tells of a candidate, which never changes.
+    """Sorts candidates in place as Go's ``sort.Slice`` does, by what ``key`` tells of a candidate.
 
-    Those that stood in the same order in the turn before come into the same order again.
+    Those that stood in the same order in the turn before come into the same order again, so that ``key`` has to rest on the candidate
+    alone: it is another object as soon as its Node or NodeClaim changes.
     """
     about: Hashable = (sort_lasting, key)
     known: tuple[Sequence[Candidate], Sequence[Candidate]] | None = situation.view.lasting.get(about)
