@@ -21,6 +21,19 @@ def test_from_pending_to_running(walk):
     assert pool["status"]["resources"]["nodes"] == "1"
 
 
+def test_a_machine_joins_the_pools_of_the_clusters_load_balancer(walk):
+    """As AKS does, for outgoing traffic (kaz pkg/providers/loadbalancer/loadbalancer.go)."""
+    world = walk(nodeclass(), nodepool(SMALL), pod("p1")).world
+    (nic,) = [call for call in world.calls() if call.method == "PUT" and "/networkInterfaces/" in call.path]
+    (configuration,) = nic.body["properties"]["ipConfigurations"]
+    pools = [each["id"] for each in configuration["properties"]["loadBalancerBackendAddressPools"]]
+    balancer, _, _ = nic.path.partition("networkInterfaces")
+    assert pools == [
+        f"{balancer}loadBalancers/kubernetes/backendAddressPools/{name}"
+        for name in ("aksOutboundBackendPool", "kubernetes")
+    ]
+
+
 def test_a_nodepool_counts_its_machines(walk):
     """The number stands among the resources in every release, and in a field of its own since core 1.10."""
     nothing = dict.fromkeys(("cpu", "memory", "pods", "ephemeral-storage", "nodes"), "0")
