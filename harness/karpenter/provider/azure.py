@@ -36,6 +36,7 @@ from harness.karpenter.lifecycle.names import nodeclass_of
 from harness.karpenter.provider.arm import NETWORK, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.provider.load_balancers import backend_pool_ids
 from harness.karpenter.provider.machines import AksMachines
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
@@ -200,11 +201,8 @@ class AzureProvider:
         balancers = self._arm.call(
             "GET", f"{self._arm.options.node_group_id}/providers/Microsoft.Network/loadBalancers", NETWORK
         )
-        pools = []
-        for balancer in balancers.body.get("value") or ():
-            for pool in (balancer.get("properties") or {}).get("backendAddressPools") or ():
-                pools.append(str(pool["id"]))
-        return LaunchEnvironment(self._region, backend_pool_ids=tuple(pools), network_security_group_id=group)
+        pools = tuple(backend_pool_ids(balancers.body.get("value") or ()))
+        return LaunchEnvironment(self._region, backend_pool_ids=pools, network_security_group_id=group)
 
     def _tell(self, claim: Object, vm: str, labels: Labels, created: Created) -> None:
         self._sink.launched(vm, "kubelet", labels.layers, labels.withheld)
