@@ -130,6 +130,20 @@ def test_after_every_change_the_state_is_that_made_from_nothing(seed):
     assert kept > 300, "what has not changed stays what it was"
 
 
+@pytest.mark.parametrize("later", [False, True])
+def test_machines_with_a_nodeclaim_stand_before_all_others(later):
+    """By their NodeClaims, then by their Nodes, whatever these are called."""
+    claims = [{"metadata": {"name": name}, "status": {"providerID": f"azure:///{name}"}} for name in ("z", "c")]
+    nodes = [{"metadata": {"name": name}, "spec": {"providerID": f"azure:///{name}"}} for name in ("b", "a", "z")]
+    known = StateNodes()
+    if later:
+        first = ClusterSnapshot(nodeclaims=claims[:1], nodes=nodes[:1])
+        ClusterState(first, VolumeLookup(first), CORE, known)
+    snapshot = ClusterSnapshot(nodeclaims=claims, nodes=nodes)
+    found = ClusterState(snapshot, VolumeLookup(snapshot), CORE, known).fleet.by_provider
+    assert [each.removeprefix("azure:///") for each in found] == ["c", "z", "a", "b"]
+
+
 def test_nothing_new_is_made_where_nothing_has_changed():
     world, known = Changing(Random(1)), StateNodes()
     for _ in range(60):
