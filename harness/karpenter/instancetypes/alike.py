@@ -20,4 +20,4 @@ def lists_like(release: ProviderRelease) -> ProviderRelease:
 
 
 def _alike(one: ProviderRelease, other: ProviderRelease) -> bool:
-    return one is other or all(getattr(one, name) == getattr(other, name) for name in LISTED_BY)
+    return all(getattr(one, name) == getattr(other, name) for name in LISTED_BY)
