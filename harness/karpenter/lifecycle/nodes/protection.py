@@ -36,12 +36,10 @@ def protection_of(pod: Object, now: int, *, may_end: bool) -> Protection:
         return _FOR_EVER if value == "true" else _NONE
     try:
         duration = parse_duration(value)
-        problem = f"duration {quote(value)} must be positive" if duration <= 0 else ""
     except DurationError as error:
-        duration, problem = 0, f"failed to parse {quote(value)} as a duration: {error}"
-    if problem:
-        message = f"Invalid karpenter.sh/do-not-disrupt annotation: {problem}, ignoring annotation"
-        return Protection(active=False, event=("Warning", "InvalidDoNotDisruptAnnotation", message))
+        return _ignored(f"failed to parse {quote(value)} as a duration: {error}")
+    if duration <= 0:
+        return _ignored(f"duration {quote(value)} must be positive")
     started = status_of(pod).get("startTime")
     if started is None:
         return _FOR_EVER
@@ -51,6 +49,11 @@ def protection_of(pod: Object, now: int, *, may_end: bool) -> Protection:
         return Protection(active=True, event=("Normal", "DoNotDisruptUntil", message))
     message = "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"
     return Protection(active=False, event=("Normal", "DoNotDisruptGracePeriodElapsed", message))
+
+
+def _ignored(problem: str) -> Protection:
+    message = f"Invalid karpenter.sh/do-not-disrupt annotation: {problem}, ignoring annotation"
+    return Protection(active=False, event=("Warning", "InvalidDoNotDisruptAnnotation", message))
 
 
 def tolerates_disruption(pod: Object) -> bool:
