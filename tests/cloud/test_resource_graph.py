@@ -279,3 +279,8 @@ def test_rows_are_judged_once_each_and_stand_in_the_order_of_the_store(changes: 
             asked = len(judged)
             assert remembered.passing("all", store, 0.0, judge) == found
             assert len(judged) == asked
+
+
+def test_has_finds_a_word_at_the_end_of_a_text() -> None:
+    rows = [{"name": "a-b"}, {"name": "a-bc"}]
+    assert list(compile_query("Resources | where name has 'b'")({"Resources": rows}.__getitem__)) == [{"name": "a-b"}]

@@ -7,19 +7,20 @@ from typing import Any
 
 import pytest
 
+from harness.conformance.ops.catalog import instance_types
 from harness.engine.clock import SECOND, parse
 from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
 from harness.karpenter.disruption.candidates import all_candidates, node_refusals
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
-from harness.karpenter.disruption.costs import eviction_cost
+from harness.karpenter.disruption.costs import eviction_cost, is_unpriced
 from harness.karpenter.disruption.methods.consolidation import should_consolidate
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import simulate
 from harness.karpenter.disruption.situation import Pause, Situation, after_waiting
 from harness.karpenter.releases import provider
-from tests.disruption.fleet import NOW, Json, machine, nodepool, pod, situation
+from tests.disruption.fleet import CAPACITY, NOW, RELEASE, ZONE, Json, machine, nodepool, pod, situation, size
 
 
 def found(made: Situation, method: str, **how: Any) -> list[Command]:
@@ -360,3 +361,10 @@ def test_a_node_that_registers_while_a_command_is_validated_is_nominated_all_the
     done = after_waiting(turn(made, [FoundEarlier()], actions), later)
     assert [str(each.command) for each in done.started] == ["delete: [n0]"]
     assert nominated == ["azure:///n1"]
+
+
+def test_a_price_is_known_of_what_is_offered_only() -> None:
+    (two, *_) = instance_types([size("two", 2, 0.1)], RELEASE.vocabulary)
+    assert not is_unpriced({ZONE: "z-1", CAPACITY: "on-demand"}, two)
+    assert is_unpriced({ZONE: "z-1", CAPACITY: "spot"}, two)
+    assert is_unpriced({ZONE: "z-1", CAPACITY: "on-demand"}, None)
