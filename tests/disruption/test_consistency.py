@@ -28,7 +28,7 @@ def found(world: World) -> tuple[str, str] | None:
     return (one["status"], one["reason"]) if one is not None else None
 
 
-def shrink(world: World, memory: str) -> None:
+def shrink(world: World, memory: str | None) -> None:
     (node,) = world.list("Node")
     patch = {"status": {"capacity": {"memory": memory}}}
     world.ports.writer(ADMIN).patch("Node", name_of(node), patch, subresource="status")
@@ -64,6 +64,14 @@ def test_a_node_that_is_too_small() -> None:
     shrink(world, "8Gi")
     world.advance(PERIOD)
     assert found(world) == ("True", "ConsistentStateFound")
+
+
+def test_a_node_that_lacks_a_resource_altogether() -> None:
+    world = grown()
+    shrink(world, None)
+    world.advance(until_second_look(world) + 1)
+    told = [event.message for event in world.events if event.reason == "FailedConsistencyCheck"]
+    assert told == ["expected 3972844748 of resource memory, but found 0 (0.0% of expected)"]
 
 
 def test_looks_keep_their_times_where_nothing_was_to_be_seen() -> None:

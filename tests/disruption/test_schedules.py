@@ -24,6 +24,7 @@ WEDNESDAY = "2026-01-07T10:30:00Z"
         ("25 10 * * *", "5m", False),  # its last
         ("@daily", "10h30m", False),
         ("@daily", "10h31m", True),
+        ("@daily", "10h30m1s", True),  # a second before its last
         ("*/15 10 * * 3", "1m", True),
         ("0 9 * * mon-fri", "8h", True),
         ("0 9 * * 6,0", "8h", False),

@@ -11,6 +11,7 @@ import pytest
 
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.filters import Filters
+from harness.kube.scheduling.node_affinity import term_matches
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 from harness.testing import pod
@@ -144,3 +145,9 @@ def test_nodes_that_a_pod_of_a_daemonset_leaves_out_by_their_names(version: str,
     found = schedule(asking, [NodeInfo(NODE), NodeInfo(other)], version=Version.of(version))
     assert isinstance(found, Unschedulable)
     assert found.message.startswith(f"0/2 nodes are available: 1 Insufficient cpu, 1 {said}. ")
+
+
+@pytest.mark.parametrize(("key", "expected"), [("cores", True), ("disks", False)])
+def test_a_label_that_a_node_lacks_is_not_greater_than_a_number(key: str, expected: bool) -> None:
+    node = {"metadata": {"name": "a", "labels": {"cores": "8"}}}
+    assert term_matches({"matchExpressions": [{"key": key, "operator": "Gt", "values": ["4"]}]}, node) is expected

@@ -44,3 +44,12 @@ def test_changes_are_those_of_a_full_comparison(seed):
         assert numbers == sorted(numbers)
         assert len(listed.numbers) == len(now)
         known = objects
+
+
+def test_only_the_object_that_another_one_replaces_is_gone():
+    listed, objects = Listed(), [named(number) for number in range(4)]
+    listed.update(objects)
+    other = named(1, version=1)
+    gone, come = listed.update([objects[0], other, *objects[2:]])
+    assert [*map(id, gone)] == [id(objects[1])]
+    assert [*map(id, come)] == [id(other)]
