@@ -80,6 +80,7 @@ def test_what_is_no_number_costs_nothing_more(text: str) -> None:
     plain = eviction_cost(pod("p", "a"), rules)
     assert eviction_cost(pod("p", "a", annotations={NAMES["disruption"]: text}), rules) == plain
     assert eviction_cost(pod("p", "a", annotations={NAMES["disruption"]: "1"}), rules) > plain
+    assert eviction_cost(pod("p", "a", annotations={NAMES["disruption"]: str(2**27)}), rules) == plain + 1
 
 
 def static(replicas: int, most: int) -> dict[str, Any]:
