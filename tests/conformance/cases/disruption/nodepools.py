@@ -117,9 +117,11 @@ def _requirements(scene: Scene) -> list[Json]:
     if not plain and scene.chance(0.1):
         bound = {"operator": draw.choice(["Lt", "Gt"]), "values": [draw.choice(["2", "4", "8", "16"])]}
         found.append({"key": AZURE + "sku-cpu", **bound})
-    if theme == "minvalues" or scene.chance(0.05):
+    if theme == "minvalues" or scene.chance(0.3 if theme == "spot2spot" else 0.05):
         key = draw.choice([SIZE, SIZE, AZURE + "sku-family"])
-        least = draw.choice([2, 3, 5, 10, 20]) if key == SIZE else draw.choice([2, 3, 4])
+        # from spot to spot the 15 cheapest sizes are kept, and more where these are too few
+        some = [5, 15, 16, 18, 20, 25] if theme == "spot2spot" else [2, 3, 5, 10, 20]
+        least = draw.choice(some) if key == SIZE else draw.choice([2, 3, 4])
         found.append({"key": key, "operator": "Exists", "minValues": least})
     return found
 
