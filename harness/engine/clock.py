@@ -12,6 +12,9 @@ SECOND = 1_000_000_000
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment from which all clocks count, and at which a world starts unless its clock says otherwise."""
 
+ZERO_TIME = "0001-01-01T00:00:00Z"
+"""What Go reads where no time is written: a Node's condition needs none (Kubernetes' NodeCondition)."""
+
 _DAY = 86_400
 _DIGITS = tuple(f"{number:02}" for number in range(60))
 _EPOCH_UNIX = int(EPOCH.timestamp())

@@ -10,7 +10,7 @@ import pytest
 from harness.engine.disruptions import Disrupted, Disruption
 from harness.engine.names import NodeName
 from harness.engine.ports import ADMIN
-from harness.testing import daemonset, nodeclass, nodepool, pod, requirement
+from harness.testing import daemonset, node, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from harness.world.metrics.conditions import _ends
 
@@ -379,3 +379,15 @@ def test_conditions_under_the_names_of_old() -> None:
     world.delete("NodeClaim", own["name"])
     world.settle()
     assert world.metrics().value("operator_termination_duration_seconds_count", kind="NodeClaim") == 1
+
+
+def test_a_condition_that_does_not_say_since_when() -> None:
+    world = World()
+    world.apply(node("own"))
+    name = "operator_node_status_condition_current_status_seconds"
+    assert world.metrics().value(name, type="Ready") == (2**63 - 1) / 1e9
+    silent = [{"type": "Ready", "status": "False"}]
+    world.cluster.writer(ADMIN).patch("Node", "own", {"status": {"conditions": silent}}, subresource="status")
+    lasted = "operator_node_status_condition_transition_seconds"
+    told = world.metrics()
+    assert (told.value(f"{lasted}_count", type="Ready"), told.value(f"{lasted}_sum", type="Ready")) == (1, 0)

@@ -133,6 +133,12 @@ def test_a_fifth_rounded_up_may_be_unhealthy() -> None:
     assert repair_of(bad, claim(), [bad, young, *four], POLICIES, NOW).deletes  # two of six
 
 
+def test_a_condition_that_does_not_say_since_when_is_as_old_as_can_be() -> None:
+    bad = node(Ready=("False", 0))
+    del bad["status"]["conditions"][0]["lastTransitionTime"]
+    assert repaired(bad).deletes
+
+
 def test_nodes_of_other_nodepools_count_for_standalone_claims_only() -> None:
     bad = node(Ready=("False", 20))
     others = [node(f"n{number}", pool="other", Ready=("False", 20)) for number in range(3)]

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, TypeGuard
 
-from harness.engine.clock import SECOND, parse
+from harness.engine.clock import SECOND, ZERO_TIME, parse
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
 from harness.karpenter.lifecycle.conditions import NODECLAIM, READY, UNKNOWN
 from harness.karpenter.lifecycle.conditions import NODEPOOL as NODEPOOL_CONDITIONS
@@ -40,6 +40,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 }
 _TWICE: Mapping[str, str] = dict.fromkeys(("NodeClaim", "NodePool"), "karpenter.sh")
 """Kind → group of those that are told under names of old, too."""
+_LONGEST = (1 << 63) - 1
 _BUCKETS = tuple(0.5 * 2**power for power in range(15))
 _OLD_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -107,7 +108,7 @@ def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
         }
         more = _labels(kind, obj)
         yield from _both(kind, "status_condition_count", labels, more, 1)
-        since = (now - _moment(each)) / SECOND
+        since = _seconds(now - _moment(each))
         yield from _both(kind, "status_condition_current_status_seconds", labels, more, since)
     if is_terminating(obj):
         since = seconds_since(metadata_of(obj)["deletionTimestamp"], now)
@@ -145,7 +146,7 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
             transitions[tuple(labels.items()), tuple(_labels(kind, after).items())] += 1
             if old is not None:
                 labels = {"type": str(old["type"]), "status": str(old["status"])}
-                lasted.observe((_moment(each) - _moment(old)) / SECOND, labels, _labels(kind, after))
+                lasted.observe(_seconds(_moment(each) - _moment(old)), labels, _labels(kind, after))
     yield from _transitions(kind, transitions)
     yield from (*lasted.samples(), *ended.samples())
 
@@ -196,4 +197,9 @@ class _Twice:
 
 
 def _moment(condition: Mapping[str, object]) -> int:
-    return parse(str(condition["lastTransitionTime"]))
+    return parse(str(condition.get("lastTransitionTime") or ZERO_TIME))
+
+
+def _seconds(nanoseconds: int) -> float:
+    """Seconds of a time between two moments, which Go's ``Time.Sub`` keeps to 292 years."""
+    return max(-_LONGEST - 1, min(nanoseconds, _LONGEST)) / SECOND

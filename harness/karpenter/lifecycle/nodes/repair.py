@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from harness.engine.clock import SECOND, Clock, nanoseconds, parse, render
+from harness.engine.clock import SECOND, ZERO_TIME, Clock, nanoseconds, parse, render
 from harness.engine.disruptions import UNHEALTHY
 from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
@@ -56,7 +56,7 @@ def unhealthy_since(node: Object, policies: Sequence[RepairPolicy]) -> int | Non
     found = ((condition(node, each.condition), each) for each in policies)
     return min(
         (
-            parse(present["lastTransitionTime"]) + nanoseconds(policy.toleration)
+            parse(present.get("lastTransitionTime") or ZERO_TIME) + nanoseconds(policy.toleration)
             for present, policy in found
             if present is not None and present["status"] == policy.status
         ),
