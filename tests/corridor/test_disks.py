@@ -154,6 +154,18 @@ def test_a_claim_takes_a_volume_that_has_all_it_asks_for(changed: dict[str, Any]
     assert (found["spec"].get("volumeName"), found["status"]["phase"]) == (
         ("old", "Bound") if bound else (None, "Pending")
     )
+    meant = world.get("PersistentVolume", "old")
+    assert meant is not None
+    reference = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": "default", "name": "c"}
+    expected = {**reference, "uid": found["metadata"]["uid"]} if bound else None
+    assert meant["spec"].get("claimRef") == expected
+    mark = {"pv.kubernetes.io/bound-by-controller": "yes"}
+    assert (meant["metadata"].get("annotations") or {}) == (mark if bound else {})
+    if bound:
+        assert meant["status"]["phase"] == "Bound"
+        assert found["metadata"]["annotations"] == {**mark, "pv.kubernetes.io/bind-completed": "yes"}
+        status = {"accessModes": spec["accessModes"], "capacity": spec["capacity"], "phase": "Bound"}
+        assert found["status"] == status
 
 
 def test_a_disk_goes_with_its_claim_unless_its_class_retains_it(walk):

@@ -8,6 +8,7 @@ import pytest
 
 from harness.karpenter.launch import MachinePlan, VmPlan
 from harness.karpenter.launch.bodies.names import machine_name, provider_id
+from harness.karpenter.launch.bodies.tags import in_place_update_hash
 from tests.launch.conftest import GROUP, SUBSCRIPTION, nodeclaim, recorded_bodies
 
 Launcher = Callable[..., Any]
@@ -187,3 +188,17 @@ def test_provider_id_has_its_group_in_lower_case() -> None:
     assert provider_id(f"{GROUP}/providers/Microsoft.Compute/virtualMachines/aks-x") == (
         f"azure:///subscriptions/{SUBSCRIPTION}/resourceGroups/mc_rg_c_southcentralus/providers/Microsoft.Compute/virtualMachines/aks-x"
     )
+
+
+@pytest.mark.parametrize(
+    ("tags", "printed"), [({"team": "a"}, "3687714840"), ({"Größe": "5 > 4 & \u2028"}, "95647455")]
+)
+def test_the_hash_of_tags_is_of_what_go_writes(tags: dict[str, str], printed: str) -> None:
+    """As Go's encoding/json writes them, by FNV-1a of 32 bits (kaz pkg/controllers/nodeclaim/inplaceupdate/utils.go)."""
+    assert in_place_update_hash(tags, None) == printed
+
+
+def test_a_script_names_the_subnet_of_the_nodeclass(launch: Launcher) -> None:
+    subnet = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/own"
+    made = launch(recorded_claim("default-gx6s5"), spec={"vnetSubnetID": subnet})
+    assert variables(made.vm["properties"]["osProfile"]["customData"])["SUBNET"] == "own"

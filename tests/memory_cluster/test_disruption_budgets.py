@@ -8,6 +8,8 @@ import pytest
 
 from harness.kube.api.objects import Object
 from harness.kube.disruption_budgets import budget_status
+from harness.testing import daemonset, node
+from harness.world import World
 
 READY = {"type": "Ready", "status": "True"}
 
@@ -98,3 +100,23 @@ def test_controllers_that_are_not_there_are_as_large_as_they_have_pods() -> None
     assert counted({"maxUnavailable": 1}, pods(2, REPLICAS), REPLICAS) == (2, 1, 1)  # its Deployment is gone
     again = {**ALONE, "metadata": {**ALONE["metadata"], "uid": "another"}}
     assert counted({"maxUnavailable": 1}, pods(2, ALONE), again) == (2, 1, 1)
+
+
+def test_a_budget_that_cannot_be_counted_allows_nothing() -> None:
+    world = World()
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "b"},
+        "spec": {"maxUnavailable": 1, "selector": {"matchLabels": {"app": "agent"}}},
+    }
+    world.apply(daemonset("agent"), node("own"))
+    world.settle()
+    world.apply(budget)
+    world.settle()
+    assert [each["spec"]["nodeName"] for each in world.list("Pod")] == ["own"]
+    told = world.get("PodDisruptionBudget", "b")
+    assert told is not None
+    assert told["status"] == dict.fromkeys(
+        ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), 0
+    )

@@ -147,7 +147,7 @@ def test_nodes_that_a_pod_of_a_daemonset_leaves_out_by_their_names(version: str,
     assert found.message.startswith(f"0/2 nodes are available: 1 Insufficient cpu, 1 {said}. ")
 
 
-@pytest.mark.parametrize(("key", "expected"), [("cores", True), ("disks", False)])
-def test_a_label_that_a_node_lacks_is_not_greater_than_a_number(key: str, expected: bool) -> None:
-    node = {"metadata": {"name": "a", "labels": {"cores": "8"}}}
+@pytest.mark.parametrize(("key", "expected"), [("cores", True), ("disks", False), ("team", False)])
+def test_a_label_that_a_node_lacks_or_that_is_no_number_is_not_greater_than_a_number(key: str, expected: bool) -> None:
+    node = {"metadata": {"name": "a", "labels": {"cores": "8", "team": "eight"}}}
     assert term_matches({"matchExpressions": [{"key": key, "operator": "Gt", "values": ["4"]}]}, node) is expected

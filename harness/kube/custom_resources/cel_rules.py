@@ -126,8 +126,7 @@ def evaluate(
     if _has_floats(value):
         value = _as_rules_read(schema, value)
     _visit(schema, value, old, "", (), ratchet, prints_value, errors)
-    if len(errors) > 1:
-        errors.sort(key=str)
+    errors.sort(key=str)
     return errors
 
 

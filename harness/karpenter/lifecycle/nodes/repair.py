@@ -169,8 +169,7 @@ class NodeRepair:
         pool = labels_of(claim).get(NODEPOOL)
         if pool is None or self._view.get("NodePool", pool) is not None:
             self._sink.event(node, "Warning", "NodeRepairBlocked", repair.held, dedupe_seconds=_TOLD_AGAIN)
-        again = self._release.core.held_repair_looks_again and repair.again is not None
-        return Result(TOO_MANY_SECONDS, Wait.ALARM) if again else DONE
+        return Result(TOO_MANY_SECONDS, Wait.ALARM) if self._release.core.held_repair_looks_again else DONE
 
     def _repair(self, claim: Object, repair: Repair) -> Result:
         name = name_of(claim)
