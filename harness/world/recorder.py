@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from harness.clusters.provenance import Assertion, Launch
@@ -59,6 +61,12 @@ def _told_apart(kind: str, reason: str, message: str) -> str:
     return message if apart else ""
 
 
+@lru_cache(maxsize=64)
+def _window(seconds: float) -> int:
+    """The nanoseconds in which an event is dropped: of these times there are few."""
+    return nanoseconds(seconds)
+
+
 class Recorder:
     """Keeps everything in order of arrival."""
 
@@ -66,7 +74,9 @@ class Recorder:
         self, clock: Clock, revision: Callable[[], int] = lambda: 0, calls: Callable[[], int] = lambda: 0
     ) -> None:
         """`revision` is the cluster's: it orders assertions among writes. `calls`: how many Azure has got so far."""
-        self.events: list[Event] = []
+        self._events: list[Event] = []
+        self._untold: deque[tuple[float, Object, str, str, str, str]] = deque()
+        """Events that nobody has asked for yet, as they came: most worlds are never asked."""
         self.lines: list[LogLine] = []
         self.assertions: list[Assertion] = []
         self.launches: list[Launch] = []
@@ -100,11 +110,19 @@ class Recorder:
             about = meta["name"] if reason in _BY_NAME else meta.get("uid") or f"{kind}/{meta['name']}"
             slot = (source, reason, about, _told_apart(kind, reason, message))
             last = self._last.get(slot)
-            if last is not None and now - last < nanoseconds(dedupe_seconds):
+            if last is not None and now - last < _window(dedupe_seconds):
                 return False
             self._last[slot] = now
-        self.events.append(Event(self._clock.seconds, key_of(obj), type, reason, message, source))
+        self._untold.append((self._clock.seconds, obj, type, reason, message, source))
         return True
+
+    @property
+    def events(self) -> list[Event]:
+        """All events, oldest first."""
+        while self._untold:
+            at, obj, *told = self._untold.popleft()
+            self._events.append(Event(at, key_of(obj), *told))
+        return self._events
 
     def forget(self, source: str = "karpenter") -> None:
         """A controller's process ends: the next one has told nothing yet, and tells anew what it finds."""

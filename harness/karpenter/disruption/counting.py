@@ -137,13 +137,13 @@ class _Words:
 
     def __init__(self, view: View, candidates: Sequence[Candidate], *, settled: bool) -> None:
         self._view, self._candidates, self._settled = view, candidates, settled
-        self._pods: dict[str, tuple[Object, ...]] = {}
 
     def of(self, node: StateNode) -> str:
         """The text about one of the candidates."""
-        if not self._pods:
-            self._pods = {each.state.name: each.pods for each in self._candidates}
-        pods = self._view.simulations.hurried_of(node.name, self._pods[node.name], settled=self._settled)
+        one: Candidate | None = node.remembered.get(Candidate)
+        if one is None:  # a wait in between has made its machine anew
+            one = next(each for each in self._candidates if each.state is node)
+        pods = self._view.simulations.hurried_of(node.name, one.pods, settled=self._settled)
         return sentence(hurried_text(self._view, pods))
 
 

@@ -61,8 +61,7 @@ class Outcome:
 
 
 def _stranded_text(stranded: Sequence[str], reason: Callable[[str], str]) -> str:
-    text = "not all pods would schedule, "
-    text += "".join(f"{pod} => {reason(pod)} " for pod in stranded[:_NAMED])
+    text = "".join(["not all pods would schedule, ", *[f"{pod} => {reason(pod)} " for pod in stranded[:_NAMED]]])
     if len(stranded) >= _NAMED:
         text += f" and {len(stranded) - _NAMED} other(s)"
     return text
@@ -209,7 +208,8 @@ def foresee(
 
 def hurried_text(view: View, hurried: Mapping[str, str]) -> str:
     """Core's sentence about pods (``namespace/name``) that would go to nodes which are not initialized, by the names of these."""
-    return _stranded_text(sorted(hurried), lambda pod: _too_early(view.node_by_name[hurried[pod]]))
+    nodes = view.node_by_name
+    return _stranded_text(sorted(hurried), lambda pod: _too_early(nodes[hurried[pod]]))
 
 
 def _told_outcome(view: View, nodeclaims: tuple[PlannedNodeClaim, ...], told: Foretold) -> Outcome:

@@ -6,6 +6,7 @@ Core ``pkg/events/recorder.go``: of the events of one reason about one object on
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, repeat
 from operator import itemgetter
 
@@ -21,6 +22,10 @@ _About = tuple[str, str, str]
 _Quiet = NodeEvents | tuple[NodeRow, int]
 """Events about a node that nobody words yet; of a row, the row and the place in it."""
 
+_Heard = tuple[str, int | None, int]
+"""An event's message, when it got through, and until when others are hidden here and dropped where they are published."""
+
+_NOTHING: _Heard = ("", None, 0)
 _SPARE = 256
 
 
@@ -32,9 +37,7 @@ class EventDeduplication:
 
     def __init__(self, clock: Clock, publish: Callable[[SchedulingEvent], bool]) -> None:
         self._clock, self._publish = clock, publish
-        self._heard: dict[_About, tuple[str, int]] = {}
-        self._dropped: dict[_About, int] = {}
-        """Until when events are hidden here and dropped where they are published."""
+        self._heard: dict[_About, _Heard] = {}
         self._silent: dict[Hashable, int] = {}
         """The same of all that is said of a node for a reason."""
         self._silent_nodes: dict[str, dict[StateNode, int]] = {}
@@ -108,7 +111,7 @@ class EventDeduplication:
         for event in events:
             self._say(event)
         if told.hides:
-            self._silent[told.about] = min((self._dropped.get(_about(event), 0) for event in events), default=0)
+            self._silent[told.about] = min([self._heard[_about(event)][2] for event in events], default=0)
 
     def _sorted_out(self) -> dict[Hashable, list[_Quiet]]:
         """What nothing was heard of, by what it is about."""
@@ -130,21 +133,22 @@ class EventDeduplication:
         self._said.add(event)
         if len(self._said) == said:
             return
-        about, now, window = _about(event), self._clock.now, nanoseconds(event.dedupe_seconds)
-        message, since = self._heard.get(about, ("", None))
+        about, now, window = _about(event), self._clock.now, _window(event.dedupe_seconds)
+        message, since, dropped = self._heard.get(about, _NOTHING)
         if since is None or now >= since + window:
-            self._heard[about], since = (event.message, now), now
+            message, since = event.message, now
         elif message != event.message:
             self._hidden.append(since + window)
         if self._publish(event):
-            self._dropped[about] = since + window
+            dropped = since + window
+        self._heard[about] = message, since, dropped
 
     def _hidden_until(self, event: SchedulingEvent) -> int | None:
         """When a dropped event of this turn would get through; None where the one that hides it has the same text."""
-        message, since = self._heard[_about(event)]
-        if event in self._said or message == event.message:
+        message, since, _ = self._heard[_about(event)]
+        if since is None or event in self._said or message == event.message:
             return None
-        return since + nanoseconds(event.dedupe_seconds)
+        return since + _window(event.dedupe_seconds)
 
     def unheard(self, before: int | None = None) -> int | None:
         """The next moment at which a dropped event of this turn would get through, or ``before`` where that comes first (None: neither)."""
@@ -182,3 +186,9 @@ def _worded(told: _Quiet) -> NodeEvents:
 
 def _about(event: SchedulingEvent) -> _About:
     return event.kind, event.object, event.reason
+
+
+@lru_cache(maxsize=64)
+def _window(seconds: float) -> int:
+    """For how long an event is hidden: of these times there are few."""
+    return nanoseconds(seconds)

@@ -99,11 +99,10 @@ class ClusterActions:
     def say(self, *events: SchedulingEvent) -> bool:
         """Publishes events about objects that exist. Returns whether none of them was dropped."""
         heard = True
-        for each in events:
-            namespace, _, name = each.object.rpartition("/")
-            obj = self._view.get(each.kind, name, namespace)
-            told = each.type, each.reason, each.message
-            heard &= obj is not None and self._sink.event(obj, *told, dedupe_seconds=each.dedupe_seconds)
+        for kind, name, type, reason, message, dedupe_seconds in events:
+            namespace, _, own = name.rpartition("/")
+            obj = self._view.get(kind, own, namespace)
+            heard &= obj is not None and self._sink.event(obj, type, reason, message, dedupe_seconds=dedupe_seconds)
         return heard
 
     def _untaint(self, name: str) -> None:

@@ -161,8 +161,10 @@ class Outlook:
             return None
         others, slots = self._others, self._slots
         ahead, least = (self._taken, -self._taken) if self._counts_all else (self._idle, 0)
-        at = bisect(others, own.first)
-        end = bisect(others, own.last, at)
+        # those after more of the others than there are places find none
+        most = min(len(others), ahead + len(slots))
+        at = bisect(others, own.first, 0, most)
+        end = bisect(others, own.last, at, most)
         if at == end:  # all of them stand together
             first = max(least, at - ahead)
             passed = max(0, -first)  # these find initialized nodes
