@@ -26,7 +26,7 @@ def node(number, cores, initialized):
 
 
 def queued(pod):
-    return SimpleNamespace(pod=pod, shape=SHAPE, key=pod["name"], rank=(0, 0, "", pod["name"]))
+    return SimpleNamespace(pod=pod, shape=SHAPE, place=((0, 0), pod["name"], FIT, pod["name"]))
 
 
 def pods(random, count, on):

@@ -66,7 +66,7 @@ class Scheduler:
         options, self._rules = ground.options, ground.rules
         self._best_effort, self._algebra, self._shapes = ground.best_effort, ground.algebra, ground.shapes
         self._pending = shaped(queue := [ground.queued(pod) for pod in pods])
-        self._largest_first = sorted(range(len(queue)), key=lambda each: queue[each].rank)
+        self._largest_first = sorted(range(len(queue)), key=lambda each: queue[each].place)
         self._ties = Ties(options.draw, ground.state.snapshot.number)
         self._topology = Topology(
             self._algebra,

@@ -2,24 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Final
 
 from harness.karpenter.scheduling.likeness.filling import is_filler
 from harness.karpenter.scheduling.nodes.settling import is_exempt
-from harness.karpenter.scheduling.pods.queue import QueuedPod
+from harness.karpenter.scheduling.pods.queue import FIT, KEY, Place, QueuedPod
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.kube.api.objects import Object, spec_of
 
 __all__ = ["FIT", "KEY", "Asking", "Place"]
 
 _NONE: frozenset[str] = frozenset()
-
-Place = tuple[int, int, str, str, int, str]
-"""Rank, fit and key of a pod; in one tuple, which is compared in a third of the time."""
-
-FIT: Final = 4
-KEY: Final = 5
-"""Where fit and key of a pod stand in its place."""
 
 
 class Asking:
@@ -67,7 +59,7 @@ class Asking:
     def of(cls, queued: Callable[[Object], QueuedPod], pods: Iterable[Object]) -> "Asking":
         """What these pods ask for. Raises what ``queued`` raises."""
         found = [queued(pod) for pod in pods]
-        places = sorted((*each.rank, each.shape.fit, each.key) for each in found)
+        places = sorted([each.place for each in found])
         made = cls(
             {each.shape.fit: each.shape for each in found},
             len(places),
@@ -78,7 +70,7 @@ class Asking:
         made._places = places
         for each in found:
             node = "" if is_exempt(each.pod, ()) else spec_of(each.pod).get("nodeName") or "-"
-            made._bound.setdefault(node, []).append(each.key)
+            made._bound.setdefault(node, []).append(each.place[KEY])
         return made
 
     @classmethod

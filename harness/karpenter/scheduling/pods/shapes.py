@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 class PodShape:
     """One relaxation step of equal pods.
 
+    ``size`` is CPU and memory, negative, in billionths: the same object for all shapes of a size, so that it is quickly compared.
     ``requirements`` include the heaviest preferred node affinity term, ``strict`` do not. ``amounts`` are requests in billionths.
     ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled
     when the step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an
@@ -72,6 +73,7 @@ class PodShape:
         "required_anti",
         "required_pods",
         "requirements",
+        "size",
         "spread_groups",
         "step",
         "steps",
@@ -91,6 +93,7 @@ class PodShape:
         self.repeating = any(each.get("matchLabelKeys") for each in preferences.spread)
         self.requests: ResourceList = {}
         self.amounts: tuple[tuple[str, int], ...] = ()
+        self.size = (0, 0)
         self.host_ports: tuple[HostPort, ...] = ()
         self.requirements: RequirementSet
         self.strict: RequirementSet
@@ -160,6 +163,7 @@ _OF_THE_POD = (
     "required_anti",
     "required_pods",
     "requirements",
+    "size",
     "strict",
     "volume_claims",
     "volume_problem",
@@ -188,6 +192,7 @@ class ShapeCatalog:
         self._claims_in = claims_in
         self._shapes: dict[Hashable, PodShape] = {}
         self._fits: dict[Hashable, int] = {}
+        self._sizes: dict[tuple[int, int], tuple[int, int]] = {}
 
     def of(self, pod: Object) -> PodShape:
         """The shape of a pod before any relaxation. Raises QuantityError and ValueError for what no API server admits."""
@@ -208,6 +213,8 @@ class ShapeCatalog:
             shape = self._shapes[key] = PodShape(pod, Preferences.of(pod, ignored=self._ignored))
             shape.requests = requests_for_pods((pod,))
             shape.amounts = tuple(sorted((name, quantity.nano) for name, quantity in shape.requests.items()))
+            size = _size(shape.requests)
+            shape.size = self._sizes.setdefault(size, size)
             shape.host_ports = host_ports(pod)
             shape.claims_resources = self._claims_in.found(pod)
             if claims:
@@ -263,6 +270,11 @@ class ShapeCatalog:
             requirement_from_api(each, vocabulary=self._algebra.vocabulary)
             for each in term.get("matchExpressions") or ()
         ]
+
+
+def _size(requests: ResourceList) -> tuple[int, int]:
+    cpu, memory = requests.get("cpu"), requests.get("memory")
+    return -(cpu.nano if cpu else 0), -(memory.nano if memory else 0)
 
 
 def _chooses(shape: PodShape) -> bool:
