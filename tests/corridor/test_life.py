@@ -3,7 +3,7 @@
 import pytest
 
 from harness.kube.api.objects import copy_json
-from harness.testing import nodeclass, nodepool, pod, requirement
+from harness.testing import nodeclaim, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from tests.corridor.conftest import SMALL, requires
 
@@ -271,3 +271,30 @@ def test_apply_again_changes_what_the_file_says_and_keeps_the_rest(walk):
     assert pool["spec"]["template"]["metadata"]["labels"] == {"a": "1"}
     assert pool["metadata"]["annotations"]["karpenter.sh/nodepool-hash"]
     assert pool["status"]["conditions"]
+
+
+def test_a_nodeclaim_without_its_aksnodeclass_is_told_so_and_goes() -> None:
+    world = World()
+    size = requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5")
+    world.apply(nodeclass(), nodeclaim(size, nodeclass="none"))
+    world.advance(60)
+    told = [(event.reason, event.message) for event in world.events]
+    assert told[0] == ("NodeClassResolutionError", "Failed resolving NodeClass")
+    assert told[1][0] == "InsufficientCapacityError"
+    assert told[1][1].endswith('resolving node class, AKSNodeClass.karpenter.azure.com "none" not found')
+    assert world.list("NodeClaim") == []
+
+
+def test_an_aksnodeclass_that_goes_is_as_one_that_is_not_there_without_that_event() -> None:
+    world = World()
+    claim = nodeclaim(requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5"), nodeclass="other")
+    held = nodeclass("other")
+    held["metadata"]["finalizers"] = ["example.com/held"]
+    world.apply(held)
+    world.settle()
+    world.delete("AKSNodeClass", "other")
+    world.apply(claim)
+    world.advance(60)
+    reasons = [event.reason for event in world.events]
+    assert "InsufficientCapacityError" in reasons
+    assert "NodeClassResolutionError" not in reasons

@@ -9,7 +9,7 @@ from harness.engine.ports import ADMIN
 from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.kube.api.objects import Object
 from harness.kube.api.status import ApiError
-from harness.testing import deployment, node, nodeclaim, nodeclass, nodepool, pod, requirement
+from harness.testing import deployment, nodeclass, nodepool, pod, requirement
 from harness.world import World
 
 MINUTE = 60.0
@@ -314,41 +314,12 @@ def test_a_static_nodepool_that_wants_fewer_nodes_gives_some_up():
     assert len([each for each in of.list("NodeClaim") if "deletionTimestamp" not in each["metadata"]]) == 1
 
 
-@pytest.mark.parametrize("left", [True, False])
-def test_who_hears_of_repairs_that_wait(left: bool):
-    """Of a NodeClaim without a NodePool too, but not of one whose NodePool is gone (core pkg/controllers/node/health/controller.go)."""
-    size = requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5")
-    made = [nodeclaim(size, requirement("karpenter.sh/capacity-type", "on-demand"), name=name) for name in ("a", "b")]
-    if not left:
-        for each in made:
-            each["metadata"]["labels"] = {"karpenter.sh/nodepool": "gone"}
-    of = world(*made, options={"feature_gates": {"NodeRepair": "true"}})
-    assert len(of.list("Node")) == 2
-    for each in of.list("Node"):
-        machine = each["spec"]["providerID"].removeprefix("azure://")
-        of.cloud.request("POST", f"{machine}/powerOff", query={"api-version": "2025-04-01"})
-    of.advance(13 * MINUTE)
-    assert messages(of, "NodeRepairBlocked") == (
-        {"more then 20% nodes are unhealthy in the cluster"} if left else set()
-    )
-
-
-@pytest.mark.parametrize(("release", "left"), [("1.14.0", 0), ("1.6.5", 2)])
-def test_a_repair_that_waits_looks_again_when_there_are_more_nodes(release: str, left: int):
-    of = world(
-        pool(),
-        pod("a", cpu="5"),
-        pod("b", cpu="5"),
-        karpenter=release,
-        options={"feature_gates": {"NodeRepair": "true"}},
-    )
-    for each in of.list("Node"):
-        machine = each["spec"]["providerID"].removeprefix("azure://")
-        of.cloud.request("POST", f"{machine}/powerOff", query={"api-version": "2025-04-01"})
-    first = {each["metadata"]["name"] for each in of.list("NodeClaim")}
-    assert len(first) == 2
-    of.advance(13 * MINUTE)
-    of.apply(*(node(f"own{number}", labels={"karpenter.sh/nodepool": "default"}) for number in range(10)))
-    of.advance(6 * MINUTE)
-    there = [each for each in of.list("NodeClaim") if "deletionTimestamp" not in each["metadata"]]
-    assert len(first & {each["metadata"]["name"] for each in there}) == left
+def test_a_pod_that_goes_makes_a_node_wait_anew():
+    of = world(pool(), deployment("web", 2))
+    of.advance(2 * MINUTE)
+    assert conditions(of, "Consolidatable") == ["Consolidatable"]
+    of.apply(deployment("web", 1))
+    of.advance(2)
+    assert conditions(of, "Consolidatable") == []
+    of.advance(MINUTE)
+    assert conditions(of, "Consolidatable") == ["Consolidatable"]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from harness.engine.clock import SECOND
 from harness.engine.ports import ADMIN
+from harness.kube.api.objects import Key
 from harness.nodes.node_leases import NodeLeases
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
@@ -27,6 +31,8 @@ def test_each_node_of_a_machine_renews_its_lease_as_long_as_the_machine_runs() -
     assert later is not None
     assert later["spec"]["renewTime"] > first["spec"]["renewTime"]
     assert [each["metadata"]["name"] for each in world.list("Lease", namespace="kube-node-lease")] == [node]
+    written = [entry.at for entry in world.journal.of(Key("Lease", "kube-node-lease", node)) if entry.error is None]
+    assert {after - before for before, after in pairwise(written)} == {10 * SECOND}
     world.cluster.writer(ADMIN).delete("NodeClaim", world.list("NodeClaim")[0]["metadata"]["name"])
     world.delete("Pod", "p1")
     world.advance(120)

@@ -10,6 +10,8 @@ import pytest
 from harness.conformance.ops.catalog import instance_types
 from harness.karpenter.overlays.evaluation import Evaluation, Verdict, adjusted_price, evaluate
 from harness.karpenter.releases import provider
+from harness.testing import nodepool
+from harness.world import World
 
 RELEASE, BEFORE = provider("1.14.0"), provider("1.7.2")
 SIZE, ZONE, CAPACITY_TYPE = (
@@ -128,3 +130,11 @@ def test_lists_keep_their_identity_and_nodepools_that_were_not_looked_at_have_no
     assert found.apply("default", TYPES) is found.apply("default", TYPES)
     with pytest.raises(KeyError):
         found.apply("other", TYPES)
+
+
+def test_what_fails_is_tried_again_after_twice_as_long() -> None:
+    world = World(karpenter="1.10.2", options={"feature_gates": {"NodeOverlay": "true"}})
+    world.apply(nodepool(nodeclass="none"))
+    world.advance(0.1)
+    failed = [line.at for line in world.log if line.controller == "nodeoverlay"]
+    assert failed == [0.0, 0.005, 0.015, 0.035, 0.075]
