@@ -50,6 +50,36 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "2",
     ): "a nanosecond: periods are whole seconds",
     (
+        "harness/karpenter/disruption/loop.py",
+        "_Rest.__init__",
+        "False",
+        "True",
+    ): "each turn sets both before it reads them",
+    (
+        "harness/karpenter/disruption/events/deduplication.py",
+        "EventDeduplication._say_of_node",
+        "0",
+        "1",
+    ): "it is compared with a turn's beginning, and none begins in the first nanosecond",
+    (
+        "harness/karpenter/scheduling/nodeclaims/planned.py",
+        "PlannedNodeClaim.truncate",
+        "self.mask.bit_count() > self._rules.max_instance_types",
+        "self.mask.bit_count() >= self._rules.max_instance_types",
+    ): "the cheapest of as many as there may be are all of them",
+    (
+        "harness/karpenter/scheduling/nodes/listed.py",
+        "ordered_changes",
+        "place(new) <= place(old)",
+        "place(new) < place(old)",
+    ): "what is new at the same place comes with the next comparison",
+    (
+        "harness/karpenter/scheduling/topology/topology.py",
+        "Topology._step",
+        "1",
+        "2",
+    ): "steps are put in order and never counted",
+    (
         "harness/karpenter/lifecycle/nodes/termination.py",
         "NodeTermination._steps",
         "claim is None or conditions is None",
