@@ -169,14 +169,8 @@ class Counting:
         self.settled, self._refuses, self._simulations = settled, refuses, situation.view.simulations
         self._word = _Words(situation.view, candidates, settled=settled).of
         self._row: NodeRow | None = None
-        knows = self._simulations.displaced.knows_budgets
-        outlooks = None if knows else self._simulations.counting(settled=settled)
-        if outlooks is None:
-            self._verdicts = [_PASSED_OVER if passes_over(each) else _ASKED for each in candidates]
-        else:
-            kept = _Kinds.of(situation, outlooks)
-            self._verdicts = self._told(kept, kept.of_all(situation, candidates, outlooks.asked), outlooks)
-        self._distinct = [each for each in dict.fromkeys(self._verdicts) if each.kind is not None or not each.stays]
+        self._verdicts: list[_Verdict] = []
+        self._distinct: list[_Verdict] = []
 
     def left(self, late: Callable[[float], bool] | None = None) -> Iterator[int]:
         """The places of the candidates that do not stay for all that counting tells: a simulation tells more.
@@ -185,6 +179,11 @@ class Counting:
         virtual time that simulations have taken whether it is up: then the next place is yielded, whatever stands there.
         """
         at, end = 0, len(self._candidates)
+        if end and self._begins():  # often the first goes: then nobody has to look at the others
+            yield at
+            at += 1
+        if at < end:
+            self._count()
         while at < end:
             if late is None or not late(self._situation.seconds):
                 at = self._pass_by(at, late)
@@ -193,6 +192,22 @@ class Counting:
             self._row = None  # whoever is asked instead may say something, or simulate, on which other answers may rest
             yield at
             at += 1
+
+    def _begins(self) -> bool:
+        """Whether nothing was counted in this cluster yet, and the method asks for the first candidate."""
+        return _Kinds not in self._situation.view.lasting and not self._passes_over(self._candidates[0])
+
+    def _count(self) -> None:
+        """Finds the verdict about each candidate."""
+        candidates = self._candidates
+        knows = self._simulations.displaced.knows_budgets
+        outlooks = None if knows else self._simulations.counting(settled=self.settled)
+        if outlooks is None:
+            self._verdicts = [_PASSED_OVER if self._passes_over(each) else _ASKED for each in candidates]
+        else:
+            kept = _Kinds.of(self._situation, outlooks)
+            self._verdicts = self._told(kept, kept.of_all(self._situation, candidates, outlooks.asked), outlooks)
+        self._distinct = [each for each in dict.fromkeys(self._verdicts) if each.kind is not None or not each.stays]
 
     def _told(self, kept: _Kinds, kinds: Sequence[_Kind], outlooks: Outlooks) -> list[_Verdict]:
         """The verdict about each candidate."""
