@@ -7,6 +7,8 @@ _LEAVES = "elements past the parents have no children, so nothing sinks"
 _NEVER_MET = "both loops before stop at a key that is one side's or the other's, so i and j never meet here"
 _EQUAL_BEFORE = "what stands before equals the pivot when this is called, so it is passed over"
 _COUNTS_CHANGES = "whether the number is another one than before is all that is asked of it"
+_SET_BEFORE = "each turn sets it before it reads it"
+_FIRST_NANOSECOND = "it is compared with a turn's beginning, and none begins in the first nanosecond"
 _SORT = "harness/kube/go/sort.py"
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
@@ -17,19 +19,24 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "state.timing.graph_lag >= 0",
     ): "without a lag what is remembered is the present",
     ("fakeazure/catalog/tables.py", "sizes", "like >= 0", "like > 0"): _FIRST_FAMILY,
-    ("fakeazure/catalog/tables.py", "sizes", "0", "1"): _FIRST_FAMILY,
-    ("fakeazure/market/imports.py", "_entries", "200", "201"): "where the text of a wrong entry is cut off",
+    ("fakeazure/catalog/tables.py", "sizes", "like >= 0", "like >= 1"): _FIRST_FAMILY,
+    (
+        "fakeazure/market/imports.py",
+        "_entries",
+        'f"no list of {what}: an entry is {entry!r}"[:200]',
+        'f"no list of {what}: an entry is {entry!r}"[:201]',
+    ): "where the text of a wrong entry is cut off",
     (
         "fakeazure/catalog/tables.py",
         "read",
-        "31",
-        "32",
+        "wbits=31",
+        "wbits=32",
     ): "zlib reads gzip with 32, too, by what the file says of itself",
     (
         "harness/karpenter/disruption/budgets.py",
         "unreadable",
-        "100",
-        "101",
+        'allowed_disruptions(nodepool, 100, "", now)',
+        'allowed_disruptions(nodepool, 101, "", now)',
     ): "how many nodes there are makes no budget unreadable",
     (
         "harness/karpenter/disruption/methods/balanced.py",
@@ -46,21 +53,33 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
         "harness/karpenter/disruption/loop.py",
         "DisruptionController._at",
-        "1",
-        "2",
+        "max(moment - self._began, 1)",
+        "max(moment - self._began, 2)",
     ): "a nanosecond: periods are whole seconds",
     (
         "harness/karpenter/disruption/loop.py",
         "_Rest.__init__",
-        "False",
-        "True",
-    ): "each turn sets both before it reads them",
+        "self.rested = False",
+        "self.rested = True",
+    ): _SET_BEFORE,
+    (
+        "harness/karpenter/disruption/loop.py",
+        "_Rest.__init__",
+        "self.unfinished = False",
+        "self.unfinished = True",
+    ): _SET_BEFORE,
     (
         "harness/karpenter/disruption/events/deduplication.py",
         "EventDeduplication._say_of_node",
-        "0",
-        "1",
-    ): "it is compared with a turn's beginning, and none begins in the first nanosecond",
+        "self._silent.get(told.about, 0)",
+        "self._silent.get(told.about, 1)",
+    ): _FIRST_NANOSECOND,
+    (
+        "harness/karpenter/disruption/events/deduplication.py",
+        "EventDeduplication._say_of_node",
+        "default=0",
+        "default=1",
+    ): _FIRST_NANOSECOND,
     (
         "harness/karpenter/scheduling/nodeclaims/planned.py",
         "PlannedNodeClaim.truncate",
@@ -76,8 +95,8 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
         "harness/karpenter/scheduling/topology/topology.py",
         "Topology._step",
-        "1",
-        "2",
+        "base.steps + 1",
+        "base.steps + 2",
     ): "steps are put in order and never counted",
     (
         "harness/karpenter/lifecycle/nodes/termination.py",
@@ -85,8 +104,13 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "claim is None or conditions is None",
         "claim is None and conditions is None",
     ): "there are conditions where there is a NodeClaim",
-    ("harness/karpenter/lifecycle/marks.py", "Marks._set", "1", "2"): _COUNTS_CHANGES,
-    ("harness/karpenter/provisioning/provisioner.py", "Provisioner._route", "1", "2"): _COUNTS_CHANGES,
+    ("harness/karpenter/lifecycle/marks.py", "Marks._set", "self.changes += 1", "self.changes += 2"): _COUNTS_CHANGES,
+    (
+        "harness/karpenter/provisioning/provisioner.py",
+        "Provisioner._route",
+        "self._changes += 1",
+        "self._changes += 2",
+    ): _COUNTS_CHANGES,
     (
         "harness/kube/api/quantity.py",
         "_parse",
@@ -113,9 +137,9 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): _LAST_DIGIT,
     ("harness/kube/go/durations.py", "_fraction", "value * 10 + int(digit)", "value * 10 - int(digit)"): _LAST_DIGIT,
     ("harness/kube/go/sort.py", "choose_pivot", "length >= 8", "length > 8"): _SHORT,
-    ("harness/kube/go/sort.py", "choose_pivot", "8", "9"): _SHORT,
+    ("harness/kube/go/sort.py", "choose_pivot", "length >= 8", "length >= 9"): _SHORT,
     ("harness/kube/go/sort.py", "_Sorter.scatter", "length < 8", "length <= 8"): _SHORT,
-    ("harness/kube/go/sort.py", "_Sorter.scatter", "8", "9"): _SHORT,
+    ("harness/kube/go/sort.py", "_Sorter.scatter", "length < 8", "length < 9"): _SHORT,
     (_SORT, "_Sorter.heap", "(length - 1) // 2", "(length - 1) * 2"): _LEAVES,
     (_SORT, "_Sorter.heap", "length - 1", "length + 1"): _LEAVES,
     (_SORT, "_Sorter.insertion", "low + 1", "low - 1"): "elements up to the first are where they are already",
@@ -128,8 +152,8 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
         "harness/karpenter/scheduling/nodes/fleet.py",
         "StateNodes._renew",
-        "1",
-        "2",
+        "(1, counted[0])",
+        "(2, counted[0])",
     ): "places are compared only: 2 comes behind 0 as well as 1 does",
 }
 """(file, function, expression before, after) → why nothing can come of it."""

@@ -28,11 +28,17 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 _ASKS = '__original__ = getattr(__import__("builtins"), "__original__", lambda number: True)'
 """Imports nothing, as tests look at what is imported; where a process knows of no switch, the code runs as it was written."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LINES = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return
+_Placed = ast.expr | ast.keyword | ast.stmt
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change: an expression of a function replaced by another. ``start`` and ``end`` are bytes of the file."""
+    """One change: an expression of a function replaced by another.
+
+    ``before`` and ``after`` name it: a number or a truth value with what stands around it, as ``1`` alone tells nobody which.
+    ``put`` is the text that comes in place of the bytes from ``start`` to ``end``.
+    """
 
     path: str
     function: str
@@ -41,6 +47,7 @@ class Mutant:
     after: str
     start: int
     end: int
+    put: str
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -52,7 +59,7 @@ class Mutant:
 
     def applied(self, source: bytes) -> bytes:
         """The file with the change."""
-        return source[: self.start] + f"({self.after})".encode() + source[self.end :]
+        return source[: self.start] + f"({self.put})".encode() + source[self.end :]
 
 
 def mutants(path: str, source: bytes) -> Iterator[Mutant]:
@@ -61,13 +68,33 @@ def mutants(path: str, source: bytes) -> Iterator[Mutant]:
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
+
+    def span(node: _Placed) -> tuple[int, int]:
+        return starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
+
     for name, function in _functions(tree, ""):
+        around = {below: node for node in ast.walk(function) for below in ast.iter_child_nodes(node)}
         for node in _expressions(function):
             for changed in _changes(node):
-                start = starts[node.lineno - 1] + node.col_offset
-                end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[operator]
-                before = " ".join(source[start:end].decode().split())
-                yield Mutant(path, name, node.lineno, before, ast.unparse(changed), start, end)
+                (start, end), put = span(node), ast.unparse(changed)
+                before, after = _text(source[start:end]), put
+                if isinstance(node, ast.Constant):
+                    first, last = span(_named(node, around))
+                    before = _text(source[first:last])
+                    after = _text(source[first:start] + put.encode() + source[end:last])
+                yield Mutant(path, name, node.lineno, before, after, start, end, put)
+
+
+def _named(literal: ast.Constant, around: Mapping[ast.AST, ast.AST]) -> _Placed:
+    """The smallest expression, keyword or statement of one line's kind in which a literal stands."""
+    node: ast.AST = literal
+    while isinstance(above := around[node], ast.UnaryOp | ast.Slice):
+        node = above
+    return above if isinstance(above, ast.expr | ast.keyword | _LINES) else literal
+
+
+def _text(source: bytes) -> str:
+    return " ".join(source.decode().split())
 
 
 def switched(source: bytes, numbered: Mapping[int, Mutant]) -> bytes:
@@ -76,7 +103,7 @@ def switched(source: bytes, numbered: Mapping[int, Mutant]) -> bytes:
     for number, mutant in numbered.items():
         size = mutant.end - mutant.start
         pieces.append((mutant.start, 1, -size, "(("))
-        pieces.append((mutant.end, 0, size, f") if __original__({number}) else ({mutant.after}))"))
+        pieces.append((mutant.end, 0, size, f") if __original__({number}) else ({mutant.put}))"))
     changed, done = [], 0
     for place, _, _, text in sorted(pieces):
         changed += [source[done:place], text.encode()]
