@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from tests.mutants.equivalent import EQUIVALENT
+from tests.mutants.equivalent import Equivalents
 from tests.mutants.places import Mutant, mutants
 from tests.mutants.trial import MOST, Copy, Fate
 
@@ -26,6 +27,7 @@ class Side(StrEnum):
     CLOUD = "fakeazure"
 
 
+_PRINTED = re.compile(rf"^.*\b(?:{Fate.SURVIVED}|{Fate.UNREACHED}) \([^)]*\): ([^:]+):\d+: (.*)$", re.MULTILINE)
 GOALS = {Side.MODEL: 95, Side.CLOUD: 90}
 """How many percent of the changes of each side some test should notice."""
 
@@ -41,18 +43,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=MOST, help=f"of tests that are asked about a change (default {MOST:g})"
     )
+    parser.add_argument(
+        "--again", type=Path, metavar="FILE", help="try what an earlier run printed of changes that no test noticed"
+    )
     parser.add_argument("--verbose", action="store_true", help="print each change that was noticed too")
     options = parser.parse_args(arguments)
     packages = options.packages.split(",")
     if missing := [name for name in packages if not (PROJECT / name).is_dir()]:
         parser.error(f"no such folder: {', '.join(missing)}")
+    if options.again and not options.again.is_file():
+        parser.error(f"no such file: {options.again}")
+    equivalents = Equivalents()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Copy(PROJECT, Path(folder))
-        chosen = drawn(places(copy.root, packages), options.changes, options.seed)
+        found = places(copy.root, packages)
+        if options.again:
+            chosen = unnoticed(found, options.again.read_text(encoding="utf-8"))
+        else:
+            chosen = drawn(found, options.changes, options.seed)
         fates: dict[Mutant, Fate] = {}
         for number, verdict in copy.tried(chosen, options.tests.split(","), options.workers, options.seconds):
             mutant, fate = chosen[number], verdict.fate
-            if fate is Fate.SURVIVED and mutant.identity in EQUIVALENT:
+            if fate in (Fate.SURVIVED, Fate.UNREACHED) and equivalents.has(mutant):
                 fate = Fate.EQUIVALENT
             fates[mutant] = fate
             if fate is not Fate.KILLED or options.verbose:
@@ -89,6 +101,12 @@ def drawn(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
     of_cloud = chance.sample(cloud, min(half, len(cloud)))
     of_model = chance.sample(model, min(count - len(of_cloud), len(model)))
     return [found[number] for number in sorted(of_model + of_cloud)]
+
+
+def unnoticed(found: Sequence[Mutant], printed: str) -> list[Mutant]:
+    """The changes that a run printed as survived or unreached, wherever their lines have moved; those that are gone are left out."""
+    named = set(_PRINTED.findall(printed))
+    return [mutant for mutant in found if (mutant.path, *str(mutant).split(": ", 1)[1:]) in named]
 
 
 def table(fates: dict[Mutant, Fate], packages: Sequence[str]) -> str:

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.mutants.__main__ import drawn, places, table
-from tests.mutants.equivalent import EQUIVALENT
+from tests.mutants.__main__ import drawn, places, table, unnoticed
+from tests.mutants.equivalent import Equivalents
 from tests.mutants.jobs import TIMED_OUT, Job, done, may_compute
 from tests.mutants.places import Mutant, mutants, switched
 from tests.mutants.session import Asked, within
@@ -262,7 +262,26 @@ def test_the_table_counts_by_package_beside_the_goals() -> None:
     ]
 
 
+def test_what_a_run_printed_is_tried_again_wherever_its_lines_are_now() -> None:
+    found = [*mutants("room.py", SOURCE)]
+    first, second, last = found[0], found[1], found[-1]
+    moved = str(last).replace(f":{last.line}:", ":90:")
+    printed = f"1/3 survived (7 tests): {first}\n2/3 killed (a.py::b): {second}\n3/3 unreached (0 tests): {moved}\n"
+    assert unnoticed(found, printed) == [first, last]
+    assert unnoticed(found, "4/4 survived (1 tests): room.py:1: Room.full: gone  →  away") == []
+
+
+def test_an_equivalent_change_is_named_with_what_comes_of_it_or_without(tmp_path: Path) -> None:
+    (tmp_path / "shop.yaml").write_text(
+        "room.py:\n- in: Room.full\n  because: nobody is a half\n  changes: [3 - 1 → 3 + 1, guests >= 3 - 1, 9 - 1]\n"
+    )
+    found, named = [*mutants("room.py", SOURCE)], Equivalents(tmp_path)
+    assert [change.after for change in found if named.has(change)] == ["guests > 3 - 1", "3 + 1"]
+    assert [each.before for each in named.missing("room.py", found)] == ["9 - 1"]
+
+
 def test_what_counts_as_equivalent_is_there() -> None:
-    for path in {identity[0] for identity in EQUIVALENT}:
-        found = {mutant.identity for mutant in mutants(path, (ROOT / path).read_bytes())}
-        assert {identity for identity in EQUIVALENT if identity[0] == path} <= found
+    named = Equivalents()
+    for path in named.paths():
+        assert named.missing(path, mutants(path, (ROOT / path).read_bytes())) == []
+    assert all(each.because for each in named.all)
