@@ -157,3 +157,24 @@ def test_the_new_node():
 @pytest.mark.parametrize(("zone", "name"), [("2", "southcentralus-2"), ("", "0")])
 def test_zones_as_the_cloud_provider_names_them(zone, name):
     assert machine(zone=zone).topology_zone == name
+
+
+@pytest.mark.parametrize(
+    ("threshold", "left"),
+    [("memory.available<10%", "7730941133"), ("memory.available<12.5%", "7Gi"), ("memory.available<1Gi", "7Gi")],
+)
+def test_a_threshold_of_eviction_may_be_a_share_of_the_memory(threshold, left):
+    plan = boot_plan(machine(f'KUBELET_FLAGS="--eviction-hard={threshold}"'), kubernetes_version="1.34.0")
+    assert allocatable(plan, {"memory": "8Gi"}) == {"memory": left}
+
+
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_variables_of_the_script_stand_in_either_quotes(quote):
+    script = f"KUBELET_FLAGS={quote}--max-pods=31{quote}\nKUBERNETES_VERSION={quote}1.34.2{quote}"
+    plan = boot_plan(machine(script), kubernetes_version="1.0.0")
+    assert (plan.max_pods, plan.kubernetes_version) == (31, "1.34.2")
+
+
+def test_a_kubelet_of_unknown_version_refuses_no_flag():
+    script = 'KUBELET_FLAGS="--cloud-config=/x --azure-container-registry-config=/y"'
+    assert boot_plan(machine(script), kubernetes_version="").unknown_flag is None
