@@ -15,7 +15,7 @@ class Log(Objects):
 
     def add(self, name: str) -> None:
         self.revision += 1
-        obj: dict[str, Any] = {"kind": "Pod", "metadata": {"name": name, "uid": f"uid-{name}"}}
+        obj: dict[str, Any] = {"kind": "Pod", "metadata": {"name": name, "uid": f"uid-{name}"}, "spec": {}}
         self._keep(Key("Pod", "", name), None, obj)
         self._tell(Change(ChangeType.ADDED, obj, None, self.revision))
 

@@ -292,3 +292,20 @@ def test_the_journal_has_the_same_entries_whenever_it_is_read():
     ]
     assert [each.verb for each in own] == [each.verb for each in own_again]
     assert [each.error is not None for each in own].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda admin: admin.update({**config(), "kind": "Thing"}),
+        lambda admin: admin.patch("Thing", "c", {}),
+        lambda admin: admin.delete("Thing", "c"),
+        lambda admin: admin.scale("ConfigMap", "c", "default", 2),
+        lambda admin: admin.patch("ConfigMap", "c", {"status": {}}, namespace="default", subresource="status"),
+    ],
+    ids=["update", "patch", "delete", "scale", "status"],
+)
+def test_a_kind_or_subresource_that_is_not_served_is_not_found(cluster, write):
+    cluster.admin.create(config())
+    told = (404, "NotFound", "the server could not find the requested resource")
+    assert refusal(lambda: write(cluster.admin)) == told

@@ -10,7 +10,7 @@ from harness.clusters.client.paths import path_of
 from harness.engine.ports import Identity, PatchType
 from harness.kube.api.kinds import KINDS, Kind, served
 from harness.kube.api.objects import Object, name_of, namespace_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, not_served
 
 __all__ = ["RestWriter", "Witness"]
 
@@ -66,7 +66,7 @@ class RestWriter:
         """Replaces an object, or a subresource of it."""
         kind = served(obj.get("apiVersion") or "", obj.get("kind") or "")
         if kind is None:
-            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+            raise not_served()
         name = name_of(obj)
         path = path_of(kind, namespace_of(obj) or "default", name, subresource, api_version=obj["apiVersion"])
         return self._do("PUT", kind, path, body=obj, dry_run=dry_run)
@@ -190,5 +190,5 @@ class RestWriter:
 def _known(kind: str) -> Kind:
     found = KINDS.get(kind)
     if found is None:
-        raise ApiError(404, "NotFound", "the server could not find the requested resource")
+        raise not_served()
     return found

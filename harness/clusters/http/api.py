@@ -15,7 +15,7 @@ from harness.clusters.memory.writer import MemoryWriter
 from harness.engine.ports import ADMIN, Change, Identity, PatchType
 from harness.kube.api.kinds import Kind
 from harness.kube.api.objects import Object, name_of, namespace_of
-from harness.kube.api.status import ApiError, bad_request, not_found
+from harness.kube.api.status import ApiError, bad_request, not_found, not_served
 
 __all__ = ["Answer", "Api", "Request", "Stream"]
 
@@ -75,13 +75,9 @@ class Api:
             return Answer(200, document)
         target = parse(request.path, self._kinds)
         if target is None:
-            raise ApiError(404, "NotFound", f"the server could not find the requested resource ({request.path})")
+            raise not_served(request.path)
         if target.subresource and target.subresource not in subresources(target.kind):
-            raise ApiError(
-                404,
-                "NotFound",
-                f"the server could not find the requested resource ({target.kind.plural}/{target.subresource})",
-            )
+            raise not_served(f"{target.kind.plural}/{target.subresource}")
         self._check_query(request)
         if target.kind in EVENT_KINDS:
             return Answer(*self._events.answer(request.method, target, request.body))

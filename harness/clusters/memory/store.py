@@ -19,7 +19,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity
 from harness.kube.api.kinds import KINDS, Kind, served
 from harness.kube.api.objects import Key, Object, copy_json, differ, frozen, is_held
-from harness.kube.api.status import ApiError, already_exists, conflict, not_found, precondition_failed
+from harness.kube.api.status import ApiError, already_exists, conflict, not_found, not_served, precondition_failed
 
 _API_VERBS: Mapping[str, str] = {"bind": "create"}
 
@@ -111,7 +111,7 @@ class Store(Objects):
         new = copy_json(obj)
         kind = served(new.get("apiVersion") or "", new.get("kind") or "")
         if kind is None:
-            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+            raise not_served()
         meta = new.get("metadata") or {}
         key = Key(kind.kind, self._namespace(kind, meta), meta.get("name") or "")
         return self._replace("update", key, kind, lambda _: new, identity, subresource, dry_run)
@@ -129,7 +129,7 @@ class Store(Objects):
         """Applies a pure function to the stored object and stores what it answers (patches, scale, binding)."""
         kind = KINDS.get(key.kind)
         if kind is None:
-            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+            raise not_served()
         return self._replace(verb, key, kind, change, identity, subresource, dry_run)
 
     def _replace(
@@ -147,7 +147,7 @@ class Store(Objects):
         if old is None:
             raise not_found(kind, key.name)
         if subresource == "status" and not kind.status_subresource:
-            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+            raise not_served()
         sent = change(old)
         new = prepared_for_update(kind, subresource, old, sent)
         old_meta, sent_meta = old["metadata"], sent.get("metadata") or {}
@@ -192,7 +192,7 @@ class Store(Objects):
         """Deletes, or marks for deletion when finalizers or a pod's grace period hold it. Raises ApiError 404, 409."""
         kind = KINDS.get(key.kind)
         if kind is None:
-            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+            raise not_served()
         self.authorize(identity, "delete", kind, "", key)
         old = self.get(key.kind, key.name, key.namespace)
         if old is None:

@@ -12,7 +12,7 @@ from harness.engine.ports import CONTROLLER_MANAGER, Identity, PatchType
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, is_mapping, name_of, status_of, with_status
 from harness.kube.api.patch import json_patch, merge_patch, strategic_patch
-from harness.kube.api.status import ApiError, bad_request, not_found, precondition_failed
+from harness.kube.api.status import ApiError, bad_request, not_found, not_served, precondition_failed
 
 _SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
@@ -140,7 +140,7 @@ class MemoryWriter:
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
         """`…/scale`: sets the number of replicas of a workload that can be scaled."""
         if kind not in _SCALABLE:
-            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+            raise not_served()
 
         def scaled(old: Object) -> dict[str, Any]:
             return {**old, "spec": {**old["spec"], "replicas": replicas}}

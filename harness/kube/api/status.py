@@ -110,6 +110,11 @@ def precondition_failed(kind: Kind, name: str, field: str, wanted: str, actual: 
     return ApiError(409, "Conflict", text, details=details)
 
 
+def not_served(what: str = "") -> ApiError:
+    """404: the server knows no such kind or subresource; ``what`` is told behind the sentence, as kubectl shows it."""
+    return ApiError(404, "NotFound", f"the server could not find the requested resource{f' ({what})' if what else ''}")
+
+
 def rejected() -> ApiError:
     """422: a JSON patch that does not apply."""
     return ApiError(422, "Invalid", "the server rejected our request due to an error in our request")
