@@ -51,6 +51,7 @@ STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"$setElementOrder/containers": [{"name": "a"}, {"name": "b"}], "containers": [{"name": "a", "image": "y"}]},
         {"containers": [{"name": "a", "image": "y"}, {"name": "b"}]},
     ),
+    ({"labels": {"a": "1"}}, {"labels": {"$other": {"b": "2"}}}, {"labels": {"a": "1", "$other": {"b": "2"}}}),
     # finalizers are a set
     ({"finalizers": ["a", "b", "c"]}, {"$deleteFromPrimitiveList/finalizers": ["b", "d"]}, {"finalizers": ["a", "c"]}),
     ({"a/b": ["x", "y"]}, {"$deleteFromPrimitiveList/a/b": ["x"]}, {"a/b": ["y"]}),
