@@ -27,6 +27,8 @@ KEYS = {
     "example.com/x_Y.z": [],
     "kubernetes.azure.com/mode": [],
     "": ["name part must be non-empty", f"name part {RULE}"],
+    "x" * 63: [],
+    "x" * 253 + "/" + "x" * 63: [],
     "x" * 64: ["name part must be no more than 63 bytes"],
     "ü": [f"name part {RULE}"],
     "ü" * 40: ["name part must be no more than 63 bytes", f"name part {RULE}"],
@@ -50,6 +52,7 @@ def test_the_prefix_is_a_lower_case_domain() -> None:
 
 def test_label_values() -> None:
     assert label_value_errors("") == []
+    assert label_value_errors("x" * 63) == []
     assert label_value_errors("x" * 64) == ["must be no more than 63 bytes"]
     assert label_value_errors("a b")[0].startswith("a valid label must be an empty string or consist of alphanumeric")
 
@@ -62,6 +65,9 @@ def test_older_kubernetes_says_characters_and_qualified_name() -> None:
 def test_dns_names() -> None:
     assert dns_label_errors("a.b") == ["must not contain dots"]
     assert dns_subdomain_errors("a.b") == []
+    assert dns_label_errors("x" * 63) == dns_subdomain_errors("x" * 253) == []
+    assert dns_label_errors("x" * 64) == ["must be no more than 63 characters"]
+    assert dns_subdomain_errors("x" * 254) == ["must be no more than 253 characters"]
     assert dns_subdomain_errors("A.b")[0].startswith("a lowercase RFC 1123 subdomain must consist of")
 
 
@@ -99,3 +105,25 @@ def test_metadata_is_judged_alike_when_it_comes_again_and_whatever_its_texts_are
     assert judged(_Colour.BLUE) == judged("blue") == judged("blue")
     assert judged(_Colour.WRONG) == judged("not a value") == judged("not a value")
     assert [len(judged(each)) for each in _Colour] == [1, 2]
+
+
+ALL_ANNOTATIONS = 256 * 1024
+
+
+@pytest.mark.parametrize(
+    ("annotations", "too_long"),
+    [
+        ({"a": "x" * (ALL_ANNOTATIONS - 1)}, False),
+        ({"a": "x" * ALL_ANNOTATIONS}, True),
+        ({"a": "x" * (ALL_ANNOTATIONS // 2), "b": "x" * (ALL_ANNOTATIONS // 2 - 2)}, False),
+        ({"a": "x" * (ALL_ANNOTATIONS // 2), "b": "x" * (ALL_ANNOTATIONS // 2 - 1)}, True),
+        ({"ab": "ü" * (ALL_ANNOTATIONS // 2 - 1)}, False),
+        ({"abc": "ü" * (ALL_ANNOTATIONS // 2 - 1)}, True),
+        ({"abcd": "\U0001f600" * (ALL_ANNOTATIONS // 4 - 1)}, False),
+        ({"abcde": "\U0001f600" * (ALL_ANNOTATIONS // 4 - 1)}, True),
+    ],
+)
+def test_annotations_together_have_a_limit_in_bytes(annotations: dict[str, str], too_long: bool) -> None:
+    meta = {"name": "a", "annotations": annotations}
+    errors = [str(error) for error in validate_object_meta({"metadata": meta}, namespaced=False)]
+    assert errors == (["metadata.annotations: Too long: may not be more than 262144 bytes"] if too_long else [])

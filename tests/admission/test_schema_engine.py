@@ -158,6 +158,39 @@ def test_versions_of_the_server() -> None:
         api_server("latest")
 
 
+@pytest.mark.parametrize(
+    ("kubernetes", "event", "both"),
+    [
+        (
+            "1.33",
+            'v1.OwnerReference{APIVersion:"v1", Kind:"Event", Name:"e", UID:"u", Controller:(*bool)(nil), '
+            "BlockOwnerDeletion:(*bool)(nil)}",
+            '[{"apiVersion":"v1","kind":"Node","name":"a","uid":"1","controller":true},'
+            '{"apiVersion":"v1","kind":"Node","name":"b","uid":"2","controller":true}]',
+        ),
+        (
+            "1.34",
+            '{"apiVersion":"v1","kind":"Event","name":"e","uid":"u"}',
+            '[{"apiVersion":"v1","kind":"Node","name":"a","uid":"1","controller":true},'
+            '{"apiVersion":"v1","kind":"Node","name":"b","uid":"2","controller":true}]',
+        ),
+    ],
+)
+def test_owners_that_are_refused(kubernetes: str, event: str, both: str) -> None:
+    def refused(*owners: Object) -> list[str]:
+        pool = changed(nodepool(), "metadata", to={"name": "neg", "ownerReferences": list(owners)})
+        return [str(error) for error in admit(pool, crds=CRDS, kubernetes=kubernetes).errors]
+
+    assert refused({"apiVersion": "v1", "kind": "Event", "name": "e", "uid": "u"}) == [
+        f"metadata.ownerReferences: Invalid value: {event}: /v1, Kind=Event is disallowed from being an owner"
+    ]
+    a, b = ({"apiVersion": "v1", "kind": "Node", "name": n, "uid": u, "controller": True} for n, u in ("a1", "b2"))
+    assert refused(a, b) == [
+        f"metadata.ownerReferences: Invalid value: {both}: Only one reference can have Controller set to true. "
+        'Found "true" in references for Node/a and Node/b'
+    ]
+
+
 def test_integers_have_the_range_of_their_format_since_1_36() -> None:
     huge = nodeclass(maxPods=1 << 40)
     texts = {v: [str(e) for e in admit(huge, crds=CRDS, kubernetes=v).errors] for v in ("1.35.0", "1.36.0")}
@@ -231,6 +264,8 @@ def test_unknown_fields_can_be_kept() -> None:
         (r"[$]\$", r"[$]\$"),
         (r"\s[\s]", r"[\t\n\f\r ][\t\n\f\r ]"),
         (r"[]$]$", r"[]$]\Z"),
+        (r"[^]$]$", r"[^]$]\Z"),
+        (r"[^a]$", r"[^a]\Z"),
         (r"a\z", r"a\Z"),
     ],
 )

@@ -68,10 +68,12 @@ def merge_diff(old: Any, new: Any) -> dict[str, Any]:
 
 
 def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> Any:
-    """A strategic merge patch on a core object, with `$patch: delete|replace` and `$deleteFromPrimitiveList/`."""
-    if patch.get("$patch") == "replace":
-        return {k: copy_json(v) for k, v in patch.items() if k != "$patch"}
+    """A strategic merge patch on a core object, with `$patch: delete|replace`, `$retainKeys` and `$deleteFromPrimitiveList/`."""
+    if "$patch" in patch:
+        return _directed(patch)
     result: dict[str, Any] = dict(target) if is_mapping(target) else {}
+    if "$retainKeys" in patch:
+        result = {key: value for key, value in result.items() if key in patch["$retainKeys"]}
     for key, value in patch.items():
         directive = key[:1] == "$"
         if not directive and value.__class__ is str:
@@ -79,7 +81,7 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
         elif directive and key.startswith("$deleteFromPrimitiveList/"):
             name = key.split("/", 1)[1]
             result[name] = [each for each in result.get(name) or () if each not in value]
-        elif directive and (key.startswith(("$setElementOrder/", "$retainKeys")) or key == "$patch"):
+        elif directive and key.startswith(("$setElementOrder/", "$retainKeys")):
             continue
         elif value is None:
             result.pop(key, None)
@@ -95,6 +97,17 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
         else:
             result[key] = copy_json(value)
     return result
+
+
+def _directed(patch: Mapping[str, Any]) -> dict[str, Any]:
+    """What a mapping becomes that says itself what is to happen to the one that is there."""
+    directive = patch["$patch"]
+    if directive == "replace":
+        return {key: copy_json(value) for key, value in patch.items() if key != "$patch"}
+    if directive == "delete":
+        return {}
+    # an error that the API server does not expect
+    raise ApiError(500, "", f"unknown patch type: {go_text(directive)} in map: {go_text(patch)}")
 
 
 def merge_key_of(parent: str, field: str) -> str | None:
@@ -113,7 +126,7 @@ def _merge_list(present: Sequence[Any], patch: Sequence[Any], merge_key: str, fi
         if each.get("$patch") == "delete":
             merged.pop(each[merge_key], None)
         elif each.get("$patch") == "replace":
-            return [copy_json(other) for other in patch if other is not each]
+            return [copy_json(other) for other in patch if "$patch" not in other]
         else:
             merged[each[merge_key]] = strategic_patch(merged.get(each[merge_key]), each, field)
     return list(merged.values())
@@ -151,8 +164,10 @@ def _add(document: Any, path: str, value: Any) -> Any:
     parent = _find(document, parts[:-1])
     if isinstance(parent, list):
         index = len(parent) if parts[-1] == "-" else int(parts[-1])
-        if index > len(parent):
-            raise IndexError(f"index {index} out of bounds")
+        if index < 0:  # the API server's library counts from behind the last
+            index += len(parent) + 1
+        if not 0 <= index <= len(parent):
+            raise IndexError(f"index {parts[-1]} out of bounds")
         parent.insert(index, copy_json(value))
     else:
         parent[parts[-1]] = copy_json(value)

@@ -1,0 +1,119 @@
+"""What the patch types of the API make of parts of objects (apimachinery's strategicpatch, evanphx/json-patch)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.kube.api.patch import json_patch, strategic_patch
+from harness.kube.api.status import ApiError
+
+STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    # ports are told apart by the port in a service, by that of the container in a pod
+    (
+        {"spec": {"ports": [{"port": 80}, {"port": 443}]}},
+        {"spec": {"ports": [{"port": 80, "targetPort": 8080}]}},
+        {"spec": {"ports": [{"port": 80, "targetPort": 8080}, {"port": 443}]}},
+    ),
+    (
+        {"containers": [{"name": "a", "ports": [{"containerPort": 80}, {"containerPort": 443}]}]},
+        {"containers": [{"name": "a", "ports": [{"containerPort": 443, "name": "tls"}]}]},
+        {"containers": [{"name": "a", "ports": [{"containerPort": 80}, {"containerPort": 443, "name": "tls"}]}]},
+    ),
+    # items that go, and lists that are replaced whole
+    (
+        {"containers": [{"name": "a"}, {"name": "b"}]},
+        {"containers": [{"name": "a", "$patch": "delete"}]},
+        {"containers": [{"name": "b"}]},
+    ),
+    (
+        {"containers": [{"name": "a"}, {"name": "b"}]},
+        {"containers": [{"name": "c"}, {"$patch": "replace"}, {"name": "d"}]},
+        {"containers": [{"name": "c"}, {"name": "d"}]},
+    ),
+    (
+        {"containers": [{"name": "a"}]},
+        {"containers": [{"name": "a", "$patch": "delete"}, {"name": "c"}, {"$patch": "replace"}]},
+        {"containers": [{"name": "c"}]},
+    ),
+    # mappings that are emptied or replaced, and one of which only some keys stay
+    ({"labels": {"a": "1"}}, {"labels": {"$patch": "delete"}}, {"labels": {}}),
+    ({"labels": {"a": "1"}}, {"labels": {"$patch": "replace", "b": "2"}}, {"labels": {"b": "2"}}),
+    (
+        {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}}},
+        {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}},
+        {"strategy": {"type": "Recreate"}},
+    ),
+    # what kubectl apply sends of a list that keeps its order
+    (
+        {"containers": [{"name": "a", "image": "x"}, {"name": "b"}]},
+        {"$setElementOrder/containers": [{"name": "a"}, {"name": "b"}], "containers": [{"name": "a", "image": "y"}]},
+        {"containers": [{"name": "a", "image": "y"}, {"name": "b"}]},
+    ),
+    ({"labels": {"a": "1"}}, {"labels": {"$other": {"b": "2"}}}, {"labels": {"a": "1", "$other": {"b": "2"}}}),
+    # finalizers are a set
+    ({"finalizers": ["a", "b", "c"]}, {"$deleteFromPrimitiveList/finalizers": ["b", "d"]}, {"finalizers": ["a", "c"]}),
+    ({"a/b": ["x", "y"]}, {"$deleteFromPrimitiveList/a/b": ["x"]}, {"a/b": ["y"]}),
+    ({"finalizers": ["a", "b"]}, {"finalizers": ["b"]}, {"finalizers": ["a", "b"]}),
+    ({"finalizers": ["a"]}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
+    ({}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
+]
+
+
+@pytest.mark.parametrize(("target", "patch", "expected"), STRATEGIC)
+def test_a_strategic_merge(target: dict[str, Any], patch: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert strategic_patch(target, patch) == expected
+
+
+def test_a_strategic_merge_refuses_a_directive_that_it_does_not_know() -> None:
+    with pytest.raises(ApiError, match=r"unknown patch type: merge in map: map\[\$patch:merge a:1\]") as raised:
+        strategic_patch({"labels": {"a": "1"}}, {"labels": {"$patch": "merge", "a": "1"}})
+    assert raised.value.code == 500
+
+
+@pytest.mark.parametrize(
+    ("operation", "path", "value", "expected"),
+    [
+        ("add", "/0", 9, [9, 1, 2]),
+        ("add", "/1", 9, [1, 9, 2]),
+        ("add", "/2", 9, [1, 2, 9]),
+        ("add", "/-", 9, [1, 2, 9]),
+        ("add", "/-1", 9, [1, 2, 9]),
+        ("add", "/-3", 9, [9, 1, 2]),
+        ("replace", "/0", 9, [9, 2]),
+        ("replace", "/1", 9, [1, 9]),
+        ("replace", "/-1", 9, [1, 9]),
+        ("replace", "/-2", 9, [9, 2]),
+        ("remove", "/0", None, [2]),
+        ("remove", "/-1", None, [1]),
+    ],
+)
+def test_a_json_patch_of_a_list(operation: str, path: str, value: Any, expected: list[Any]) -> None:
+    patch = [{"op": operation, "path": f"/a/b{path}", "value": value}]
+    assert json_patch({"a": {"b": [1, 2]}}, patch) == {"a": {"b": expected}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "path"),
+    [
+        ("add", "/a/3"),
+        ("add", "/a/-4"),
+        ("add", "/a/x"),
+        ("replace", "/a/2"),
+        ("replace", "/a/-"),
+        ("replace", "/a/-3"),
+        ("remove", "/a/2"),
+        ("remove", "/a/-3"),
+        ("test", "/a/2"),
+    ],
+)
+def test_a_json_patch_of_an_item_that_is_not_there(operation: str, path: str) -> None:
+    with pytest.raises(ApiError) as raised:
+        json_patch({"a": [1, 2]}, [{"op": operation, "path": path, "value": 1}])
+    assert raised.value.code == 422
+
+
+def test_a_json_patch_below_an_item_of_a_list() -> None:
+    patch = [{"op": "replace", "path": "/a/0/b", "value": 2}, {"op": "replace", "path": "/a/0/c", "value": 3}]
+    assert json_patch({"a": [{"b": 1}]}, patch) == {"a": [{"b": 2, "c": 3}]}
