@@ -193,3 +193,25 @@ def test_a_spec_that_is_refused_is_refused_again() -> None:
         with pytest.raises(ApiError, match=r"spec\.nodeSelector"):
             created(sent, cluster)
     assert cluster.view.list("Pod") == []
+
+
+NOT_READY = "node.kubernetes.io/not-ready"
+
+
+@pytest.mark.parametrize(
+    ("taints", "added"),
+    [
+        ([], True),
+        ([{"key": NOT_READY, "effect": "NoSchedule"}], False),
+        ([{"key": NOT_READY, "value": "x", "effect": "NoSchedule"}], False),
+        ([{"key": NOT_READY, "effect": "NoExecute"}], True),
+        ([{"key": "team", "effect": "NoSchedule"}], True),
+        ([{"key": "team", "effect": "NoExecute"}, {"key": NOT_READY, "effect": "NoSchedule"}], False),
+    ],
+)
+def test_a_new_node_keeps_pods_away_until_it_is_ready(taints: list[dict[str, str]], added: bool) -> None:
+    """plugin/pkg/admission/nodetaint: a taint is the same by key and effect."""
+    made = testing.node("a", "4", "8Gi")
+    stored = created({**made, "spec": {**made.get("spec", {}), "taints": taints}})
+    wanted = [*taints, {"key": NOT_READY, "effect": "NoSchedule"}] if added else taints
+    assert stored["spec"]["taints"] == wanted

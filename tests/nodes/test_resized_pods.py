@@ -40,3 +40,18 @@ def test_a_resize_that_no_node_can_give_is_not_counted(
 ) -> None:
     """k8s.io/component-helpers resource.PodRequests, determineContainerReqs."""
     assert str(pod_requests(resized(asked, runs, let_in, *conditions))["cpu"]) == cpu
+
+
+@pytest.mark.parametrize(
+    ("init", "cpu"),
+    [
+        ({"restartPolicy": "Always"}, "5"),  # a sidecar: 1 beside what runs of it
+        ({}, "2"),  # has ended when the containers start: what is asked for
+    ],
+)
+def test_of_init_containers_only_what_sidecars_run_with_counts(init: dict[str, str], cpu: str) -> None:
+    """k8s.io/component-helpers resource.AggregateContainerRequests."""
+    made = resized("1", "1", "1")
+    made["spec"]["initContainers"] = [{"name": "i", "resources": {"requests": {"cpu": "2"}}, **init}]
+    made["status"]["initContainerStatuses"] = [{"name": "i", "resources": {"requests": {"cpu": "4"}}}]
+    assert str(pod_requests(made)["cpu"]) == cpu

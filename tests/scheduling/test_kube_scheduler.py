@@ -11,9 +11,11 @@ from harness.kube.api.labels import HOSTNAME, ZONE
 from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.filters import Filters
+from harness.kube.scheduling.loads import load_of_incoming
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule, scores
-from harness.kube.scheduling.soft_spread import sibling_selector
+from harness.kube.scheduling.scores import allocation
+from harness.kube.scheduling.soft_spread import Neighbours, SoftSpread, sibling_selector
 from harness.testing import deployment, node, nodeclass, nodepool, pod
 from harness.world import World
 from tests.scheduling.kube_scheduler_cases import answer, recorded
@@ -102,6 +104,44 @@ def test_siblings_are_those_of_services_and_of_the_controller() -> None:
     ]
     owner = {"kind": "StatefulSet", "spec": {"selector": {"matchLabels": {"app": "web"}}}}
     assert str(sibling_selector(asking, [service], lambda *_: owner)) == "app=web,tier=front"
+
+
+@pytest.mark.parametrize(("spec", "said"), [({"selector": {"app": "web"}}, "app=web"), ({}, "None")])
+def test_siblings_of_a_replication_controller(spec: dict[str, Any], said: str) -> None:
+    asking = running("asking")
+    asking["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "ReplicationController", "name": "web", "uid": "w", "controller": True}
+    ]
+    assert str(sibling_selector(asking, [], lambda *_: {"kind": "ReplicationController", "spec": spec})) == said
+
+
+def test_a_zone_without_a_name_is_a_zone() -> None:
+    nameless = info("a", running("one"), zone="")
+    counted = Neighbours(running("asking"), WEB)
+    # one sibling by hostname and by zone, weight ln(1 + 2) each; maxSkew - 1 is 2 and 4: 8.20
+    assert counted.counts([counted.count("a", nameless)], 1) == [8]
+    spread = SoftSpread.of(running("asking"), [nameless], [nameless], WEB)
+    assert spread is not None
+    assert spread.count(nameless) == 8
+
+
+@pytest.mark.parametrize(
+    ("allocatable", "score"),
+    [({}, 0), ({"memory": "400Mi"}, 50), ({"cpu": "400m"}, 75), ({"cpu": "400m", "memory": "400Mi"}, 62)],
+)
+def test_what_a_node_does_not_have_is_not_judged(allocatable: dict[str, str], score: int) -> None:
+    """Of a container that requests nothing 100m and 200Mi are assumed (noderesources/least_allocated.go)."""
+    bare = NodeInfo({"metadata": {"name": "a"}, "status": {"allocatable": allocatable}})
+    assert allocation(load_of_incoming(pod("asking", "", "")), bare, KNOWN[1]) == score
+
+
+@pytest.mark.parametrize(("weight", "together"), [({"weight": 10}, [200, 0]), ({"weight": 0}, [0, 0]), ({}, [0, 0])])
+def test_a_wish_without_weight_is_none(weight: dict[str, int], together: list[int]) -> None:
+    term = {"topologyKey": HOSTNAME, "labelSelector": {"matchLabels": {"app": "web"}}}
+    wish = {"preferredDuringSchedulingIgnoredDuringExecution": [{**weight, "podAffinityTerm": term}]}
+    infos = [info("a", running("there")), info("b")]
+    found = totals(running("asking", affinity={"podAffinity": wish}), infos, None, KNOWN[1])
+    assert [each.together for each in found.values()] == together
 
 
 def test_a_claim_for_one_pod_alone() -> None:

@@ -1,0 +1,76 @@
+"""What may change of a pod that is there (pkg/apis/core/validation ValidatePodUpdate), and weights of what pods prefer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.kube.admission.core_validation import pod_update_errors
+from harness.kube.admission.pod_validation import pod_spec_errors
+
+GRACE = "terminationGracePeriodSeconds"
+
+
+def fields(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
+    return [each.field for each in pod_update_errors({"spec": after}, {"spec": before})]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "refused"),
+    [
+        ({GRACE: -1}, {GRACE: 1}, False),
+        ({GRACE: -30}, {GRACE: 1}, False),
+        ({GRACE: -1}, {GRACE: 2}, True),
+        ({GRACE: -1}, {GRACE: 0}, True),
+        ({GRACE: -1}, {GRACE: -2}, True),
+        ({GRACE: -1}, {}, True),
+        ({GRACE: 0}, {GRACE: 1}, True),
+        ({GRACE: 30}, {GRACE: 1}, True),
+        ({}, {GRACE: 1}, True),
+        ({GRACE: -1}, {GRACE: 1, "nodeName": "a"}, True),
+    ],
+)
+def test_only_a_negative_grace_period_becomes_1(before: dict[str, Any], after: dict[str, Any], refused: bool) -> None:
+    assert fields(before, after) == (["spec"] if refused else [])
+
+
+ZONE = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["1"]}]}
+THERE = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [ZONE]}}}
+APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}}
+
+
+@pytest.mark.parametrize(
+    ("gated", "after", "refused"),
+    [
+        (True, {"affinity": THERE}, False),
+        (True, {"nodeSelector": {"zone": "1"}}, False),
+        (True, {"affinity": APART}, True),
+        (True, {"affinity": {**THERE, **APART}}, True),
+        (True, {"nodeName": "a"}, True),
+        (False, {"affinity": THERE}, True),
+        (False, {"nodeSelector": {"zone": "1"}}, True),
+    ],
+)
+def test_a_pod_at_a_gate_may_be_told_of_nodes_but_not_of_pods(
+    gated: bool, after: dict[str, Any], refused: bool
+) -> None:
+    before = {"schedulingGates": [{"name": "wait"}]} if gated else {}
+    assert fields(before, {**before, **after}) == (["spec"] if refused else [])
+
+
+@pytest.mark.parametrize("kind", ["nodeAffinity", "podAffinity", "podAntiAffinity"])
+@pytest.mark.parametrize(
+    ("weight", "shown"), [({}, 0), ({"weight": 0}, 0), ({"weight": -1}, -1), ({"weight": 101}, 101)]
+)
+def test_weights_are_from_1_to_100(kind: str, weight: dict[str, int], shown: int) -> None:
+    (error,) = pod_spec_errors({"affinity": preferred(kind, **weight)})
+    at = f"spec.affinity.{kind}.preferredDuringSchedulingIgnoredDuringExecution[0].weight"
+    assert (error.field, error.value, error.detail) == (at, shown, "must be in the range 1-100")
+    assert pod_spec_errors({"affinity": preferred(kind, weight=1)}) == []
+    assert pod_spec_errors({"affinity": preferred(kind, weight=100)}) == []
+
+
+def preferred(kind: str, **weight: int) -> dict[str, Any]:
+    said = {"preference": ZONE} if kind == "nodeAffinity" else {"podAffinityTerm": {"topologyKey": "zone"}}
+    return {kind: {"preferredDuringSchedulingIgnoredDuringExecution": [{**said, **weight}]}}
