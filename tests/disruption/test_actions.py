@@ -12,6 +12,7 @@ from harness.engine.clock import Clock
 from harness.karpenter.disruption.controller import Unmarked
 from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.scheduling import SchedulingEvent
 from harness.kube.api.objects import condition
 from harness.kube.api.status import ApiError
 from tests.disruption.fleet import Json, machine
@@ -108,3 +109,30 @@ def test_who_goes_meanwhile_is_no_mistake_and_a_refusal_is(kind: str) -> None:
         with pytest.raises(Unmarked) as refused:
             actions(Cluster(node, claim, refused={kind: code})).mark_disrupted(state, "Empty")
         assert str(refused.value) == text
+
+
+@pytest.mark.parametrize(
+    ("names", "heard", "published"),
+    [
+        (["a"], True, ["a"]),
+        (["a", "b"], True, ["a", "b"]),
+        (["a", "gone"], False, ["a"]),
+        (["gone", "a"], False, ["a"]),
+        (["dropped", "a"], False, ["dropped", "a"]),
+        ([], True, []),
+    ],
+)
+def test_events_are_heard_where_their_object_is_and_nobody_drops_them(
+    names: list[str], heard: bool, published: list[str]
+) -> None:
+    told: list[str] = []
+
+    def event(obj: Json, *said: str, dedupe_seconds: float) -> bool:
+        told.append(obj["name"])
+        return obj["name"] != "dropped"
+
+    view = SimpleNamespace(get=lambda kind, name, namespace: None if name == "gone" else {"name": name})
+    made: Any = ClusterActions
+    acting = made(view, None, SimpleNamespace(event=event), Clock(), None, None)
+    said = [SchedulingEvent("Node", name, "Normal", "DisruptionBlocked", "text", 120.0) for name in names]
+    assert (acting.say(*said), told) == (heard, published)

@@ -12,6 +12,7 @@ from harness.karpenter.disruption.methods.balanced import (
     announce_pools,
     approves,
     can_pass,
+    nodepool_costs,
     nodepool_totals,
 )
 from harness.karpenter.disruption.simulating import Outcome
@@ -146,3 +147,24 @@ def test_each_nodepool_that_approves_is_told_of_a_command_about_several_nodes(ma
     scores = {"pool": Score(0.3, 0.3), "other": Score(0.1, 0.3)}
     announce_pools(made, several, scores, taken=True)
     assert [(each.kind, each.object) for each in made.events] == [("NodePool", "pool")]
+
+
+@pytest.mark.parametrize(
+    ("labels", "costs"),
+    [
+        ({}, {"pool": 0.2}),
+        ({"karpenter.sh/nodepool": "gone"}, {}),
+        ({"karpenter.sh/nodepool": None}, {}),
+        ({"node.kubernetes.io/instance-type": None}, {}),
+        ({"topology.kubernetes.io/zone": None}, {}),
+        ({"karpenter.sh/capacity-type": None}, {}),
+    ],
+)
+def test_nodeclaims_cost_what_their_labels_say_and_nothing_where_one_is_missing(
+    labels: dict[str, str | None], costs: dict[str, float]
+) -> None:
+    """Core pkg/state/cost/cost.go."""
+    node, claim = machine("a")
+    all_labels = {**claim["metadata"]["labels"], **labels}
+    claim["metadata"]["labels"] = {key: value for key, value in all_labels.items() if value is not None}
+    assert nodepool_costs(situation([(node, claim)]).view) == costs

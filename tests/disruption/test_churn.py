@@ -51,3 +51,13 @@ def test_a_change_from_outside_is_a_reason() -> None:
 def test_nodes_of_workloads_that_come_and_go_are_no_circle() -> None:
     churn = Churn()
     assert not any(churn.departs([departure(n, n * 60, n * 60 + 60, "Empty")]) for n in range(4 * BOUND))
+
+
+def test_what_was_made_a_second_before_counts_as_made_afterwards() -> None:
+    """Creation times are whole seconds."""
+    churn = Churn()
+    made = [(0, 60), (59, 120), (119, 180), (179, 240), (239, 300)]
+    assert [churn.departs([departure(n, *times)]) is not None for n, times in enumerate(made)] == [False] * 4 + [True]
+    earlier = Churn()
+    made = [(0, 60), (58, 120), (118, 180), (178, 240), (238, 300)]
+    assert not any(earlier.departs([departure(n, *times)]) for n, times in enumerate(made))

@@ -5,7 +5,9 @@ from collections import Counter
 import pytest
 
 from benchmarks.week import week
+from harness.karpenter.disruption import counting as counts_of_nodes
 from harness.karpenter.disruption import simulating
+from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.counting import Counting
 from harness.karpenter.disruption.methods import consolidation, drift
 from harness.karpenter.disruption.methods.replacing import replacement
@@ -47,6 +49,9 @@ def compared(monkeypatch):
             text = row.at(place).message
             if outcome.stranded:
                 assert text.lower() == outcome.text().lower()
+                known = candidate.state.remembered.pop(Candidate)
+                assert counting._word(candidate.state) == text, "also where the machine was made anew"
+                candidate.state.remembered[Candidate] = known
             else:
                 assert text == replacement(situation, (candidate,), outcome.nodeclaims)
             counts["too early" if outcome.stranded else "not replaced"] += 1
@@ -83,3 +88,15 @@ def test_in_random_worlds(seed, compared):
 def test_in_a_week(compared):
     week(14)
     assert min(compared[each] for each in ("one", "several", "too early", "not replaced", "rows")) > 20
+
+
+def test_in_a_week_in_which_nothing_is_kept_of_nodes_that_are_no_candidates(compared, monkeypatch):
+    monkeypatch.setattr(counts_of_nodes, "_SPARE", -1_000_000)
+    week(14)
+    assert min(compared[each] for each in ("too early", "not replaced", "rows")) > 20
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_in_random_worlds_in_which_nothing_is_kept_of_nodes_that_are_no_candidates(seed, compared, monkeypatch):
+    monkeypatch.setattr(counts_of_nodes, "_SPARE", -1_000_000)
+    some_days(seed)

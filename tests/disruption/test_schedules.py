@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from harness.engine.clock import parse
+from harness.karpenter.disruption.budgets import UNLIMITED, allowed_disruptions
+from harness.karpenter.disruption.changes import budget_changes
 from harness.karpenter.disruption.schedules import Schedule, ScheduleError, is_within
 from harness.kube.go.durations import parse_duration
+from tests.disruption.fleet import nodepool
 
 WEDNESDAY = "2026-01-07T10:30:00Z"
 
@@ -82,3 +85,26 @@ def test_hits_come_as_robfig_cron_has_them() -> None:
         else:
             found = Schedule.parse(text).next_after(datetime.fromisoformat(moment))
             assert (found.isoformat().replace("+00:00", "Z") if found else "") == said, (text, moment)
+
+
+@pytest.mark.parametrize(
+    ("budget", "moments"),
+    [
+        ({"schedule": "0 11 * * *", "duration": "1h"}, {"2026-01-07T11:00:00Z", "2026-01-07T12:00:00Z"}),
+        ({"schedule": "0 10 * * *", "duration": "1h"}, {"2026-01-08T10:00:00Z", "2026-01-07T11:00:00Z"}),
+        ({"schedule": "0 11 * * *"}, {"2026-01-07T11:00:00Z"}),
+        ({"schedule": "30 10 * * *"}, {"2026-01-08T10:30:00Z"}),
+        ({"schedule": "0 11 * * *", "duration": "soon"}, set()),
+        ({"schedule": "soon", "duration": "1h"}, set()),
+        ({"nodes": "1"}, set()),
+    ],
+)
+def test_a_budget_changes_when_its_window_opens_and_when_it_closes(budget: dict, moments: set[str]) -> None:
+    found = budget_changes([nodepool(budgets=[budget]), nodepool(budgets=[])], parse(WEDNESDAY))
+    assert set(found) == {*map(parse, moments)}
+
+
+def test_a_window_that_lasts_no_time_is_never_open() -> None:
+    """Core pkg/apis/v1/nodepool.go, Budget.IsActive: no duration is one of zero."""
+    pool = nodepool(budgets=[{"nodes": "0", "schedule": "30 10 * * *"}])
+    assert allowed_disruptions(pool, 4, "Empty", parse(WEDNESDAY)) == UNLIMITED

@@ -94,3 +94,9 @@ def test_the_words_of_releases(release: str) -> None:
     found, _ = findings(tight("aaaa", 200.0, release), "SingleNodeConsolidation")
     assert found.timeout is not None
     assert found.timeout[0].endswith({"1.7.2": "timeout after evaluating 1 candidates"}.get(release, "timeout"))
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.25, 1.0, 1.5])
+def test_the_time_that_simulations_take_passes_however_short_it_is(seconds: float) -> None:
+    _, waits = findings(tight("a", seconds), "SingleNodeConsolidation")
+    assert waits == ([seconds] if seconds else [])

@@ -279,12 +279,11 @@ def _disrupted(candidate: Candidate) -> Disrupted:
 
 def _departure(candidate: Candidate, started: Started, at: float) -> Departure:
     drifted = condition(candidate.nodeclaim, DRIFTED)
-    created = metadata_of(candidate.nodeclaim).get("creationTimestamp")
     return Departure(
         name_of(candidate.nodeclaim),
         candidate.pool,
         candidate.state.labels.get(INSTANCE_TYPE) or "",
-        parse(created) / SECOND if created else 0.0,
+        parse(metadata_of(candidate.nodeclaim)["creationTimestamp"]) / SECOND,
         at,
         started.method.reason,
         str(drifted.get("reason") or "") if drifted is not None and started.method.reason == DRIFTED else "",

@@ -63,14 +63,13 @@ class QueueActions(Protocol):
 class Execution:
     """A command under way, started at ``begun`` (nanoseconds since the start of the world).
 
-    ``initialized`` names the replacements that are initialized. ``deleted``: its candidates have been deleted. ``problem``: why it failed.
+    ``initialized`` names the replacements that are initialized. ``problem``: why it failed.
     ``looks``: how often it was checked; ``waiting``: for what, the last time.
     """
 
     started: Started
     begun: int
     initialized: set[str] = field(default_factory=set)
-    deleted: bool = False
     problem: str = ""
     looks: int = 0
     waiting: str = ""
@@ -117,7 +116,7 @@ class Queue:
             waiting, execution.problem = "", f"command reached timeout after {print_duration(taken)}"
         else:
             waiting = self._waiting(execution, now, actions)
-            if not waiting and not execution.problem and not execution.deleted:
+            if not waiting and not execution.problem:
                 self._delete(execution, actions)
             if late:
                 why = execution.problem or waiting or _NO_ERROR
@@ -173,4 +172,3 @@ class Queue:
         for each in execution.started.command.candidates:
             actions.delete(name_of(each.nodeclaim))
             actions.say(*terminating(NodeName(name_of(each.node)), NodeClaimName(name_of(each.nodeclaim)), reason))
-        execution.deleted = True

@@ -1,0 +1,71 @@
+"""Drift that core sees: instance types that nobody sells, and hashes of NodePools.
+
+Core ``pkg/controllers/nodeclaim/disruption/drift.go``, ``pkg/controllers/nodepool/hash/controller.go``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.conformance.ops.catalog import instance_types
+from harness.karpenter.disruption.conditions import core_drift, hashed
+from tests.disruption.fleet import CAPACITY, RELEASE, SIZE, ZONE, Json, machine, nodepool, size
+
+HASH, VERSION = "karpenter.sh/nodepool-hash", "karpenter.sh/nodepool-hash-version"
+KINDS = ("reserved", "on-demand", "spot")
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [
+        ({}, ""),
+        ({SIZE: "none"}, "InstanceTypeNotFound"),
+        ({ZONE: "z-2"}, "InstanceTypeNotFound"),
+        ({CAPACITY: "spot"}, "InstanceTypeNotFound"),
+        ({CAPACITY: "reserved"}, ""),  # what was reserved may have become on-demand since
+        ({CAPACITY: "reserved", ZONE: "z-2"}, "InstanceTypeNotFound"),
+    ],
+)
+def test_a_node_whose_offering_is_gone_has_drifted(labels: dict[str, str], reason: str) -> None:
+    _, claim = machine("a")
+    claim["metadata"]["labels"].update(labels)
+    types = instance_types([size("four", 4, 0.2)], RELEASE.vocabulary)
+    assert core_drift(claim, nodepool(kinds=KINDS), types, RELEASE.vocabulary) == reason
+    assert core_drift(claim, nodepool(kinds=KINDS), None, RELEASE.vocabulary) == ""
+
+
+def marked(version: str | None, *, drifted: bool = False, pool: str = "pool") -> Json:
+    _, claim = machine("a", pool=pool, conditions=("Drifted",) if drifted else ())
+    claim["metadata"]["annotations"] = {HASH: "old"} | ({} if version is None else {VERSION: version})
+    return claim
+
+
+@pytest.mark.parametrize("version", [None, "v1"])
+def test_with_a_new_version_of_hashes_nodeclaims_that_have_not_drifted_get_the_new_hash(version: str | None) -> None:
+    claims = [marked(version), marked(version, drifted=True), marked(version, pool="other")]
+    pool, (calm, drifted, foreign) = hashed(nodepool(), claims)
+    now = pool["metadata"]["annotations"]
+    assert now[HASH] not in ("", "old")
+    assert calm["metadata"]["annotations"] == {HASH: now[HASH], VERSION: now[VERSION]}
+    assert drifted["metadata"]["annotations"] == {HASH: "old", VERSION: now[VERSION]}
+    assert foreign is claims[2]
+
+
+def test_with_the_version_of_today_nodeclaims_keep_their_hash() -> None:
+    pool, _ = hashed(nodepool(), [])
+    version = pool["metadata"]["annotations"][VERSION]
+    changed = {
+        **pool,
+        "spec": {**pool["spec"], "template": {**pool["spec"]["template"], "metadata": {"labels": {"a": "b"}}}},
+    }
+    known = marked(version)
+    again, (claim,) = hashed(changed, [known])
+    assert claim is known
+    assert again["metadata"]["annotations"][HASH] != pool["metadata"]["annotations"][HASH]
+
+
+def test_a_nodeclaim_of_the_version_of_today_keeps_its_hash_when_its_nodepool_gets_that_version() -> None:
+    pool, _ = hashed(nodepool(), [])
+    known = marked(pool["metadata"]["annotations"][VERSION])
+    _, (claim,) = hashed(nodepool(), [known])
+    assert claim is known
