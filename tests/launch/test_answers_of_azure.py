@@ -80,6 +80,11 @@ def test_a_transient_failure_is_tried_four_times_with_growing_pauses(jitter: flo
     assert len(cloud.asked) == 4
 
 
+def test_without_chance_a_pause_is_in_the_middle() -> None:
+    cloud: Any = Cloud((503, {}, None))
+    assert waits(Arm(cloud, OPTIONS)) == ([0.84, 2.52, 5.88], 503)
+
+
 def test_what_azure_says_about_the_pause_counts_up_to_a_minute() -> None:
     for said, expected in (("60", [60.0] * 3), ("61", [])):
         assert waits(arm((429, {"Retry-After": said}, None))[0]) == (expected, 429)
