@@ -214,3 +214,18 @@ def test_a_nodeclass_that_is_not_ready_says_why_nothing_is_launched(status: str,
     with pytest.raises(LaunchError) as refused:
         launched(world, claim())
     assert str(refused.value) == text
+
+
+def test_a_nodeclass_that_is_missing_or_goes_is_not_found() -> None:
+    world = World(karpenter="1.14.0")
+    for there in (False, True):
+        if there:
+            world.apply(nodeclass())
+            world.settle()
+            finalizers = {"metadata": {"finalizers": ["example.com/stay"]}}
+            world.cluster.writer(ADMIN).patch("AKSNodeClass", "default", finalizers)
+            world.cluster.writer(ADMIN).delete("AKSNodeClass", "default")
+        with pytest.raises(LaunchError) as refused:
+            launched(world, claim())
+        text = 'resolving node class, AKSNodeClass.karpenter.azure.com "default" not found'
+        assert str(refused.value) == f"insufficient capacity, {text}"

@@ -12,6 +12,7 @@ from harness.karpenter.launch import LaunchError
 from harness.karpenter.provider.arm import Answer
 from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.promises import Promise, Promises
+from harness.kube.api.status import ApiError
 from tests.launch.test_answers_of_azure import Said, arm
 
 CLAIM: dict[str, Any] = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {"name": "x", "uid": "u"}}
@@ -21,8 +22,8 @@ HASH = "karpenter.azure.com/in-place-update-hash"
 class Cluster:
     """One NodeClaim, and what was written, said and asked for again."""
 
-    def __init__(self, present: Mapping[str, Any] | None) -> None:
-        self.present = present
+    def __init__(self, present: Mapping[str, Any] | None, refusal: ApiError | None = None) -> None:
+        self.present, self.refusal = present, refusal
         self.written: list[Any] = []
         self.said: list[str] = []
 
@@ -30,6 +31,8 @@ class Cluster:
         return self.present if (kind, name) == ("NodeClaim", "x") else None
 
     def delete(self, kind: str, name: str, uid: str) -> None:
+        if self.refusal is not None:
+            raise self.refusal
         self.written.append((kind, name, uid))
 
     def patch(self, kind: str, name: str, patch: Mapping[str, Any]) -> None:
@@ -50,9 +53,11 @@ def claim(status: str | None, uid: str = "u") -> dict[str, Any]:
     return {**CLAIM, "metadata": {"name": "x", "uid": uid}, "status": {"conditions": conditions}}
 
 
-def refused(present: Mapping[str, Any] | None, *answers: Said) -> tuple[Cluster, Result, list[str]]:
+def refused(
+    present: Mapping[str, Any] | None, *answers: Said, refusal: ApiError | None = None
+) -> tuple[Cluster, Result, list[str]]:
     """A launch whose next call Azure refuses, looked at once."""
-    cluster: Any = Cluster(present)
+    cluster: Any = Cluster(present, refusal)
     made, _ = arm(*(answers or ((200, {}, None),)))
     promises = Promises(cluster, cluster, cluster, cluster, made)
     cleaned: list[str] = []
@@ -87,6 +92,16 @@ def test_they_stay_until_the_nodeclaim_is_known_to_be_launched(status: str | Non
 def test_the_machine_of_a_nodeclaim_that_is_gone_goes(present: Mapping[str, Any] | None) -> None:
     cluster, result, cleaned = refused(present)
     assert (result, cleaned, cluster.written) == (DONE, ["x"], [])
+
+
+@pytest.mark.parametrize("code", [404, 409])
+def test_a_nodeclaim_that_goes_or_is_another_meanwhile_is_let_alone(code: int) -> None:
+    assert refused(claim("True"), refusal=ApiError(code, "Why", "why"))[1] == DONE
+
+
+def test_a_nodeclaim_that_may_not_be_deleted_is_an_error() -> None:
+    with pytest.raises(ApiError):
+        refused(claim("True"), refusal=ApiError(403, "Forbidden", "no"))
 
 
 def test_a_nodeclaim_stays_until_its_machine_is_gone() -> None:
