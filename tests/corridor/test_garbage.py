@@ -3,7 +3,7 @@
 import pytest
 
 from fakeazure.resources.graph import resource_graph
-from harness.karpenter.lifecycle.instance_provider import CloudProviderError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.testing import nodeclass, nodepool, pod
 from tests.corridor.conftest import SMALL
 
@@ -46,3 +46,21 @@ def test_an_error_of_azure_is_no_empty_list(walk, resource, options):
     world.change_azure({"faults": [{"what": "TooManyRequests", "where": {"resource": resource, "method": "*"}}]})
     with pytest.raises(CloudProviderError):
         world.karpenter.provider.list()
+
+
+def test_each_aks_machine_is_found_by_its_provider_id(walk):
+    world = five_nodes(walk, options=MACHINES)
+    provider = world.karpenter.provider
+    ids = {node["spec"]["providerID"] for node in world.list("Node")}
+    assert {provider.get(one).provider_id for one in ids} == ids
+    with pytest.raises(InstanceNotFound):
+        provider.get("azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/another")
+
+
+def test_an_aks_machine_is_asked_for_by_its_name_where_all_cannot_be_listed(walk):
+    world = five_nodes(walk, options=MACHINES)
+    claim = world.list("NodeClaim")[2]
+    name, provider_id = claim["metadata"]["name"], claim["status"]["providerID"]
+    listing = {"resource": "machines", "method": "GET"}
+    world.change_azure({"faults": [{"what": "Strange", "status": 403, "message": "no", "where": listing}]})
+    assert world.karpenter.provider.get(f"azure:///machines/{name}").provider_id == provider_id

@@ -141,6 +141,45 @@ def test_a_world_in_which_an_update_keeps_failing_comes_to_rest(walk: Any) -> No
     assert tags_of_vm(world) == {"team": "payments", "cost_center": "42"}
 
 
+@pytest.mark.parametrize(("times", "updated"), [(9, True), (10, True), (11, False)])
+def test_ten_failures_in_a_row_are_waited_for(walk: Any, times: int, updated: bool) -> None:
+    world = tagged(walk)
+    world.change_azure({"faults": [{"what": "Strange", "status": 403, "message": "no", "times": times, "where": NIC}]})
+    retag(world, **NEW)
+    assert world.settle().quiescent
+    assert (tags_of_vm(world) == {"team": "payments", "cost_center": "42"}) is updated
+
+
+@pytest.mark.parametrize(
+    ("resource", "options", "what"),
+    [
+        (
+            "virtualMachines",
+            {},
+            "processing VM instance for nodeClaim {name}: getting VM for nodeClaim {name}: getting azure VM aks-{name}: ",
+        ),
+        (
+            "machines",
+            {"provision_mode": "aksmachineapi"},
+            "processing AKS machine instance for nodeClaim {name}: getting AKS machine {name} from instance provider: ",
+        ),
+    ],
+)
+@pytest.mark.parametrize(("status", "found"), [(404, "nodeclaim not found, "), (403, "")])
+def test_a_machine_that_is_not_there_is_a_nodeclaim_that_is_not_found(
+    walk: Any, resource: str, options: dict[str, Any], what: str, status: int, found: str
+) -> None:
+    world = tagged(walk, **options)
+    where = {"resource": resource, "method": "GET"}
+    world.change_azure({"faults": [{"what": "Strange", "status": status, "message": "no", "where": where}]})
+    retag(world, **NEW)
+    world.settle()
+    (claim,) = world.list("NodeClaim")
+    start = what.format(name=claim["metadata"]["name"])
+    between = "failed to get VM instance, " if resource == "virtualMachines" and not found else ""
+    assert errors(world)[0].startswith(f"{start}{found}{between}GET https://management.azure.com/subscriptions/")
+
+
 def test_tags_that_change_while_an_update_waits_are_not_lost(walk: Any) -> None:
     world = tagged(walk)
     world.change_azure({"faults": [{"what": "TooManyRequests", "retryAfter": 30, "where": NIC}]})

@@ -7,9 +7,9 @@ adds binary fractions, so that 120 and 176 cores come out one millicore below wh
 import pytest
 
 from harness.explain.labels.probes import default_objects
-from harness.karpenter.cloudprovider import allocatable_of
+from harness.karpenter.cloudprovider import Overhead, allocatable_of
 from harness.karpenter.instancetypes.resources import overhead
-from harness.kube.api.resources import render
+from harness.kube.api.resources import parse_list, render
 from harness.world import World
 
 
@@ -56,3 +56,21 @@ def test_what_a_size_has_left_follows_its_nodeclass() -> None:
             assert each.allocatable == allocatable_of(each.capacity, each.overhead)
             left = render(each.allocatable)
             assert (left["ephemeral-storage"], left["pods"]) == (f"{spec['osDiskSizeGB']}G", str(spec["maxPods"]))
+
+
+@pytest.mark.parametrize(
+    ("pages", "memory"),
+    [
+        ({}, "3Gi"),
+        ({"hugepages-2Mi": "1Gi"}, "2Gi"),
+        ({"hugepages-2Mi": "1Gi", "hugepages-1Gi": "1Gi"}, "1Gi"),
+        ({"hugepages-1Gi": "3Gi"}, "0"),
+        ({"hugepages-1Gi": "4Gi"}, "0"),
+        ({"hugepages-1Gi": "4Gi", "hugepages-2Mi": "8Gi"}, "0"),
+    ],
+)
+def test_huge_pages_take_memory_and_leave_none_of_less_than_nothing(pages: dict[str, str], memory: str) -> None:
+    """Core pkg/cloudprovider/types.go."""
+    capacity = parse_list({"cpu": "2", "memory": "4Gi", **pages})
+    reserved = Overhead(kube_reserved=parse_list({"memory": "1Gi"}))
+    assert render(allocatable_of(capacity, reserved)) == {"cpu": "2", "memory": memory, **pages}

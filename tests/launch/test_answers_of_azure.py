@@ -80,6 +80,11 @@ def test_a_transient_failure_is_tried_four_times_with_growing_pauses(jitter: flo
     assert len(cloud.asked) == 4
 
 
+def test_without_chance_a_pause_is_in_the_middle() -> None:
+    cloud: Any = Cloud((503, {}, None))
+    assert waits(Arm(cloud, OPTIONS)) == ([0.84, 2.52, 5.88], 503)
+
+
 def test_what_azure_says_about_the_pause_counts_up_to_a_minute() -> None:
     for said, expected in (("60", [60.0] * 3), ("61", [])):
         assert waits(arm((429, {"Retry-After": said}, None))[0]) == (expected, 429)
@@ -209,3 +214,18 @@ def test_a_nodeclass_that_is_not_ready_says_why_nothing_is_launched(status: str,
     with pytest.raises(LaunchError) as refused:
         launched(world, claim())
     assert str(refused.value) == text
+
+
+def test_a_nodeclass_that_is_missing_or_goes_is_not_found() -> None:
+    world = World(karpenter="1.14.0")
+    for there in (False, True):
+        if there:
+            world.apply(nodeclass())
+            world.settle()
+            finalizers = {"metadata": {"finalizers": ["example.com/stay"]}}
+            world.cluster.writer(ADMIN).patch("AKSNodeClass", "default", finalizers)
+            world.cluster.writer(ADMIN).delete("AKSNodeClass", "default")
+        with pytest.raises(LaunchError) as refused:
+            launched(world, claim())
+        text = 'resolving node class, AKSNodeClass.karpenter.azure.com "default" not found'
+        assert str(refused.value) == f"insufficient capacity, {text}"

@@ -1,6 +1,7 @@
 """What is sent to Azure is what the real controller sent (recorded bodies of release 1.14.0)."""
 
 import base64
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from harness.karpenter.launch import MachinePlan, VmPlan
 from harness.karpenter.launch.bodies.names import machine_name, provider_id
 from harness.karpenter.launch.bodies.tags import in_place_update_hash
+from harness.karpenter.launch.failures.errors import LaunchPanic
 from tests.launch.conftest import GROUP, SUBSCRIPTION, nodeclaim, recorded_bodies
 
 Launcher = Callable[..., Any]
@@ -184,6 +186,20 @@ def test_long_names_are_hashed() -> None:
     assert long == "a-very-long-nodepool-naddxjgw-abcde"
 
 
+@pytest.mark.parametrize(("length", "start"), [(26, "n"), (27, "")])
+def test_a_name_whose_end_is_long_keeps_little_of_its_nodepool(length: int, start: str) -> None:
+    """Six digits and a dash stand before the end, 34 in all."""
+    end = f"-{'e' * length}"
+    name = machine_name(f"nodepools{end}", 34)
+    assert len(name) == 34
+    assert re.fullmatch(f"{start}[0-9a-z]{{6}}{end}", name)
+
+
+def test_a_name_whose_end_leaves_no_room_is_a_panic() -> None:
+    with pytest.raises(LaunchPanic, match=r"slice bounds out of range \[:-1\]"):
+        machine_name(f"nodepools-{'e' * 28}", 34)
+
+
 def test_provider_id_has_its_group_in_lower_case() -> None:
     assert provider_id(f"{GROUP}/providers/Microsoft.Compute/virtualMachines/aks-x") == (
         f"azure:///subscriptions/{SUBSCRIPTION}/resourceGroups/mc_rg_c_southcentralus/providers/Microsoft.Compute/virtualMachines/aks-x"
@@ -202,3 +218,21 @@ def test_a_script_names_the_subnet_of_the_nodeclass(launch: Launcher) -> None:
     subnet = f"{GROUP}/providers/Microsoft.Network/virtualNetworks/net/subnets/own"
     made = launch(recorded_claim("default-gx6s5"), spec={"vnetSubnetID": subnet})
     assert variables(made.vm["properties"]["osProfile"]["customData"])["SUBNET"] == "own"
+
+
+@pytest.mark.parametrize(
+    ("plugin", "mode", "dataplane", "told"),
+    [
+        ("azure", "overlay", "cilium", "none"),
+        ("azure", "overlay", "azure", "none"),
+        ("azure", "", "cilium", "none"),
+        ("azure", "", "azure", "azure"),
+        ("none", "", "", "none"),
+    ],
+)
+def test_a_script_sets_up_the_network_unless_a_daemonset_does(
+    launch: Launcher, plugin: str, mode: str, dataplane: str, told: str
+) -> None:
+    network = {"network_plugin": plugin, "network_plugin_mode": mode, "network_dataplane": dataplane}
+    made = launch(recorded_claim("default-gx6s5"), **network)
+    assert variables(made.vm["properties"]["osProfile"]["customData"])["NETWORK_PLUGIN"] == told

@@ -1,12 +1,13 @@
 """What each refusal of Azure leads to: reason, marks, time and words, as the real controller shows them."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import pytest
 
 from harness.karpenter.instancetypes import UnavailableOfferings
-from harness.karpenter.launch import AzureFailure, FailureKind, classify
+from harness.karpenter.launch import AzureFailure, FailureKind, LaunchError, classify
 from harness.karpenter.launch.failures.handlers import machine_begin_error, machine_provisioning_error, vm_error
 from harness.karpenter.releases import provider
 from tests.launch.conftest import nodeclaim
@@ -196,6 +197,28 @@ def test_no_room_in_a_zone_is_about_the_family_from_1_6_1_on(launch: Launcher, r
     assert others
     assert marks.why(mine, made.choice.zone, "spot") is not None
     assert all((marks.why(sku, made.choice.zone, "spot") is not None) == sibling for sku in others)
+
+
+def test_no_room_for_a_size_of_unknown_cores_is_about_its_whole_family(launch: Launcher) -> None:
+    known = provider("1.6.1")
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), release="1.6.1")
+    verdict = classify(AzureFailure("ZonalAllocationFailed", ""), made.choice, known)
+    assert verdict is not None
+    size = copy(made.launch.skus["Standard_D2s_v3"])
+    size.vcpus = None
+    marked = verdict.mark(UnavailableOfferings(), size, made.choice, known, now=0.0)
+    assert [(one.capacity_type, one.size, one.vcpus) for one in marked] == [
+        ("on-demand", False, 0),
+        ("spot", False, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("length", "shown"), [(1199, "x" * 1199), (1200, "x" * 1200 + "..."), (1300, "x" * 1200 + "...")]
+)
+def test_a_condition_says_the_start_of_a_long_text(length: int, shown: str) -> None:
+    error = LaunchError("x" * length)
+    assert (str(error), error.condition_message) == ("x" * length, shown)
 
 
 def test_older_releases_do_not_know_what_aks_refuses(launch: Launcher) -> None:

@@ -1,11 +1,12 @@
 """AKSNodeClass settings in the form that AKS takes them (kaz ``aksmachineinstancehelpers.go``, ``customscriptsbootstrap/utils.go``)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.releases import LocalDnsSource, ProviderRelease
 from harness.kube.api.quantity import Quantity, QuantityError
-from harness.kube.go.durations import parse_duration
+from harness.kube.go.durations import parse_duration, print_duration
 
 __all__ = ["kubelet_config", "linux_os_config", "local_dns_profile"]
 
@@ -83,10 +84,10 @@ def _mebibytes(text: str | None) -> int | None:
     if not text:
         return None
     try:
-        return round(Quantity.parse(text).value() / _MIB)
+        return math.floor(Quantity.parse(text).value() / _MIB + 0.5)  # Go rounds halves up
     except QuantityError:
         return None
 
 
 def _duration(text: str | None) -> str | None:
-    return None if not text or parse_duration(text) == 0 else text
+    return None if not text or parse_duration(text) == 0 else print_duration(parse_duration(text))

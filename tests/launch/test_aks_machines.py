@@ -1,0 +1,187 @@
+"""AKS machines: what is made of what AKS says about one, before it is accepted, right after, and later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.karpenter.launch import LaunchError
+from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
+from harness.karpenter.provider.arm import Answer
+from harness.karpenter.provider.failures import Failures, Phase, failure_of
+from harness.karpenter.provider.machines import AksMachines
+from harness.karpenter.releases import provider
+from tests.launch.conftest import nodeclaim
+from tests.launch.test_answers_of_azure import WRONG, Said, arm
+
+Launcher = Callable[..., Any]
+MISSING: Said = (404, {}, WRONG)
+PROBLEM = {"code": "AllocationFailed", "message": "no room"}
+
+
+def machine(**properties: Any) -> Said:
+    return 200, {}, {"name": "m", "properties": {"resourceId": "/vms/aks-x", **properties}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "text"),
+    [
+        (MISSING, InstanceNotFound, 'nodeclaim not found, getting AKS machine instance, machine "m" not found'),
+        ((403, {}, WRONG), CloudProviderError, "getting AKS machine instance, 403"),
+    ],
+)
+def test_a_machine_that_cannot_be_read(answer: Said, error: type[Exception], text: str) -> None:
+    with pytest.raises(error) as raised:
+        AksMachines(arm(answer)[0]).get("m")
+    assert (type(raised.value), str(raised.value)) == (error, text)
+
+
+def test_without_an_agent_pool_there_are_no_machines() -> None:
+    assert AksMachines(arm(MISSING)[0]).list() == []
+    with pytest.raises(CloudProviderError, match="failed to list AKS machines: it is wrong"):
+        AksMachines(arm((403, {}, WRONG))[0]).list()
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ((202, {}, None), None),
+        (MISSING, None),  # gone meanwhile
+        ((409, {}, WRONG), 'failed to begin delete AKS machine "m": 409'),
+    ],
+)
+def test_the_deletion_of_a_machine(answer: Said, error: str | None) -> None:
+    made, cloud = arm(machine(), answer)
+    if error is None:
+        AksMachines(made).delete("m")
+    else:
+        with pytest.raises(CloudProviderError) as refused:
+            AksMachines(made).delete("m")
+        assert str(refused.value) == error
+    assert [method for method, _ in cloud.asked] == ["GET", "POST"]
+
+
+def test_a_machine_that_goes_is_not_deleted_again() -> None:
+    made, cloud = arm(machine(provisioningState="Deleting"))
+    AksMachines(made).delete("m")
+    assert len(cloud.asked) == 1
+
+
+class Seen(LaunchError):
+    """What was to be classified."""
+
+    def __init__(self, answer: Answer, phase: Phase, name: str, path: str) -> None:
+        super().__init__(name)
+        self.body, self.phase = answer.body, phase
+
+
+def created(launch: Launcher, *answers: Said) -> tuple[Any, list[str]]:
+    """The outcome of a creation, and the methods of the calls."""
+    made, cloud = arm(*answers)
+    plan = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi")
+    going = AksMachines(made).create(plan, Seen)
+    try:
+        next(going)
+    except StopIteration as end:
+        return end.value, [method for method, _ in cloud.asked]
+    except Seen as error:
+        return error, [method for method, _ in cloud.asked]
+    raise AssertionError("it waits")
+
+
+def failed(error: dict[str, Any]) -> dict[str, Any]:
+    return {"status": "Failed", "error": error}
+
+
+ACCEPTED: Said = (201, {}, {})
+
+
+def test_a_machine_that_is_accepted_and_fails_at_once_is_deleted(launch: Launcher) -> None:
+    answers = MISSING, ACCEPTED, machine(status={"provisioningError": PROBLEM}), (202, {}, None)
+    error, calls = created(launch, *answers)
+    assert (error.phase, error.body) == (Phase.MACHINE_EARLY, failed(PROBLEM))
+    assert calls == ["GET", "PUT", "GET", "POST"]
+
+
+@pytest.mark.parametrize("properties", [{}, {"status": None}, {"status": {"vmState": "Running"}}])
+def test_a_machine_that_is_accepted_is_followed(launch: Launcher, properties: dict[str, Any]) -> None:
+    (promise, vm), calls = created(launch, MISSING, ACCEPTED, machine(**properties))
+    assert (vm, promise.found, calls) == ("/vms/aks-x", None, ["GET", "PUT", "GET"])
+
+
+@pytest.mark.parametrize(
+    ("now", "body"),
+    [
+        (machine(status={"provisioningError": PROBLEM}), failed(PROBLEM)),
+        (machine(), WRONG),  # only the operation says why
+    ],
+)
+def test_the_machine_says_why_its_operation_failed(launch: Launcher, now: Said, body: dict[str, Any]) -> None:
+    (promise, _), _ = created(launch, MISSING, ACCEPTED, machine(), now)
+    error = promise.failed(Answer(200, {}, WRONG))
+    assert (error.phase, error.body) == (Phase.MACHINE_OPERATION, body)
+
+
+@pytest.mark.parametrize(("status", "error"), [({"provisioningError": PROBLEM}, PROBLEM), ({}, {}), (None, {})])
+def test_a_machine_that_was_there_and_has_failed(launch: Launcher, status: Any, error: dict[str, Any]) -> None:
+    found, calls = created(launch, machine(provisioningState="Failed", status=status))
+    assert (found.phase, found.body, calls) == (Phase.MACHINE_EARLY, failed(error), ["GET"])
+
+
+def test_a_machine_that_was_there_is_taken_as_it_is(launch: Launcher) -> None:
+    there = machine(provisioningState="Creating", status={"provisioningError": None})
+    (promise, vm), calls = created(launch, there)
+    assert (promise.found, promise.operation, vm, calls) == (there[2], None, "/vms/aks-x", ["GET"])
+
+
+INNER = {"code": "Inner", "message": "why", "details": [{"code": "Innermost", "message": "really"}]}
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        (failed({"code": "Outer", "message": "what", "details": [INNER, {"code": "Second"}]}), ("Innermost", "really")),
+        (failed({"code": "Outer", "message": "what", "details": [{"message": "why"}]}), ("Outer", "what")),
+        (failed({"code": "Outer", "message": "what", "details": []}), ("Outer", "what")),
+        (failed({}), ("UNAVAILABLE", "")),
+        ({"error": {"code": "Outer", "message": "what", "details": [INNER]}}, ("Outer", "what")),
+        ({}, ("UNAVAILABLE", "")),
+    ],
+    ids=["innermost", "details without a code", "no details", "nothing", "no operation", "no body"],
+)
+def test_the_error_of_an_answer(body: dict[str, Any], found: tuple[str, str]) -> None:
+    """What an operation that failed ended with has the reason inside."""
+    failure = failure_of(Answer(400, {}, body), "PUT", "https://x")
+    assert (failure.code, failure.message) == found
+
+
+HANDLED = ", handled provisioning error: creating nodeclaim, unable to allocate resources"
+
+
+@pytest.mark.parametrize(
+    ("phase", "start", "reason"),
+    [
+        (
+            Phase.MACHINE_EARLY,
+            f'creating nodeclaim, creating AKS machine failed, failed to create AKS machine "m" during early provisioning{HANDLED}',
+            "AllocationFailure",
+        ),
+        (Phase.MACHINE_OPERATION, f'failed to create AKS machine "m" during LRO{HANDLED}', "AllocationFailure"),
+    ],
+)
+def test_when_a_machine_failed_stands_in_its_error(launch: Launcher, phase: Phase, start: str, reason: str) -> None:
+    class Types:
+        release = provider("1.14.0")
+
+        def sku(self, name: str) -> None:
+            return None
+
+    types: Any = Types()
+    nothing: Any = None
+    made = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi")
+    answer = Answer(200, {}, failed(PROBLEM))
+    error = Failures(types, nothing, nothing).error(answer, phase, made.choice, "m", "https://x")
+    assert str(error).startswith(start)
+    assert error.condition_reason == reason

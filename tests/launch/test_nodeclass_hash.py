@@ -1,0 +1,56 @@
+"""What counts in the hash of an AKSNodeClass: Go's zero values do not, what stands behind a pointer does (hashstructure)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.karpenter.launch.nodeclass_hash import nodeclass_hash
+from harness.karpenter.releases import provider
+
+FIELDS = provider("1.4.0").nodeclass_hash_fields | provider("1.14.0").nodeclass_hash_fields
+
+
+def hashed(**spec: Any) -> str:
+    return nodeclass_hash({"spec": spec}, FIELDS)
+
+
+def dns(**override: Any) -> dict[str, Any]:
+    return {"localDNS": {"mode": "Required", "vnetDNSOverrides": [{"zone": ".", **override}]}}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (dns(cacheDuration="Never"), dns()),
+        (dns(serveStaleDuration="Never"), dns()),
+        (dns(queryLogging=""), dns()),
+        (dns(zone=""), {"localDNS": {"mode": "Required", "vnetDNSOverrides": [{}]}}),
+        ({"localDNS": {"mode": ""}}, {"localDNS": {}}),
+        (dns(cacheDuration="1h"), dns(cacheDuration="60m")),
+        ({"tags": {}}, {}),
+        ({"kubelet": {"allowedUnsafeSysctls": []}}, {"kubelet": {}}),
+        ({"kubelet": {"cpuCFSQuotaPeriod": "0s"}}, {"kubelet": {}}),
+    ],
+)
+def test_what_makes_no_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert hashed(**one) == hashed(**other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (dns(cacheDuration="1h"), dns()),
+        (dns(cacheDuration="1h"), dns(cacheDuration="2h")),
+        (dns(cacheDuration="0s"), dns(cacheDuration="Never")),  # a pointer to no time
+        (dns(queryLogging="Log"), dns()),
+        ({"localDNS": {"mode": "Required"}}, {"localDNS": {}}),
+        ({"imageFamily": ""}, {}),  # a pointer to an empty text
+        ({"kubelet": {}}, {}),
+        ({"tags": {"a": ""}}, {}),
+        ({"kubelet": {"cpuCFSQuotaPeriod": "1ms"}}, {"kubelet": {}}),
+    ],
+)
+def test_what_makes_a_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
+    assert hashed(**one) != hashed(**other)

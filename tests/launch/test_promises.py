@@ -1,0 +1,127 @@
+"""Launches that Azure has accepted: what follows when a call after them is refused (kaz handleInstancePromise)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from harness.engine.engine import DONE, Result
+from harness.karpenter.launch import LaunchError
+from harness.karpenter.provider.arm import Answer
+from harness.karpenter.provider.in_place import InPlaceUpdates
+from harness.karpenter.provider.promises import Promise, Promises
+from harness.kube.api.status import ApiError
+from tests.launch.test_answers_of_azure import Said, arm
+
+CLAIM: dict[str, Any] = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {"name": "x", "uid": "u"}}
+HASH = "karpenter.azure.com/in-place-update-hash"
+
+
+class Cluster:
+    """One NodeClaim, and what was written, said and asked for again."""
+
+    def __init__(self, present: Mapping[str, Any] | None, refusal: ApiError | None = None) -> None:
+        self.present, self.refusal = present, refusal
+        self.written: list[Any] = []
+        self.said: list[str] = []
+
+    def get(self, kind: str, name: str) -> Mapping[str, Any] | None:
+        return self.present if (kind, name) == ("NodeClaim", "x") else None
+
+    def delete(self, kind: str, name: str, uid: str) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.written.append((kind, name, uid))
+
+    def patch(self, kind: str, name: str, patch: Mapping[str, Any]) -> None:
+        self.written.append((kind, name, patch))
+
+    def event(self, claim: Any, kind: str, reason: str, message: str) -> None:
+        self.said.append(f"{reason}: {message}")
+
+    def log(self, *_: Any, **__: Any) -> None:
+        pass
+
+    def enqueue(self, *_: Any) -> None:
+        pass
+
+
+def claim(status: str | None, uid: str = "u") -> dict[str, Any]:
+    conditions = [] if status is None else [{"type": "Launched", "status": status}]
+    return {**CLAIM, "metadata": {"name": "x", "uid": uid}, "status": {"conditions": conditions}}
+
+
+def refused(
+    present: Mapping[str, Any] | None, *answers: Said, refusal: ApiError | None = None
+) -> tuple[Cluster, Result, list[str]]:
+    """A launch whose next call Azure refuses, looked at once."""
+    cluster: Any = Cluster(present, refusal)
+    made, _ = arm(*(answers or ((200, {}, None),)))
+    promises = Promises(cluster, cluster, cluster, cluster, made)
+    cleaned: list[str] = []
+
+    def clean() -> Answer:
+        cleaned.append("x")
+        return made.call("DELETE", "/x")
+
+    promise = Promise(CLAIM, None, lambda answer: LaunchError(f"refused: {answer.status}"), lambda: [clean])
+    promise.steps.append(lambda: Answer(403, {}, None))
+    promises.add(promise)
+    return cluster, promises.reconcile("x"), cleaned
+
+
+TOLD = ["AsyncProvisioningError: Failed to register: refused: 403"]
+
+
+@pytest.mark.parametrize("status", ["True", "False"])
+def test_the_machine_and_its_nodeclaim_go_at_once(status: str) -> None:
+    cluster, result, cleaned = refused(claim(status))
+    assert (result, cleaned, cluster.said) == (DONE, ["x"], TOLD)
+    assert cluster.written == [("NodeClaim", "x", "u")]
+
+
+@pytest.mark.parametrize("status", [None, "Unknown"])
+def test_they_stay_until_the_nodeclaim_is_known_to_be_launched(status: str | None) -> None:
+    cluster, result, cleaned = refused(claim(status))
+    assert (result, cleaned, cluster.said, cluster.written) == (DONE, [], [], [])
+
+
+@pytest.mark.parametrize("present", [None, claim(None, uid="of another")])
+def test_the_machine_of_a_nodeclaim_that_is_gone_goes(present: Mapping[str, Any] | None) -> None:
+    cluster, result, cleaned = refused(present)
+    assert (result, cleaned, cluster.written) == (DONE, ["x"], [])
+
+
+@pytest.mark.parametrize("code", [404, 409])
+def test_a_nodeclaim_that_goes_or_is_another_meanwhile_is_let_alone(code: int) -> None:
+    assert refused(claim("True"), refusal=ApiError(code, "Why", "why"))[1] == DONE
+
+
+def test_a_nodeclaim_that_may_not_be_deleted_is_an_error() -> None:
+    with pytest.raises(ApiError):
+        refused(claim("True"), refusal=ApiError(403, "Forbidden", "no"))
+
+
+def test_a_nodeclaim_stays_until_its_machine_is_gone() -> None:
+    going: Said = (202, {"Azure-AsyncOperation": "https://management.azure.com/operations/1"}, None)
+    cluster, result, cleaned = refused(claim("True"), going, (200, {}, {"status": "InProgress"}))
+    assert (result.after, cleaned, cluster.written) == (3.0, ["x"], [])
+
+
+def test_where_tags_do_not_count_nothing_can_change_during_an_update() -> None:
+    class Updates:
+        tags_count = False
+
+        def goal(self, *_: Any) -> str:
+            return "new"
+
+        def apply(self, *_: Any) -> Any:
+            return iter(())
+
+    ref = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
+    cluster: Any = Cluster({**CLAIM, "spec": {"nodeClassRef": ref}, "status": {"providerID": "azure:///x"}})
+    updates: Any = Updates()
+    assert InPlaceUpdates(cluster, cluster, cluster, updates).reconcile("x") == DONE
+    assert cluster.written == [("NodeClaim", "x", {"metadata": {"annotations": {HASH: "new"}}})]
