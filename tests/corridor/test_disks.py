@@ -188,3 +188,28 @@ def test_a_claim_that_waits_for_no_pod_gets_no_disk(walk):
     way = walk(nodeclass(), nodepool(SMALL), at_once, database(), region=REGION)
     assert way.world.list("PersistentVolume") == []
     assert way.world.list("NodeClaim") == []
+
+
+VOLUME = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolume",
+    "metadata": {"name": "old"},
+    "spec": {
+        "capacity": {"storage": "8Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "csi": {"driver": "disk.csi.azure.com", "volumeHandle": "/disks/old"},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("objects", "labelled"),
+    [([storage_class()], True), ([VOLUME], True), ([], False)],
+    ids=["class", "disk", "neither"],
+)
+def test_a_class_or_a_disk_shows_that_the_driver_is_there(objects, labelled):
+    world = World(region=REGION)
+    world.apply(nodeclass(), nodepool(SMALL, ZONAL), *objects, pod("p1"))
+    world.settle()
+    (node,) = world.list("Node")
+    assert (ZONE in node["metadata"]["labels"]) is labelled

@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from harness.clusters.memory.writer import MemoryWriter
+from harness.kube.api.status import ApiError
 from tests.memory_cluster.test_pods import apply, node, pod
 
 FOR = {"key": "maintenance", "operator": "Exists", "effect": "NoExecute"}
@@ -98,3 +100,33 @@ def test_pods_leave_a_node_that_is_not_ready_after_five_minutes(cluster):
     assert stays(cluster)
     cluster.advance(1)
     assert not stays(cluster)
+
+
+@pytest.mark.parametrize("code", [404, 409, 422])
+def test_a_pod_that_is_gone_or_another_is_driven_out_no_more(cluster, monkeypatch, code):
+    def refused(self: MemoryWriter, *told: Any, **named: Any) -> None:
+        raise ApiError(code, "", "no")
+
+    apply(cluster, node(), pod())
+    monkeypatch.setattr(MemoryWriter, "delete", refused)
+    if code == 422:
+        with pytest.raises(ApiError, match="no"):
+            taints(cluster, MAINTENANCE)
+    else:
+        taints(cluster, MAINTENANCE)
+    assert stays(cluster)
+
+
+def test_the_taint_of_a_node_that_is_not_ready_says_since_when(cluster):
+    """pkg/controller/util/node/controller_utils.go (SwapNodeControllerTaint)."""
+    apply(cluster, node())
+    cluster.advance(60)
+    conditions = [{"type": "Ready", "status": "False"}]
+    cluster.admin.patch("Node", "n", {"status": {"conditions": conditions}}, type="strategic", subresource="status")
+    cluster.settle()
+    found = cluster.view.get("Node", "n")["spec"]["taints"]
+    assert {(each["key"], each["effect"]) for each in found} == {
+        ("node.kubernetes.io/not-ready", "NoSchedule"),
+        ("node.kubernetes.io/not-ready", "NoExecute"),
+    }
+    assert all(each["timeAdded"] for each in found if each["effect"] == "NoExecute")

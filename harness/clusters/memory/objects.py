@@ -64,7 +64,7 @@ class Objects:
     def changes(self, since: int, kind: str | None = None) -> Iterator[Change]:
         """The watch events after a resourceVersion. Raises ApiError 410 when the log no longer reaches back."""
         first = self._log[0].revision if self._log else self.revision + 1
-        if since + 1 < first and since < self.revision:
+        if since + 1 < first:
             raise gone(f"too old resource version: {since} ({first})")
         low, high = 0, len(self._log)
         while low < high:

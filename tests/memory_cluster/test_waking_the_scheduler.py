@@ -1,0 +1,112 @@
+"""What makes kube-scheduler look at waiting pods again, and where it puts them.
+
+Source: kubernetes pkg/scheduler/eventhandlers.go, pkg/scheduler/schedule_one.go (selectHost, bind).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.clusters.memory.writer import MemoryWriter
+from harness.engine.ports import ADMIN
+from harness.kube.api.status import ApiError
+from harness.testing import node, pod
+from harness.world import World
+
+
+def world(*objects: Any, seed: int = 0) -> World:
+    made = World(seed=seed)
+    made.apply(*objects)
+    made.settle()
+    return made
+
+
+def place(of: World, name: str) -> str | None:
+    found = of.get("Pod", name)
+    assert found is not None
+    place: str | None = found["spec"].get("nodeName")
+    return place
+
+
+def spread(name: str) -> dict[str, Any]:
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    return pod(name, "1", labels={"app": "web"}, topologySpreadConstraints=[constraint])
+
+
+def test_a_pod_finds_its_place_when_the_domain_that_was_too_empty_is_gone() -> None:
+    hosts = [node(name, cpu, labels={"kubernetes.io/hostname": name}) for name, cpu in (("large", "4"), ("tiny", "0"))]
+    of = world(*hosts, spread("one"))
+    of.apply(spread("two"))
+    of.settle()
+    assert (place(of, "one"), place(of, "two")) == ("large", None)
+    of.cluster.writer(ADMIN).delete("Node", "tiny")
+    of.settle()
+    assert place(of, "two") == "large"
+
+
+def test_a_pod_finds_its_place_when_the_node_offers_more() -> None:
+    of = world(node("small", "1"), pod("p", "2"))
+    assert place(of, "p") is None
+    status = {"status": {"allocatable": {"cpu": "4"}, "capacity": {"cpu": "4"}}}
+    of.cluster.writer(ADMIN).patch("Node", "small", status, subresource="status")
+    of.settle()
+    assert place(of, "p") == "small"
+
+
+def test_the_room_that_was_made_for_a_pod_is_free_when_it_goes() -> None:
+    classes = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 9}
+    held = pod("victim", "2")
+    held["metadata"]["finalizers"] = ["example.com/hold"]
+    of = world(node("n", "3"), classes, held)
+    assert place(of, "victim") == "n"
+    of.apply(pod("urgent", "3", priorityClassName="high"))
+    of.settle()
+    urgent = of.get("Pod", "urgent")
+    assert urgent is not None
+    assert urgent["status"]["nominatedNodeName"] == "n"
+    of.apply(pod("small", "1"))
+    of.settle()
+    assert place(of, "small") is None
+    of.cluster.writer(ADMIN).delete("Pod", "urgent", namespace="default")
+    of.settle()
+    assert place(of, "small") == "n"
+
+
+def test_equal_nodes_are_drawn_from() -> None:
+    assert {place(world(node("a"), node("b"), pod("p"), seed=seed), "p") for seed in range(8)} == {"a", "b"}
+
+
+def test_a_pod_that_asks_for_less_leaves_room() -> None:
+    of = world(node("n", "4"), pod("p", "3"))
+    found = of.get("Pod", "p")
+    assert found is not None
+    containers = [{**each, "resources": {"requests": {"cpu": "1"}}} for each in found["spec"]["containers"]]
+    of.cluster.writer(ADMIN).patch(
+        "Pod", "p", {"spec": {"containers": containers}}, namespace="default", subresource="resize"
+    )
+    of.apply(pod("q", "3"))
+    of.settle()
+    assert place(of, "q") == "n"
+
+
+@pytest.mark.parametrize("code", [404, 409, 422])
+def test_a_pod_that_was_gone_or_bound_before_is_left_alone(monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    def refused(self: MemoryWriter, name: str, namespace: str, node: str) -> None:
+        raise ApiError(code, "", "no")
+
+    monkeypatch.setattr(MemoryWriter, "bind", refused)
+    of = World()
+    of.apply(node("n"), pod("p"))
+    if code == 422:
+        with pytest.raises(ApiError, match="no"):
+            of.settle()
+    else:
+        of.settle()
+    assert not [each for each in of.events if each.reason == "Scheduled"]
