@@ -98,11 +98,14 @@ def missing_pods(owner: Object, living: int) -> Plan:
 
 
 def job(owner: Object, pods: Sequence[Object]) -> Plan:
-    """Keeps up to `parallelism` pods while completions are missing."""
+    """Keeps up to `parallelism` pods while completions are missing; where none are asked for, until the first pod succeeds.
+
+    Source: kubernetes pkg/controller/job/job_controller.go manageJob.
+    """
     spec = spec_of(owner)
     done = sum(1 for pod in pods if (pod.get("status") or {}).get("phase") == "Succeeded")
-    left = int(spec.get("completions") or spec.get("parallelism") or 1) - done
-    wanted = max(0, min(int(spec.get("parallelism", 1)), left))
+    parallelism, completions = int(spec.get("parallelism", 1)), spec.get("completions")
+    wanted = min(parallelism, int(completions) - done) if completions is not None else 0 if done else parallelism
     missing = wanted - len(_living(pods))
     template = spec.get("template") or {}
     return Plan(create=tuple(pod_from_template(owner, template) for _ in range(max(0, missing))))
