@@ -65,10 +65,10 @@ class _Kinds:
         self, situation: Situation, candidates: Sequence[Candidate], asked: Callable[[tuple[Object, ...]], Asking]
     ) -> list[_Kind]:
         """The kind of each candidate."""
-        known = self._kind_of
         self._most = max(self._most, len(candidates))
-        if len(known) > self._most + self._most // 2 + _SPARE:
+        if len(self._kind_of) > self._most + self._most // 2 + _SPARE:
             self._forget(frozenset(candidates))
+        known = self._kind_of
         found: list[_Kind] = []
         for each in candidates:
             kind = known.get(each)
