@@ -3,7 +3,6 @@
 from harness.testing import nodeclass
 from harness.world import World
 
-
 PLAIN = nodeclass("plain", imageFamily="Ubuntu2204")
 FIPS = nodeclass("fips", imageFamily="Ubuntu2204", fipsMode="FIPS")
 HOUR = 3600
