@@ -1,15 +1,10 @@
 """How long AKSNodeClasses share a list of instance types where the provider's cache takes them for the same."""
 
-from typing import Any
-
+from harness.testing import nodeclass
 from harness.world import World
 
-
-def nodeclass(name: str, **spec: Any) -> dict[str, Any]:
-    return {"metadata": {"name": name}, "spec": {"imageFamily": "Ubuntu2204", "osDiskSizeGB": 128, **spec}}
-
-
-PLAIN, FIPS = nodeclass("plain"), nodeclass("fips", fipsMode="FIPS")
+PLAIN = nodeclass("plain", imageFamily="Ubuntu2204")
+FIPS = nodeclass("fips", imageFamily="Ubuntu2204", fipsMode="FIPS")
 HOUR = 3600
 
 

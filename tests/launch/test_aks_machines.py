@@ -99,7 +99,7 @@ ACCEPTED: Said = (201, {}, {})
 
 
 def test_a_machine_that_is_accepted_and_fails_at_once_is_deleted(launch: Launcher) -> None:
-    answers = MISSING, ACCEPTED, machine(status={"provisioningError": PROBLEM}), (202, {}, None)
+    answers: list[Said] = [MISSING, ACCEPTED, machine(status={"provisioningError": PROBLEM}), (202, {}, None)]
     error, calls = created(launch, *answers)
     assert (error.phase, error.body) == (Phase.MACHINE_EARLY, failed(PROBLEM))
     assert calls == ["GET", "PUT", "GET", "POST"]

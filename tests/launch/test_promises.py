@@ -54,9 +54,9 @@ def claim(status: str | None, uid: str = "u") -> dict[str, Any]:
 
 
 def refused(
-    present: Mapping[str, Any] | None, *answers: Said, refusal: ApiError | None = None
+    present: Mapping[str, Any] | None, *answers: Said, refusal: ApiError | None = None, looks: int = 1
 ) -> tuple[Cluster, Result, list[str]]:
-    """A launch whose next call Azure refuses, looked at once."""
+    """A launch whose next call Azure refuses, looked at so often."""
     cluster: Any = Cluster(present, refusal)
     made, _ = arm(*(answers or ((200, {}, None),)))
     promises = Promises(cluster, cluster, cluster, cluster, made)
@@ -69,7 +69,8 @@ def refused(
     promise = Promise(CLAIM, None, lambda answer: LaunchError(f"refused: {answer.status}"), lambda: [clean])
     promise.steps.append(lambda: Answer(403, {}, None))
     promises.add(promise)
-    return cluster, promises.reconcile("x"), cleaned
+    results = [promises.reconcile("x") for _ in range(looks)]
+    return cluster, results[-1], cleaned
 
 
 TOLD = ["AsyncProvisioningError: Failed to register: refused: 403"]
@@ -104,10 +105,10 @@ def test_a_nodeclaim_that_may_not_be_deleted_is_an_error() -> None:
         refused(claim("True"), refusal=ApiError(403, "Forbidden", "no"))
 
 
-def test_a_nodeclaim_stays_until_its_machine_is_gone() -> None:
+def test_a_nodeclaim_stays_until_its_machine_is_gone_and_the_failure_is_told_once() -> None:
     going: Said = (202, {"Azure-AsyncOperation": "https://management.azure.com/operations/1"}, None)
-    cluster, result, cleaned = refused(claim("True"), going, (200, {}, {"status": "InProgress"}))
-    assert (result.after, cleaned, cluster.written) == (3.0, ["x"], [])
+    cluster, result, cleaned = refused(claim("True"), going, (200, {}, {"status": "InProgress"}), looks=3)
+    assert (result.after, cleaned, cluster.said, cluster.written) == (3.0, ["x"], TOLD, [])
 
 
 def test_where_tags_do_not_count_nothing_can_change_during_an_update() -> None:
