@@ -28,13 +28,14 @@ def budget(healthy: int, desired: int, allowed: int = 0, policy: str | None = No
     ("protecting", "goes"),
     [
         (budget(healthy=1, desired=1), True),
-        (budget(healthy=2, desired=1), True),
+        (budget(healthy=3, desired=2), True),
         (budget(healthy=0, desired=1), False),
         (budget(healthy=0, desired=0), False),
         (budget(healthy=1, desired=0), False),
         (budget(healthy=1, desired=2, policy="IfHealthyBudget"), False),
         (budget(healthy=2, desired=2, policy="IfHealthyBudget"), True),
         (budget(healthy=0, desired=2, policy="AlwaysAllow"), True),
+        (budget(healthy=0, desired=0, policy="AlwaysAllow"), True),
     ],
 )
 def test_a_pod_that_is_not_ready_goes_where_enough_others_are_healthy(protecting: dict[str, Any], goes: bool) -> None:

@@ -9,6 +9,7 @@ from harness.engine.clock import Clock
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN
 from harness.engine.rng import Rng
+from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
 
 
@@ -36,3 +37,12 @@ def test_a_watch_from_before_the_log_begins_is_told_that_its_version_expired() -
         list(store.changes(since))
     assert (raised.value.code, raised.value.reason) == (410, "Expired")
     assert raised.value.message == f"too old resource version: {since} ({first})"
+
+
+def test_a_uid_is_there_as_long_as_its_object() -> None:
+    store = _store(None)
+    (uid, *_) = (each["metadata"]["uid"] for each in store.list("ConfigMap"))
+    assert store.exists(uid)
+    assert not store.exists(f"{uid}-other")
+    store.delete(Key("ConfigMap", "x", "a"), ADMIN)
+    assert not store.exists(uid)
