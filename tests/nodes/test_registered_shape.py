@@ -29,7 +29,7 @@ def test_a_registered_node_keeps_its_other_owners_and_has_its_nodeclaim_as_one_o
     other = {"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "x"}
     stale = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "a", "uid": "u"}
     node = {"metadata": {"name": "n", "ownerReferences": [other, stale]}, "spec": {}}
-    owners = synced_node(nodeclaim("True"), node, CoreRelease(version="1.9.0"))["metadata"]["ownerReferences"]
+    owners = synced_node(nodeclaim("True"), node, CoreRelease(version="1.14.0"))["metadata"]["ownerReferences"]
     assert owners == [other, {**stale, "blockOwnerDeletion": True}]
 
 
