@@ -15,7 +15,7 @@ from harness.karpenter.releases.core_release import CoreRelease
 NODE: dict[str, Any] = {"metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}}
 
 
-def nodeclaim(initialized: str, **metadata: Any) -> dict[str, Any]:
+def claim_on_node(initialized: str, **metadata: Any) -> dict[str, Any]:
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodeClaim",
@@ -29,16 +29,16 @@ def test_a_registered_node_keeps_its_other_owners_and_has_its_nodeclaim_as_one_o
     other = {"apiVersion": "v1", "kind": "Other", "name": "o", "uid": "x"}
     stale = {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "name": "a", "uid": "u"}
     node = {"metadata": {"name": "n", "ownerReferences": [other, stale]}, "spec": {}}
-    owners = synced_node(nodeclaim("True"), node, CoreRelease(version="1.14.0"))["metadata"]["ownerReferences"]
+    owners = synced_node(claim_on_node("True"), node, CoreRelease(version="1.14.0"))["metadata"]["ownerReferences"]
     assert owners == [other, {**stale, "blockOwnerDeletion": True}]
 
 
 @pytest.mark.parametrize(
     ("claim", "issues"),
     [
-        (nodeclaim("True"), ["expected 4 of resource cpu, but found 1 (25.0% of expected)"]),
-        (nodeclaim("False"), []),
-        (nodeclaim("True", deletionTimestamp="2026-01-01T00:00:00Z"), []),
+        (claim_on_node("True"), ["expected 4 of resource cpu, but found 1 (25.0% of expected)"]),
+        (claim_on_node("False"), []),
+        (claim_on_node("True", deletionTimestamp="2026-01-01T00:00:00Z"), []),
     ],
 )
 def test_only_an_initialized_nodeclaim_that_stays_has_an_issue_with_its_shape(
