@@ -9,7 +9,6 @@ from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
 from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.pods.shapes import _chooses
 from harness.karpenter.scheduling.reasons.pods import VolumeLimitExceeded
-from harness.karpenter.scheduling.topology.node_filter import NodeFilter
 from harness.testing import pod
 
 
