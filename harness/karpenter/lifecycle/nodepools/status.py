@@ -150,10 +150,15 @@ def _counts_differently(change: Change) -> bool:
         return True
     return (
         status_of(change.object).get("capacity") != status_of(old).get("capacity")
-        or status_of(change.object).get("providerID") != status_of(old).get("providerID")
+        or _provider_id(change.object) != _provider_id(old)
         or nodepool_of(change.object) != nodepool_of(old)
         or is_terminating(change.object) != is_terminating(old)
     )
+
+
+def _provider_id(obj: Object) -> object:
+    """A NodeClaim has it in its status, a Node in its spec."""
+    return status_of(obj).get("providerID") or spec_of(obj).get("providerID")
 
 
 def _readiness(conditions: Conditions, nodeclass: Object | None) -> None:
