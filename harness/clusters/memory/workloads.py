@@ -268,7 +268,7 @@ class NodeLifecycle:
             return DONE
         now = self._clock.timestamp()
         added = [
-            {"key": key, "effect": effect, **({"timeAdded": now} if effect == "NoExecute" else {})}
+            {"key": key, "effect": effect, "timeAdded": now}
             for key, effect in wanted
             if not any((each["key"], each["effect"]) == (key, effect) for each in present)
         ]
