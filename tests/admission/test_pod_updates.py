@@ -59,6 +59,80 @@ def test_a_pod_at_a_gate_may_be_told_of_nodes_but_not_of_pods(
     assert fields(before, {**before, **after}) == (["spec"] if refused else [])
 
 
+def terms(*asked: dict[str, Any]) -> dict[str, Any]:
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(asked)}}
+    return {"affinity": {"nodeAffinity": required}}
+
+
+def asks(*values: str, key: str = "zone") -> dict[str, Any]:
+    return {"key": key, "operator": "In", "values": list(values)}
+
+
+SIZE = asks("a", key="size")
+TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+NO_MORE_TERMS = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+ONLY_MORE = "only additions are allowed (no mutations or deletions)"
+ONLY_MORE_LABELS = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+ZONE_SHOWN = '{"Key":"zone","Operator":"In","Values":["1"]}'
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ({"nodeSelector": {"a": "1"}}, {"nodeSelector": {"a": "1", "b": "2"}}, []),
+        (
+            {"nodeSelector": {"a": "1"}},
+            {"nodeSelector": {"a": "2", "b": "2"}},
+            [f'spec.nodeSelector: Invalid value: {{"a":"2","b":"2"}}: {ONLY_MORE_LABELS}'],
+        ),
+        ({"nodeSelector": {"a": "1"}}, {}, [f"spec.nodeSelector: Invalid value: null: {ONLY_MORE_LABELS}"]),
+        (terms(), terms({"matchExpressions": [asks("1")]}), []),
+        (terms({"matchExpressions": [asks("1")]}), terms({"matchExpressions": [asks("1"), SIZE]}), []),
+        (terms({"matchExpressions": [asks("1")]}), terms({"matchExpressions": [asks("1")], "matchFields": [SIZE]}), []),
+        (
+            terms({"matchExpressions": [asks("1")]}),
+            terms({"matchExpressions": [SIZE, asks("1")]}),
+            [
+                f'{TERMS}[0]: Invalid value: {{"MatchExpressions":[{{"Key":"size","Operator":"In","Values":["a"]}},'
+                f'{ZONE_SHOWN}],"MatchFields":null}}: {ONLY_MORE}'
+            ],
+        ),
+        (
+            terms({"matchFields": [asks("1")]}, {"matchFields": [asks("1", "2")]}),
+            terms({"matchFields": [asks("1")]}, {"matchExpressions": [asks("1")]}),
+            [f'{TERMS}[1]: Invalid value: {{"MatchExpressions":[{ZONE_SHOWN}],"MatchFields":null}}: {ONLY_MORE}'],
+        ),
+        (
+            terms({"matchExpressions": [asks("1"), SIZE]}),
+            terms({"matchExpressions": [asks("1")]}),
+            [f'{TERMS}[0]: Invalid value: {{"MatchExpressions":[{ZONE_SHOWN}],"MatchFields":null}}: {ONLY_MORE}'],
+        ),
+        (
+            terms({}),
+            terms({"matchExpressions": [asks("1")]}),
+            [f'{TERMS}[0]: Invalid value: {{"MatchExpressions":[{ZONE_SHOWN}],"MatchFields":null}}: {ONLY_MORE}'],
+        ),
+        (
+            terms({"matchExpressions": [asks("1")]}),
+            terms({"matchExpressions": [asks("1")]}, {"matchExpressions": [SIZE]}),
+            [
+                f'{TERMS}: Invalid value: [{{"MatchExpressions":[{ZONE_SHOWN}],"MatchFields":null}},'
+                f'{{"MatchExpressions":[{{"Key":"size","Operator":"In","Values":["a"]}}],"MatchFields":null}}]: {NO_MORE_TERMS}'
+            ],
+        ),
+        (terms({"matchExpressions": [asks("1")]}), {}, [f"{TERMS}: Invalid value: null: {NO_MORE_TERMS}"]),
+    ],
+)
+def test_what_a_pod_at_a_gate_asks_of_nodes_only_grows(
+    before: dict[str, Any], after: dict[str, Any], told: list[str]
+) -> None:
+    """validation.go: validateNodeSelectorMutation, validateNodeAffinityMutation."""
+    gated = {"schedulingGates": [{"name": "wait"}]}
+    assert [
+        str(error) for error in pod_update_errors({"spec": {**gated, **after}}, {"spec": {**gated, **before}})
+    ] == told
+
+
 @pytest.mark.parametrize("kind", ["nodeAffinity", "podAffinity", "podAntiAffinity"])
 @pytest.mark.parametrize(
     ("weight", "shown"), [({}, 0), ({"weight": 0}, 0), ({"weight": -1}, -1), ({"weight": 101}, 101)]

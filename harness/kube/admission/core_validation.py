@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.kube.admission.gated_pods import gated_update_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, Verbatim, go_json, print_value
 from harness.kube.api.names import label_value_errors, qualified_name_errors
 from harness.kube.api.objects import Object, spec_of
@@ -131,6 +132,8 @@ def pod_update_errors(pod: Object, old: Object) -> list[FieldError]:
             errors.append(
                 FieldError(ErrorType.FORBIDDEN, field, detail, pointer=("spec", "schedulingGates", index, "name"))
             )
+    if gates:
+        errors.extend(gated_update_errors(new, before))
     if _fixed_parts(new, gated=bool(gates)) != _fixed_parts(before, gated=bool(gates)) and not _grace_is_mended(
         new, before
     ):
