@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import Object
-from harness.kube.api.patch import merge_key_of
+from harness.kube.api.strategic import merge_key_of
 from harness.reading.problems import Problem, ScenarioError
 
 if TYPE_CHECKING:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.kube.api.patch import json_patch, strategic_patch
+from harness.kube.api.patch import json_patch
 from harness.kube.api.status import ApiError
+from harness.kube.api.strategic import strategic_patch
 
 STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     # ports are told apart by the port in a service, by that of the container in a pod
@@ -53,11 +59,23 @@ STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ),
     ({"labels": {"a": "1"}}, {"labels": {"$other": {"b": "2"}}}, {"labels": {"a": "1", "$other": {"b": "2"}}}),
     # finalizers are a set
-    ({"finalizers": ["a", "b", "c"]}, {"$deleteFromPrimitiveList/finalizers": ["b", "d"]}, {"finalizers": ["a", "c"]}),
+    (
+        {"metadata": {"finalizers": ["a", "b", "c"]}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": ["b", "d"]}},
+        {"metadata": {"finalizers": ["a", "c"]}},
+    ),
     ({"a/b": ["x", "y"]}, {"$deleteFromPrimitiveList/a/b": ["x"]}, {"a/b": ["y"]}),
-    ({"finalizers": ["a", "b"]}, {"finalizers": ["b"]}, {"finalizers": ["a", "b"]}),
-    ({"finalizers": ["a"]}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
-    ({}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
+    (
+        {"metadata": {"finalizers": ["a", "b"]}},
+        {"metadata": {"finalizers": ["b"]}},
+        {"metadata": {"finalizers": ["a", "b"]}},
+    ),
+    (
+        {"metadata": {"finalizers": ["a"]}},
+        {"metadata": {"finalizers": ["a", "b"]}},
+        {"metadata": {"finalizers": ["a", "b"]}},
+    ),
+    ({"metadata": {}}, {"metadata": {"finalizers": ["a", "b"]}}, {"metadata": {"finalizers": ["a", "b"]}}),
 ]
 
 
@@ -117,3 +135,42 @@ def test_a_json_patch_of_an_item_that_is_not_there(operation: str, path: str) ->
 def test_a_json_patch_below_an_item_of_a_list() -> None:
     patch = [{"op": "replace", "path": "/a/0/b", "value": 2}, {"op": "replace", "path": "/a/0/c", "value": 3}]
     assert json_patch({"a": [{"b": 1}]}, patch) == {"a": [{"b": 2, "c": 3}]}
+
+
+def _answers() -> Iterator[tuple[int, str, Any, Any, Any]]:
+    lines = Path(__file__).with_name("go_patches.jsonl").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(lines, 1):
+        kind, target, patch, answer = json.loads(line)
+        yield number, kind, target, patch, answer
+
+
+def _known(value: Any) -> Any:
+    """What is left when the object is read: directives are no fields, and null is no value."""
+    if isinstance(value, dict):
+        return {key: _known(each) for key, each in value.items() if each is not None and not key.startswith("$")}
+    return [_known(each) for each in value] if isinstance(value, list) else value
+
+
+def test_patches_as_the_api_servers_libraries_apply_them() -> None:
+    """What Go makes of each patch (go_patches.go): the object, or the error's text."""
+    differing = []
+    for number, kind, target, patch, answer in _answers():
+        try:
+            made = strategic_patch(target, patch) if kind else json_patch(target, patch)
+        except ApiError as error:
+            made = error.message if kind else "refused"
+        if kind:
+            expected = answer if isinstance(answer, str) else _known(answer)
+        else:
+            expected = "refused" if isinstance(answer, str) else answer
+        if made != expected:
+            differing.append((number, made, expected))
+    assert differing == []
+
+
+def test_a_patch_leaves_the_object_that_it_changes() -> None:
+    for _, kind, target, patch, _ in _answers():
+        before = copy.deepcopy((target, patch))
+        with contextlib.suppress(ApiError):
+            strategic_patch(target, patch) if kind else json_patch(target, patch)
+        assert (target, patch) == before

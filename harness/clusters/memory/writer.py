@@ -11,8 +11,9 @@ from harness.clusters.memory.store import Store
 from harness.engine.ports import CONTROLLER_MANAGER, Identity, PatchType
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, is_mapping, name_of, status_of, with_status
-from harness.kube.api.patch import json_patch, merge_patch, strategic_patch
+from harness.kube.api.patch import json_patch, merge_patch
 from harness.kube.api.status import ApiError, bad_request, not_found, not_served, precondition_failed
+from harness.kube.api.strategic import strategic_patch
 
 _SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 

@@ -1,0 +1,300 @@
+"""Strategic merge patches of core objects: lists that have a merge key are merged item by item, and ordered.
+
+What a patch names comes in the order of ``$setElementOrder`` or else of the patch, before what only the server has, except where the
+server's own order says otherwise. Every list without a strategy, taints and tolerations among them, is replaced whole.
+
+Source: apimachinery pkg/util/strategicpatch/patch.go; the strategies are the tags ``patchStrategy`` of k8s.io/api.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from harness.kube.api.field_errors import go_text
+from harness.kube.api.objects import copy_json, is_mapping
+from harness.kube.api.status import ApiError
+
+__all__ = ["merge_key_of", "strategic_patch"]
+
+_MERGE_KEYS: Mapping[str, str] = {
+    "addresses": "type",
+    "allocatedResourcesStatus": "name",
+    "conditions": "type",
+    "containers": "name",
+    "drivers": "name",
+    "env": "name",
+    "ephemeralContainers": "name",
+    "hostAliases": "ip",
+    "hostIPs": "ip",
+    "imagePullSecrets": "name",
+    "initContainers": "name",
+    "ownerReferences": "uid",
+    "podIPs": "ip",
+    "resourceClaimStatuses": "name",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "secrets": "name",
+    "topologySpreadConstraints": "topologyKey",
+    "volumeDevices": "devicePath",
+    "volumeMounts": "mountPath",
+    "volumes": "name",
+}
+_MERGED_VALUES = frozenset({("metadata", "finalizers"), ("spec", "podCIDRs")})
+_REPLACED = frozenset({("PodDisruptionBudget", "spec", "selector")})
+
+_DELETES = "$deleteFromPrimitiveList/"
+_ORDERS = "$setElementOrder/"
+_RETAINS = "$retainKeys"
+_MARKER = "$patch"
+
+_GO_TYPES: Mapping[type, str] = {str: "string", bool: "bool", int: "int64", float: "float64", type(None): "%!s(<nil>)"}
+
+Json = dict[str, Any]
+
+
+def merge_key_of(parent: str, field: str) -> str | None:
+    """The key by which a strategic merge matches the items of the list `field` of `parent`; None for a list that is replaced whole."""
+    if field == "ports":
+        return "port" if parent == "spec" else "containerPort"
+    return _MERGE_KEYS.get(field)
+
+
+def strategic_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
+    """Returns the object that a patch makes of `target`, which stays as it is.
+
+    Raises ApiError: 400 for directives in the wrong form, 422 for lists of lists, 500 for what the API server does not expect.
+    """
+    return _merged(target, patch, "", str(target.get("kind", "")))
+
+
+def _merged(target: Mapping[str, Any] | None, patch: Mapping[str, Any], field: str, kind: str) -> Json:
+    """A mapping that stands in `field`, patched."""
+    if _MARKER in patch:
+        return _directed(patch)
+    rest = dict(patch)
+    result = _retained(dict(target or {}), rest)
+    for key in [key for key in rest if key.startswith(_ORDERS)]:
+        _order(result, rest, key.removeprefix(_ORDERS), rest.pop(key), field, kind)
+    for key, value in rest.items():
+        if key.startswith(_DELETES):
+            _take_away(result, key.removeprefix(_DELETES), value)
+        elif value is None:
+            result.pop(key, None)
+        elif value.__class__ is str:
+            result[key] = value
+        elif is_mapping(value) and is_mapping(result.get(key)):
+            whole = (kind, field, key) in _REPLACED
+            result[key] = copy_json(value) if whole else _merged(result[key], value, key, kind)
+        elif isinstance(value, list | tuple) and isinstance(result.get(key), list | tuple):
+            result[key] = _merged_list(result[key], value, field, key, kind)
+        elif not (is_mapping(value) and _MARKER in value):
+            result[key] = _without_directives(value)
+        else:  # what a directive says of a mapping that is not there
+            result.pop(key, None)
+    return result
+
+
+def _directed(patch: Mapping[str, Any]) -> Json:
+    """What a mapping becomes that says itself what is to happen to the one that is there."""
+    directive = patch[_MARKER]
+    if directive == "replace":
+        replaced: Json = _plain(patch)
+        return replaced
+    if directive == "delete":
+        return {}
+    raise _bad_directive(patch)
+
+
+def _retained(result: Json, patch: Json) -> Json:
+    """Leaves only the keys that ``$retainKeys`` names, where the patch has it; all that the patch sets must be among them."""
+    if _RETAINS not in patch:
+        return result
+    kept = patch.pop(_RETAINS)
+    sets = [key for key, value in patch.items() if value is not None and not key.startswith((_DELETES, _ORDERS))]
+    if not isinstance(kept, list | tuple) or any(key not in kept for key in sets):
+        raise ApiError(400, "BadRequest", "invalid patch format of retainKeys")
+    return {key: value for key, value in result.items() if key in kept}
+
+
+def _take_away(result: Json, key: str, values: Any) -> None:
+    """Takes scalars out of a list; nothing happens where there is none."""
+    present = result.get(key)
+    if isinstance(present, list | tuple) and isinstance(values, list | tuple) and (present or values):
+        _check_types(present, values)
+        result[key] = [each for each in present if each not in values]
+
+
+def _order(result: Json, patch: Json, key: str, order: Any, field: str, kind: str) -> None:
+    """Merges the list of a key and brings it into the order that ``$setElementOrder`` asks for."""
+    present, added = result.get(key), patch.pop(key, None)
+    merge_key = merge_key_of(field, key)
+    if not isinstance(order, list | tuple):
+        received = "map[string]interface {}" if is_mapping(order) else _GO_TYPES[order.__class__]
+        raise _unexpected(f"expected a []interface {{}}, but received a {received}")
+    _check_order(added or (), order, merge_key)
+    if present is None and added is None:
+        return
+    if present is None:
+        merged = _without_directives(added)
+    elif added is None:
+        merged = [*present]
+    else:
+        merged = _merged_list(present, added, field, key, kind)
+    _check_types(present or (), added or ())
+    result[key] = _arranged(merged, order, present or (), merge_key)
+
+
+def _check_order(added: Sequence[Any], order: Sequence[Any], merge_key: str | None) -> None:
+    """What a patch adds must stand in the same order in ``$setElementOrder``."""
+    if not added or not order:
+        return
+    left = [each for each in added if not (is_mapping(each) and each.get(_MARKER) == "delete")]
+    i = j = 0
+    while i < len(left) and j < len(order):
+        directive = is_mapping(left[i]) and _MARKER in left[i]
+        if directive or _key(left[i], merge_key) == _key(order[j], merge_key):
+            i += 1
+        if not directive:
+            j += 1
+    if i < len(left) and j == len(order):
+        shown = f"{go_text(added)}\n doesn't match $setElementOrder list:\n{go_text(order)}\n"
+        raise _unexpected(f"The order in patch list:\n{shown}")
+
+
+def _merged_list(present: Sequence[Any], patch: Sequence[Any], field: str, key: str, kind: str) -> list[Any]:
+    merge_key = merge_key_of(field, key)
+    if merge_key is None and (field, key) not in _MERGED_VALUES:
+        return [copy_json(each) for each in patch]
+    if not present and not patch:
+        return []
+    _check_types(present, patch)
+    if merge_key is None:
+        return _arranged(_without_doubles([*present, *patch]), patch, present, None)
+    kept, added, replaces = [*present], [], False
+    for each in patch:
+        if _MARKER not in each:
+            added.append(each)
+        elif each[_MARKER] == "delete":
+            gone = _key(each, merge_key)
+            kept = [other for other in kept if other.get(merge_key) != gone]
+        elif each[_MARKER] == "replace":
+            replaces = True
+        elif each[_MARKER] == "merge":
+            raise _unexpected("merging lists cannot yet be specified in the patch")
+        else:
+            raise _bad_directive(each)
+    if replaces:
+        kept, added = [_plain(each) for each in added], []
+    merged = [*kept]
+    places = {_key(each, merge_key): place for place, each in reversed([*enumerate(merged)])}
+    for each in added:
+        name = _key(each, merge_key)
+        if name in places:
+            merged[places[name]] = _merged(merged[places[name]], each, key, kind)
+        else:
+            places[name] = len(merged)
+            merged.append(_plain(each))
+    return _arranged(merged, added, kept, merge_key)
+
+
+def _arranged(merged: Sequence[Any], order: Sequence[Any], present: Sequence[Any], merge_key: str | None) -> list[Any]:
+    """The items that `order` names in its order, and between them those that only the server has, by the order they had there."""
+    wanted = _ranks(order, merge_key)
+    had = _ranks(present, merge_key)
+
+    def place(ranks: Mapping[Any, int]) -> Callable[[Any], int | None]:
+        return lambda each: ranks.get(_key(each, merge_key))
+
+    named = _sorted([each for each in merged if _key(each, merge_key) in wanted], place(wanted))
+    others = _sorted([each for each in merged if _key(each, merge_key) not in wanted], place(had))
+    arranged: list[Any] = []
+    before = place(had)
+    for each in named:
+        mine = before(each)
+        while others and mine is not None and (theirs := before(others[0])) is not None and theirs < mine:
+            arranged.append(others.pop(0))
+        arranged.append(each)
+    return [*arranged, *others]
+
+
+def _sorted(items: list[Any], place: Callable[[Any], int | None]) -> list[Any]:
+    """Sorts by insertion as Go's sort.SliceStable does with up to 20 items: one without a place goes before whatever stands there."""
+    for end in range(1, len(items)):
+        for at in range(end, 0, -1):
+            mine, theirs = place(items[at]), place(items[at - 1])
+            if mine is not None and theirs is not None and mine >= theirs:
+                break
+            items[at - 1], items[at] = items[at], items[at - 1]
+    return items
+
+
+def _ranks(items: Iterable[Any], merge_key: str | None) -> dict[Any, int]:
+    ranks: dict[Any, int] = {}
+    for place, each in enumerate(items):
+        ranks.setdefault(_key(each, merge_key), place)
+    return ranks
+
+
+def _key(item: Any, merge_key: str | None) -> Any:
+    if merge_key is None:
+        return item
+    if merge_key not in item:
+        raise _unexpected(f"map: {go_text(item)} does not contain declared merge key: {merge_key}")
+    return item[merge_key]
+
+
+def _without_doubles(values: list[Any]) -> list[Any]:
+    """Each value once; the last one takes the place of a double, as upstream has it."""
+    length, i = len(values), 0
+    while i < length - 1:
+        j = i + 1
+        while j < length:
+            if values[i] == values[j]:
+                length -= 1
+                values[j] = values[length]
+            else:
+                j += 1
+        i += 1
+    return values[:length]
+
+
+def _check_types(*lists: Sequence[Any]) -> None:
+    """Items of lists that are merged are all mappings or all scalars of one type."""
+    types = [dict if is_mapping(each) else each.__class__ for items in lists for each in items]
+    if not types:
+        raise _unexpected("no elements in any of the given slices")
+    if types[0] is list:
+        raise ApiError(422, "", "lists of lists are not supported")
+    if any(each is not types[0] for each in types):
+        raise _unexpected(f"list element types are not identical: {go_text(lists)}")
+
+
+def _without_directives(value: Any) -> Any:
+    """What a patch brings where nothing was: no nulls, no directives and nothing that has one."""
+    if is_mapping(value):
+        kept = {key: each for key, each in value.items() if each is not None and not key.startswith("$")}
+        return {
+            key: _without_directives(each) for key, each in kept.items() if not (is_mapping(each) and _MARKER in each)
+        }
+    if isinstance(value, list | tuple):
+        return [_without_directives(each) for each in value if not (is_mapping(each) and _MARKER in each)]
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """A new item of a list, as the API server reads it: a directive inside is no field that it knows."""
+    if is_mapping(value):
+        return {key: _plain(each) for key, each in value.items() if each is not None and not key.startswith("$")}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value
+
+
+def _bad_directive(patch: Mapping[str, Any]) -> ApiError:
+    return _unexpected(f"unknown patch type: {go_text(patch[_MARKER])} in map: {go_text(patch)}")
+
+
+def _unexpected(message: str) -> ApiError:
+    """An error that the API server does not expect."""
+    return ApiError(500, "", message)
