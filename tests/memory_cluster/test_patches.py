@@ -13,7 +13,7 @@ import pytest
 
 from harness.kube.api.patch import json_patch
 from harness.kube.api.status import ApiError
-from harness.kube.api.strategic import strategic_patch
+from harness.kube.api.strategic import in_place, strategic_patch
 
 STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     # ports are told apart by the port in a service, by that of the container in a pod
@@ -174,3 +174,12 @@ def test_a_patch_leaves_the_object_that_it_changes() -> None:
         with contextlib.suppress(ApiError):
             strategic_patch(target, patch) if kind else json_patch(target, patch)
         assert (target, patch) == before
+
+
+def test_conditions_that_are_there_stay_where_they_are() -> None:
+    present = [{"type": "A", "status": "True"}, {"type": "Ready", "status": "False"}]
+    new = [{"type": "B", "status": "True"}, {"type": "Ready", "status": "True"}]
+    patch = {"status": in_place("status", "conditions", present, [new[1], new[0]])}
+    assert patch["status"]["$setElementOrder/conditions"] == [{"type": "A"}, {"type": "Ready"}, {"type": "B"}]
+    made = strategic_patch({"status": {"conditions": present}}, patch)
+    assert made == {"status": {"conditions": [present[0], new[1], new[0]]}}

@@ -14,6 +14,7 @@ from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.objects import (
     Object,
     condition,
+    conditions_of,
     is_terminating,
     labels_of,
     metadata_of,
@@ -24,6 +25,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError, ignoring
+from harness.kube.api.strategic import in_place
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
@@ -265,7 +267,7 @@ class KubeScheduler:
             "message": message,
             "lastTransitionTime": since,
         }
-        status: dict[str, Any] = {"conditions": [marked]}
+        status = in_place("status", "conditions", conditions_of(pod), [marked])
         if node != nominated:
             status["nominatedNodeName"] = node
         self._patch(pod, status)
@@ -293,7 +295,8 @@ class KubeScheduler:
         for victim in preemption.victims:
             if metadata_of(victim).get("deletionTimestamp"):
                 continue
-            self._patch(victim, {"conditions": [{**MARK, "message": message, "lastTransitionTime": now}]})
+            mark = {**MARK, "message": message, "lastTransitionTime": now}
+            self._patch(victim, in_place("status", "conditions", conditions_of(victim), [mark]))
             self._delete(victim)
             text = f"Preempted by pod {uid_of(pod)} on node {preemption.node}"
             self._sink.event(victim, "Normal", "Preempted", text, source="default-scheduler", dedupe_seconds=0)

@@ -15,7 +15,7 @@ from harness.kube.api.field_errors import go_text
 from harness.kube.api.objects import copy_json, is_mapping
 from harness.kube.api.status import ApiError
 
-__all__ = ["merge_key_of", "strategic_patch"]
+__all__ = ["in_place", "merge_key_of", "strategic_patch"]
 
 _MERGE_KEYS: Mapping[str, str] = {
     "addresses": "type",
@@ -58,6 +58,14 @@ def merge_key_of(parent: str, field: str) -> str | None:
     if field == "ports":
         return "port" if parent == "spec" else "containerPort"
     return _MERGE_KEYS.get(field)
+
+
+def in_place(parent: str, field: str, present: Sequence[Any], items: Sequence[Any]) -> Json:
+    """Returns the patch of a list that leaves those present where they are and appends the others, as clients write it that compare
+    two states (CreateTwoWayMergePatch)."""
+    merge_key = merge_key_of(parent, field)
+    names = dict.fromkeys(_key(each, merge_key) for each in (*present, *items))
+    return {field: [*items], f"{_ORDERS}{field}": [{merge_key: name} for name in names]}
 
 
 def strategic_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
