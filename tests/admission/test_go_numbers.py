@@ -6,7 +6,7 @@ from math import inf, nan
 
 import pytest
 
-from harness.kube.go.text import parse_int_lenient, to_int64, wrap_int
+from harness.kube.go.text import parse_int, parse_int_lenient, to_int64, wrap_int
 
 SMALLEST, GREATEST = -(2**63), 2**63 - 1
 
@@ -39,3 +39,28 @@ def test_sums_go_round() -> None:
 )
 def test_a_text_whose_error_is_ignored(text: str, expected: int) -> None:
     assert parse_int_lenient(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12", 12),
+        ("+007", 7),
+        ("-0", 0),
+        ("000", 0),
+        ("9223372036854775807", GREATEST),
+        ("9223372036854775808", None),
+        ("-9223372036854775808", SMALLEST),
+        ("-9223372036854775809", None),
+        (f"{'0' * 5000}1", 1),
+        (f"1{'0' * 5000}", None),
+        ("", None),
+        ("-", None),
+        ("1_000", None),
+        ("١", None),
+    ],
+)
+def test_a_text_is_an_integer_of_64_bits_or_none(text: str, expected: int | None) -> None:
+    """strconv.Atoi, which takes any number of digits (strconv/atoi.go)."""
+    assert parse_int(text) == expected
+    assert parse_int_lenient(f"{'9' * 5000}") == GREATEST

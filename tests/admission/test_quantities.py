@@ -63,10 +63,23 @@ def test_refuses_as_go_does(text: str, reason: str) -> None:
         Quantity.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [("1e10000", True), ("1e10001", False), (f"{'9' * 4000}", True), (f"{'9' * 4001}", False)],
+)
+def test_numbers_beyond_any_use_are_no_quantities(text: str, taken: bool) -> None:
+    """A bound of our own: Go takes them too, and computes with them for minutes where the exponent is of nine digits."""
+    if taken:
+        assert Quantity.parse(text).nano > 0
+        return
+    with pytest.raises(QuantityError, match="unable to parse quantity's suffix"):
+        Quantity.parse(text)
+
+
 def test_quantities_as_go_reads_them() -> None:
     """What apimachinery says of each text (go_quantities.go): how it prints, its units, and as a decimal; or null and the error."""
     lines = Path(__file__).with_name("go_quantities.jsonl").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 618
+    assert len(lines) == 630
     for text, printed, units, *decimal in map(json.loads, lines):
         if printed is None:
             with pytest.raises(QuantityError) as raised:
@@ -99,6 +112,9 @@ def test_refuses_what_is_no_text_or_number(value: object) -> None:
         ("500m", "500m", "1"),
         ("1Gi", "500m", "1073741824500m"),
         ("1.500", "0", "1500m"),  # a sum forgets how it was written
+        ("0.0000000000001Ki", "1023.999999999", "1024"),  # less than one is a decimal from then on
+        ("0.0009765625Ki", "1023", "1Ki"),
+        ("1Ki", "-0.5", "1023500m"),
     ],
 )
 def test_sums(left: str, right: str, total: str) -> None:

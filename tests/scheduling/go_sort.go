@@ -157,4 +157,9 @@ func main() {
 		rising[n-3], rising[n-1] = rising[n-1], rising[n-3]
 		write(rising)
 	}
+	// Parts that differ so much that they just count as balanced, or just not.
+	r = rand.New(rand.NewSource(6))
+	for range 60 {
+		write(shapes[0](r, 48, 24))
+	}
 }

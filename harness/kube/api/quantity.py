@@ -10,6 +10,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Literal
 
+from harness.kube.go.text import parse_int
 from lazyrecords import dataclass
 
 Format = Literal["BinarySI", "DecimalSI", "DecimalExponent"]
@@ -131,15 +132,20 @@ def _parse(text: str) -> Quantity:
     match = _SHAPE.match(text)
     if match is None:
         raise QuantityError(_WRONG_FORMAT)
-    sign, zeros, digits, point, decimals, suffix = match.groups()
+    sign, zeros, digits, _, decimals, suffix = match.groups()
     decimals = decimals or ""
-    if not digits and not point and not suffix:
-        return Quantity(0)
     exponent, form = _suffix(suffix)
     number = digits or "0"
     scale = exponent - len(decimals) if form != "BinarySI" else -len(decimals)
     shifted = number + decimals
-    if _is_short(number, decimals, exponent, form):
+    short = _is_short(number, decimals, exponent, form)
+    if not short and not (zeros or digits or decimals):
+        raise QuantityError(_WRONG_NUMBER)
+    if not shifted.strip("0"):
+        return Quantity(0, form)
+    if scale > 10_000 or len(shifted) > 4_000:  # beyond any use; Go computes for minutes
+        raise QuantityError(_WRONG_SUFFIX)
+    if short:
         value = int(shifted)
         amount = value << exponent if form == "BinarySI" else value
         if form == "BinarySI":
@@ -149,20 +155,16 @@ def _parse(text: str) -> Quantity:
         nano = amount * 10 ** (scale + 9)
         nano = -nano if sign == "-" else nano
         return Quantity(nano, form, text if canonical and text != _canonical(nano, form) else "")
-    if not (zeros or digits or decimals):
-        raise QuantityError(_WRONG_NUMBER)
-    if scale > 10_000 or len(shifted) > 4_000:  # beyond any use; Go computes for minutes
-        raise QuantityError(_WRONG_SUFFIX)
     unscaled = int(shifted) << exponent if form == "BinarySI" else int(shifted)
     if scale >= -9:
         nano = unscaled * 10 ** (scale + 9)
     elif -scale - 9 > len(shifted) + 20:
-        nano = 1 if unscaled else 0
+        nano = 1
     else:
         nano = -(-unscaled // 10 ** (-scale - 9))
     if form == "BinarySI":
         nano = min(nano, _MAX_BINARY * NANO)
-        if 0 < nano < NANO:
+        if nano < NANO:
             form = "DecimalSI"
     return Quantity(-nano if sign == "-" else nano, form)
 
@@ -201,8 +203,8 @@ def _suffix(suffix: str) -> tuple[int, Format]:
         return decimal, "DecimalSI"
     if (binary := _BINARY.get(suffix)) is not None:
         return binary, "BinarySI"
-    if len(suffix) > 1 and suffix[0] in "eE" and re.fullmatch(r"[+-]?[0-9]{1,18}", suffix[1:]):
-        return int(suffix[1:]), "DecimalExponent"
+    if suffix[0] in "eE" and (exponent := parse_int(suffix[1:])) is not None:
+        return (exponent + (1 << 31)) % (1 << 32) - (1 << 31), "DecimalExponent"  # Go keeps 32 bits
     raise QuantityError(_WRONG_SUFFIX)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 MAX_INT = (1 << 63) - 1
 MIN_INT = -(1 << 63)
 
-_INTEGER = re.compile(r"[+-]?[0-9]+\Z", re.ASCII)
+_INTEGER = re.compile(r"([+-]?)0*([0-9]{1,20})[0-9]*\Z")  # 20 digits tell that there are too many
 _ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -48,17 +48,17 @@ def bracketed(values: Iterable[str]) -> str:
 
 def parse_int(text: str) -> int | None:
     """The value of ``strconv.Atoi``, or None where it returns an error (not an integer, or outside 64 bits)."""
-    if not _INTEGER.match(text):
+    found = _INTEGER.match(text)
+    if found is None:
         return None
-    value = int(text)
+    value = int(found[1] + found[2])
     return value if MIN_INT <= value <= MAX_INT else None
 
 
 def parse_int_lenient(text: str) -> int:
     """The value of ``strconv.Atoi`` when its error is ignored: 0 for syntax errors, the nearest 64-bit integer for range errors."""
-    if not _INTEGER.match(text):
-        return 0
-    return max(MIN_INT, min(MAX_INT, int(text)))
+    found = _INTEGER.match(text)
+    return 0 if found is None else max(MIN_INT, min(MAX_INT, int(found[1] + found[2])))
 
 
 def wrap_int(value: int) -> int:
