@@ -58,7 +58,7 @@ def budget_status(budget: Object, pods: Sequence[Object], get: Getter) -> Mappin
         "desiredHealthy": desired,
         "disruptionsAllowed": max(0, healthy - desired) if expected > 0 else 0,
         "expectedPods": expected,
-        "observedGeneration": int(metadata_of(budget).get("generation", 1)),
+        "observedGeneration": int(metadata_of(budget)["generation"]),
     }
 
 

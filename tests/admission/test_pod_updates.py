@@ -35,6 +35,35 @@ def test_only_a_negative_grace_period_becomes_1(before: dict[str, Any], after: d
     assert fields(before, after) == (["spec"] if refused else [])
 
 
+DEADLINE = "activeDeadlineSeconds"
+MOST = 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        (None, None, None),
+        (None, 0, None),
+        (None, MOST, None),
+        (None, MOST + 1, "must be between 0 and 2147483647, inclusive"),
+        (None, -1, "must be between 0 and 2147483647, inclusive"),
+        (5, 5, None),
+        (5, 4, None),
+        (5, 6, "must be less than or equal to previous value"),
+        (0, 1, "must be less than or equal to previous value"),
+        (0, None, "must not update from a positive integer to nil value"),
+        (5, None, "must not update from a positive integer to nil value"),
+    ],
+)
+def test_a_deadline_comes_no_later(before: int | None, after: int | None, why: str | None) -> None:
+    old, new = ({} if value is None else {DEADLINE: value} for value in (before, after))
+    found = pod_update_errors({"spec": {**new, "nodeName": "a"}}, {"spec": old})
+    told = [(each.field, each.detail) for each in found]
+    # one that is wrong is the end of it, and one that is gone is not
+    rest = [("spec", found[-1].detail)] if why is None or after is None else []
+    assert told == [*([(f"spec.{DEADLINE}", why)] if why else []), *rest]
+
+
 ZONE = {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["1"]}]}
 THERE = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [ZONE]}}}
 APART = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}}

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from harness.engine.ports import Identity
+from harness.kube.admission.node_restriction import node_write_error
 from harness.kube.api.status import ApiError
 from tests.memory_cluster.conftest import memory_cluster
 
@@ -196,6 +197,15 @@ def test_node_restriction_at_update(cluster):
         with pytest.raises(ApiError) as caught:
             kubelet.patch("Node", name, patch)
         assert caught.value.message == message
+
+
+@pytest.mark.parametrize("verb", ["create", "update", "delete"])
+def test_the_plugin_judges_what_a_node_becomes(verb: str) -> None:
+    """plugin/pkg/admission/noderestriction admitNode: of what is deleted only whose it is, of what was not there only its labels."""
+    old = {**node(), "spec": {"taints": [{"key": "a", "effect": "NoSchedule"}]}}
+    taken = {"verb": verb, "subresource": "", "new": node(), "old": old if verb == "delete" else None}
+    assert node_write_error("w1", **taken) is None
+    assert node_write_error("w2", **taken) == 'node "w2" is not allowed to modify node "w1"'
 
 
 def test_others_are_not_restricted(cluster):

@@ -154,6 +154,29 @@ def test_a_pod_is_guaranteed_when_each_of_its_containers_is(second: dict[str, An
     assert stored["status"]["qosClass"] == quality
 
 
+@pytest.mark.parametrize("change", [{"priority": 5}, {"preemptionPolicy": "Never"}])
+def test_a_pod_keeps_its_priority(change: dict[str, Any]) -> None:
+    """plugin/pkg/admission/priority: what an update leaves out is what was stored; another value is for validation to refuse."""
+    cluster = memory_cluster()
+    stored = created(pod(), cluster)
+    bare = {key: value for key, value in stored["spec"].items() if key not in change}
+    assert cluster.admin.update({**stored, "spec": bare})["spec"] == stored["spec"]
+    with pytest.raises(ApiError, match="pod updates may not change fields other than"):
+        cluster.admin.update({**stored, "spec": {**stored["spec"], **change}})
+
+
+@pytest.mark.parametrize("kind", ["DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"])
+@pytest.mark.parametrize("template", [{}, {"metadata": {"labels": {"app": "x"}}}])
+def test_a_template_has_containers(kind: str, template: dict[str, Any]) -> None:
+    """pkg/apis/core/validation ValidatePodTemplateSpec."""
+    made = workload(kind)
+    made["spec"]["template"] = template
+    with pytest.raises(ApiError) as caught:
+        created(made)
+    assert caught.value.code == 422
+    assert "spec.template.spec.containers: Required value" in caught.value.message
+
+
 def default_class(value: int) -> dict[str, Any]:
     meta = {"name": "usual"}
     return {

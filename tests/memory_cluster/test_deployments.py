@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from harness.testing import deployment
-from tests.memory_cluster.conftest import Cluster
+from tests.memory_cluster.conftest import Cluster, memory_cluster
 
 
 def _holding(cluster: Cluster) -> dict[str, int]:
@@ -43,3 +44,25 @@ def test_a_deployment_that_is_made_again_owns_its_own_replica_set(cluster: Clust
     assert owner is not None
     (only,) = cluster.view.list("ReplicaSet")
     assert only["metadata"]["ownerReferences"][0]["uid"] == owner["metadata"]["uid"]
+
+
+def test_a_template_that_says_the_same_in_another_order_is_the_same() -> None:
+    """pkg/controller/deployment/util EqualIgnoreHash compares values."""
+    one = deployment("web", 3, "1")
+    other = json.loads(json.dumps(one), object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+    first, second = (_write(memory_cluster(), each) for each in (one, other))
+    assert first == second
+
+
+def test_a_replica_set_selects_what_its_deployment_does_and_the_template(cluster: Cluster) -> None:
+    """pkg/controller/deployment/sync.go getNewReplicaSet: the hash is added to the selector and to the labels of the pods."""
+    made = deployment("web", 2, "1")
+    expression = {"key": "tier", "operator": "DoesNotExist"}
+    made["spec"]["selector"]["matchExpressions"] = [expression]
+    _write(cluster, made)
+    (only,) = cluster.view.list("ReplicaSet")
+    assert only["metadata"]["name"] == f"web-{only['metadata']['labels']['pod-template-hash']}"
+    labels = {"app": "web", "pod-template-hash": only["metadata"]["labels"]["pod-template-hash"]}
+    assert only["spec"]["selector"] == {"matchLabels": labels, "matchExpressions": [expression]}
+    assert only["metadata"]["labels"] == only["spec"]["template"]["metadata"]["labels"] == labels
+    assert [each["metadata"]["labels"] for each in cluster.view.list("Pod")] == [labels] * 2

@@ -100,6 +100,13 @@ def test_controllers_that_are_not_there_are_as_large_as_they_have_pods() -> None
     assert counted({"maxUnavailable": 1}, pods(2, REPLICAS), REPLICAS) == (2, 1, 1)  # its Deployment is gone
     again = {**ALONE, "metadata": {**ALONE["metadata"], "uid": "another"}}
     assert counted({"maxUnavailable": 1}, pods(2, ALONE), again) == (2, 1, 1)
+    ended = [{**each, "status": {"phase": "Succeeded"}} for each in pods(1, owner("Rollout", 5))]
+    chosen = [*pods(3, owner("Rollout", 5)), *pods(1), *pods(4, REPLICAS), *ended]
+    assert counted({"maxUnavailable": 1}, chosen, DEPLOYMENT, REPLICAS) == (
+        3 + 4,
+        6,
+        2,
+    )  # its own pods that run, no others
 
 
 def test_a_budget_that_cannot_be_counted_allows_nothing() -> None:

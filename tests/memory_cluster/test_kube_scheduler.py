@@ -11,10 +11,11 @@ import pytest
 
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.filters import Filters
-from harness.kube.scheduling.node_affinity import term_matches
+from harness.kube.scheduling.node_affinity import named_nodes, term_matches
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
-from harness.testing import pod
+from harness.kube.scheduling.volume_binding import PodVolumes
+from harness.testing import pod, requirement
 
 NAMESPACES = [
     {"metadata": {"name": "own", "labels": {}}},
@@ -145,6 +146,59 @@ def test_nodes_that_a_pod_of_a_daemonset_leaves_out_by_their_names(version: str,
     found = schedule(asking, [NodeInfo(NODE), NodeInfo(other)], version=Version.of(version))
     assert isinstance(found, Unschedulable)
     assert found.message.startswith(f"0/2 nodes are available: 1 Insufficient cpu, 1 {said}. ")
+
+
+def required(*fields: dict[str, Any]) -> dict[str, Any]:
+    """A node affinity whose terms have one of these fields each."""
+    found = {"nodeSelectorTerms": [{"matchFields": [each]} for each in fields]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": found}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "named"),
+    [
+        ([requirement("metadata.name", "a")], {"a"}),
+        ([requirement("metadata.name", "a"), requirement("metadata.name", "b")], {"a", "b"}),
+        ([requirement("metadata.name", "a", operator="NotIn")], None),
+        ([requirement("metadata.name", "a"), requirement("metadata.name", "a", operator="NotIn")], None),
+        ([requirement("metadata.uid", "a")], None),
+    ],
+)
+def test_a_pod_names_its_nodes_by_terms_that_want_one_of_some_names(
+    fields: list[dict[str, Any]], named: set[str] | None
+) -> None:
+    """nodeaffinity/node_affinity.go PreFilter: other terms may take any node."""
+    assert named_nodes(pod(affinity=required(*fields))) == named
+
+
+CLAIMS = "no new claims to deallocate, "
+
+
+@pytest.mark.parametrize(("version", "claims"), [("1.33.6", ""), ("1.34.0", CLAIMS), ("1.35.0", CLAIMS)])
+def test_since_1_34_the_plugin_for_claims_of_devices_says_what_it_finds(version: str, claims: str) -> None:
+    full = NodeInfo(NODE, [pod_in("own", {})])
+    for asking, why in (
+        (pod("p", "4", "9Gi", preemptionPolicy="Never"), "not eligible due to preemptionPolicy=Never."),
+        (pod("p", "4", "9Gi"), "0/1 nodes are available: 1 Preemption is not helpful for scheduling."),
+    ):
+        found = schedule(asking, [full], version=Version.of(version))
+        assert isinstance(found, Unschedulable)
+        assert found.message == f"0/1 nodes are available: 1 Insufficient memory. {claims}preemption: {why}"
+
+
+@pytest.mark.parametrize(
+    ("version", "more"),
+    [
+        ("1.33.6", "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."),
+        ("1.34.0", "not found"),
+        ("1.35.0", "not found"),
+    ],
+)
+def test_a_claim_that_is_missing_keeps_a_pod_from_every_node(version: str, more: str) -> None:
+    volumes = PodVolumes('persistentvolumeclaim "data" not found')
+    found = schedule(pod("p"), [NodeInfo(NODE)], volumes=volumes, version=Version.of(version))
+    assert isinstance(found, Unschedulable)
+    assert found.message == f'0/1 nodes are available: persistentvolumeclaim "data" not found. {more}'
 
 
 @pytest.mark.parametrize(("key", "expected"), [("cores", True), ("disks", False), ("team", False)])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.kube.admission.core_types import shape_errors
 from harness.testing import pod
 from harness.world import World
 
@@ -44,6 +45,15 @@ def test_mistyped_objects(obj: dict[str, Any], texts: list[str]) -> None:
     assert sorted(one.text for one in world.apply(obj)) == sorted(texts)
     assert sorted(one.text for one in world.judge(obj)) == sorted(texts)
     assert world.settle(allow_rejections=True).quiescent
+
+
+@pytest.mark.parametrize("amount", [2**63, -(2**63) - 1, 3**62, True, 1.5])
+def test_whole_numbers_have_64_bits(amount: float) -> None:
+    """encoding/json of Go: what an int64 does not hold is refused."""
+    texts = [each.what for each in shape_errors(pod(terminationGracePeriodSeconds=amount))]
+    assert texts == [f"a whole number is expected, not {str(amount).lower()}"]
+    for fits in (2**63 - 1, -(2**63)):
+        assert list(shape_errors(pod(terminationGracePeriodSeconds=fits))) == []
 
 
 def test_what_is_no_object_at_all() -> None:

@@ -73,6 +73,9 @@ def ago(hours: float) -> str:
         ([pod_on("never", "a", sidecar=0), pod_on("sidecar", "b", sidecar=2)], "sidecar"),
         ([pod_on("sidecar", "a", restarts=1, sidecar=9), pod_on("own", "b", restarts=2, sidecar=0)], "own"),
         ([pod_on("p", "a", ready=False, hours=9), pod_on("q", "b", ready=False)], "q"),
+        ([pod_on("p", "a", ready=False, hours=9, since=1), pod_on("q", "b", ready=False, hours=2, since=2)], "q"),
+        ([pod_on("younger", cost="1"), pod_on("older", "b", hours=9)], "older"),
+        ([pod_on("younger", cost="much"), pod_on("dear", "b", cost="1", hours=9)], "younger"),
         ([pod_on("wrong", cost="much"), pod_on("cheap", "b", cost="-1")], "cheap"),
     ],
     ids=[
@@ -91,6 +94,9 @@ def ago(hours: float) -> str:
         "restarts-of-a-sidecar",
         "restarts-of-containers-first",
         "age-of-pods-that-are-not-ready",
+        "age-of-pods-that-are-not-ready-whatever-the-condition-says",
+        "no-cost-is-less-than-one",
+        "cost-that-is-no-number-is-less-than-one",
         "cost-that-is-no-number",
     ],
 )
@@ -108,6 +114,25 @@ def test_pods_of_the_other_replica_sets_of_its_deployment_count() -> None:
     assert names(replica_set(owner, pods, [*pods, gone, ended], NOW)) == ["younger"]  # those that have ended do not
     two, old = {**owner, "spec": {"replicas": 2}}, pod_on("as old", "a", hours=9)
     assert names(replica_set(two, [*pods, old], (), NOW)) == ["younger"]  # without a Deployment no node counts
+
+
+@pytest.mark.parametrize("order", [("p", "q"), ("q", "p")])
+def test_nobody_knows_since_when_it_is_ready_so_it_goes_first(order: tuple[str, str]) -> None:
+    """controller_utils.go afterOrZero: an unknown time comes before every other, also before this moment."""
+    unknown, now = (pod_on(name, node, since=0) for name, node in zip(order, "ab", strict=True))
+    del unknown["status"]["conditions"][0]["lastTransitionTime"]
+    owner = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
+    assert names(replica_set(owner, [now, unknown], (), NOW)) == [order[0]]
+
+
+def test_a_replica_set_that_says_no_number_has_one_pod() -> None:
+    """pkg/apis/apps/v1/defaults.go SetDefaults_ReplicaSet."""
+    meta = {"name": "web", "uid": "web"}
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": meta, "spec": {"template": {}}}
+    older, younger = pod_on("older", "a", hours=9), pod_on("younger", "b")
+    assert len(replica_set(owner, [], (), NOW).create) == 1
+    assert replica_set(owner, [older], (), NOW) == Plan()
+    assert names(replica_set(owner, [older, younger], (), NOW)) == ["younger"]
 
 
 def names(plan: Plan) -> list[str]:
@@ -170,15 +195,23 @@ def test_pods_that_end_already_are_not_deleted_again() -> None:
     assert replica_set(owner, [going, pod_on("stays")], (), NOW).delete == ()
 
 
-def test_of_pods_that_are_about_as_long_ready_any_may_go() -> None:
-    gone: set[str] = set()
-    owner = {"kind": "ReplicaSet", "metadata": {"name": "web"}, "spec": {"replicas": 1}}
+@pytest.mark.parametrize(("older", "younger", "gone"), [(1.6, 1.3, {"older", "younger"}), (9.9, 9.5, {"younger"})])
+@pytest.mark.parametrize("ready", [True, False])
+def test_of_pods_that_are_about_as_long_ready_or_as_old_any_may_go(
+    ready: bool, older: float, younger: float, gone: set[str]
+) -> None:
+    """controller_utils.go logarithmicRankDiff: the whole part of the logarithm of nanoseconds, of which 2^45 are 9.77 hours."""
+    found: set[str] = set()
+    meta = {"name": "web", "uid": "web"}
+    owner = {"kind": "ReplicaSet", "metadata": meta, "spec": {"replicas": 1}}
     for number in range(20):
-        older, younger = (
-            {**made, "metadata": {**made["metadata"], "uid": f"{made['metadata']['name']}-{number}"}}
-            for made in (pod_on("older", "a", hours=1.6), pod_on("younger", "b", hours=1.3))
+        first, second = (
+            pod_on("older", "a", hours=older, ready=ready),
+            pod_on("younger", "b", hours=younger, ready=ready),
         )
-        (first,) = replica_set(owner, [older, younger], (), NOW).delete
-        assert replica_set(owner, [younger, older], (), NOW).delete == (first,)
-        gone.add(first["metadata"]["name"])
-    assert gone == {"older", "younger"}
+        for made in (first, second):
+            made["metadata"]["uid"] += f"-{number}"
+        (going,) = replica_set(owner, [first, second], (), NOW).delete
+        assert replica_set(owner, [second, first], (), NOW).delete == (going,)
+        found.add(going["metadata"]["name"])
+    assert found == gone

@@ -4,6 +4,7 @@ from random import Random
 
 import pytest
 
+from harness import testing
 from harness.kube.api.labels import HOSTNAME, ZONE
 from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import KNOWN, Version
@@ -79,6 +80,39 @@ def test_answers_are_those_of_asking_every_node(seed):
             standings.changed(found)
     assert placed > 20
     assert refused > 20
+
+
+def full(*priorities):
+    taken = [
+        {**testing.pod(f"p{number}", "1", "", priority=priority, labels={"app": f"p{number}"})}
+        for number, priority in enumerate(priorities)
+    ]
+    return {"a": NodeInfo(testing.node("a", str(len(taken))), taken)}
+
+
+def keeping(app):
+    spec = {"selector": {"matchLabels": {"app": app}}}
+    return {"metadata": {"name": app, "namespace": "default"}, "spec": spec, "status": {"disruptionsAllowed": 0}}
+
+
+@pytest.mark.parametrize("priority", [None, 5])
+def test_a_refusal_stays_while_nothing_changes_it(priority):
+    asking = testing.pod("asking", "1", "", **({"priority": priority} if priority is not None else {}))
+    infos = full(priority or 0, 7)
+    standing = Standings().of("p", asking, infos, KNOWN[1])
+    refusal = standing.verdict(infos, min)
+    assert isinstance(refusal, Unschedulable)
+    assert standing.verdict(infos, min, [keeping("p0")]) is refusal
+    standing.changed.add("a")
+    assert standing.verdict(infos, min) is refusal
+
+
+def test_who_is_preempted_depends_on_the_budgets_of_the_moment():
+    infos = full(0, 0)
+    standing = Standings().of("p", testing.pod("asking", "1", "", priority=5), infos, KNOWN[1])
+    for stays, goes in (("p0", "p1"), ("p1", "p0")):
+        found = standing.verdict(infos, min, [keeping(stays)])
+        assert [each["metadata"]["name"] for each in found.preemption.victims] == [goes]
 
 
 def test_another_version_words_its_refusals_anew():

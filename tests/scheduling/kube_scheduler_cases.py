@@ -285,7 +285,8 @@ def answer(asked: Json, version: Version) -> Json:
     filters = Filters.of(pod, infos, PodVolumes.of(pod, find), asked["namespaces"])
     failures = {info.name: filters.failure(info) for info in infos}
     fitting = [info for info in infos if failures[info.name] is None]
-    given = scores(filters, infos, fitting, version, sibling_selector(pod, asked["services"], find))
+    siblings = sibling_selector(pod, asked["services"], find)
+    given = scores(filters, infos, fitting, version, siblings) if fitting else {}
     return {
         "refused": {
             name: sorted([*map(_worded, each.reasons), *([HELPLESS] if each.helpless else [])])

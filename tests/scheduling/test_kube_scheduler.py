@@ -125,6 +125,17 @@ def test_a_zone_without_a_name_is_a_zone() -> None:
     assert spread.count(nameless) == 8
 
 
+def test_siblings_where_a_pod_may_not_run_do_not_count_in_its_zone() -> None:
+    """podtopologyspread/scoring.go: nodes are counted that the pod's own affinity takes (nodeAffinityPolicy Honor)."""
+    asking = running("asking", nodeSelector={HOSTNAME: "a"})
+    infos = [info("a"), info("b", *(running(f"p{number}") for number in range(5)))]
+    counted = Neighbours(asking, WEB)
+    places = [counted.count(each.name, each) for each in infos]
+    spread = SoftSpread.of(asking, infos, infos[:1], WEB)
+    assert spread is not None
+    assert spread.count(infos[0]) == counted.counts(places[:1], 1)[0] == (3 - 1) + (5 - 1)  # nobody, and maxSkew - 1
+
+
 @pytest.mark.parametrize(
     ("allocatable", "score"),
     [({}, 0), ({"memory": "400Mi"}, 50), ({"cpu": "400m"}, 75), ({"cpu": "400m", "memory": "400Mi"}, 62)],
@@ -133,6 +144,14 @@ def test_what_a_node_does_not_have_is_not_judged(allocatable: dict[str, str], sc
     """Of a container that requests nothing 100m and 200Mi are assumed (noderesources/least_allocated.go)."""
     bare = NodeInfo({"metadata": {"name": "a"}, "status": {"allocatable": allocatable}})
     assert allocation(load_of_incoming(pod("asking", "", "")), bare, KNOWN[1]) == score
+
+
+@pytest.mark.parametrize("version", [Version(1, 35), KNOWN[-1]])
+def test_one_resource_is_balanced_by_itself(version: Version) -> None:
+    """noderesources/balanced_allocation.go: a single fraction has no deviation."""
+    bare = NodeInfo({"metadata": {"name": "a"}, "status": {"allocatable": {"cpu": "400m"}}})
+    balanced = 100 if version < Version(1, 36) else 50 + (50 + 100 - 100) // 2
+    assert allocation(load_of_incoming(pod("asking", "100m", "")), bare, version) == 75 + balanced
 
 
 @pytest.mark.parametrize(("weight", "together"), [({"weight": 10}, [200, 0]), ({"weight": 0}, [0, 0]), ({}, [0, 0])])

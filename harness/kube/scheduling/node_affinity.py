@@ -8,13 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of
-
-
-def _integer(text: str) -> int | None:
-    try:
-        return int(text)
-    except ValueError:
-        return None
+from harness.kube.go.text import parse_int
 
 
 def _expression_matches(expression: Mapping[str, object], labels: Mapping[str, str]) -> bool:
@@ -31,7 +25,7 @@ def _expression_matches(expression: Mapping[str, object], labels: Mapping[str, s
     if operator == "DoesNotExist":
         return present is None
     if operator in ("Gt", "Lt") and present is not None and len(values) == 1:
-        have, bound = _integer(present), _integer(values[0])
+        have, bound = parse_int(present), parse_int(values[0])
         if have is None or bound is None:
             return False
         return have > bound if operator == "Gt" else have < bound

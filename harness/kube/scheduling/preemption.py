@@ -134,10 +134,8 @@ def _on_node(
     def failure(gone: Sequence[Object]) -> Failure | None:
         left = info.without(gone)
         around = [*nodes[:index], left, *nodes[index + 1 :]]
-        found = Filters.of(pod, around, volumes, namespaces).failure(left)
-        if found is None and nominated:
-            found = beside(pod, index, around, nominated, volumes, namespaces)
-        return found
+        found = beside(pod, index, around, nominated, volumes, namespaces)
+        return found or Filters.of(pod, around, volumes, namespaces).failure(left)
 
     refused = failure(lower)
     if refused is not None:

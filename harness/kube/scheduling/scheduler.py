@@ -108,10 +108,9 @@ def schedule(
     filters = Filters.of(pod, nodes, volumes, namespaces)
 
     def failure(index: int, info: NodeInfo) -> Failure | None:
-        found = filters.failure(info)
-        if found is None and nominated and info.name in nominated:
-            found = beside(pod, index, nodes, nominated[info.name], volumes, namespaces)
-        return found
+        others = (nominated or {}).get(info.name)
+        found = beside(pod, index, nodes, others, volumes, namespaces) if others else None
+        return found or filters.failure(info)
 
     # most nodes are full, and nobody asks for the whole reason where another one takes the pod
     fitting = [

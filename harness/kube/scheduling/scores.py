@@ -57,13 +57,13 @@ class Score:
 
 
 def scored(rows: Sequence[Row]) -> list[Score]:
-    """The scores of all nodes that take the pod, in their order."""
-    untolerated = max((row.untolerated for row in rows), default=0)
-    preferred = max((row.preferred for row in rows), default=0)
+    """The scores of all nodes that take the pod, of which there is at least one, in their order."""
+    untolerated = max(row.untolerated for row in rows)
+    preferred = max(row.preferred for row in rows)
     counted = [row.spread for row in rows if row.spread is not None]
     fewest, most = min(counted, default=0), max(counted, default=0)
-    lowest = min((row.together for row in rows), default=0)
-    wide = max((row.together for row in rows), default=0) - lowest
+    lowest = min(row.together for row in rows)
+    wide = max(row.together for row in rows) - lowest
     return [
         Score(
             _TAINTS * (_BEST - (_BEST * row.untolerated // untolerated if untolerated else 0)),

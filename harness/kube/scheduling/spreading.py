@@ -65,7 +65,7 @@ class TopologySpread:
             if domain is None:
                 return _MISSING, True
             own = 1 if each.selector.matches(self.labels) else 0
-            least = min(each.counts.values(), default=0) if len(each.counts) >= each.min_domains else 0
+            least = min(each.counts.values()) if len(each.counts) >= each.min_domains else 0
             if each.counts[domain] + own - least > each.max_skew:
                 return _SKEW, False
         return None

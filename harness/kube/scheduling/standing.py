@@ -82,7 +82,7 @@ class Standing:
         self._rows.pop(name, None)
         self._ungrouped[name] = info
         failure = self._asking.failure(info) if info is not None else None
-        if info is None or failure is None or failure != before or self._has_victims(info):
+        if info is None or failure != before or self._has_victims(info):
             self._refusal = None
         if failure is not None:
             self._failures[name] = failure
