@@ -55,7 +55,9 @@ def test_new_nodes_are_foretold_by_an_equal_simulation_that_came_to_its_end(limi
     ],
     ids=["plain", "no NodePool", "volumes in affinity", "next", "default spread"],
 )
-def test_counting_tells_nothing_where_pods_are_rewritten_or_there_is_no_nodepool(made: Simulations, tells: bool) -> None:
+def test_counting_tells_nothing_where_pods_are_rewritten_or_there_is_no_nodepool(
+    made: Simulations, tells: bool
+) -> None:
     assert (made.counting(settled=False) is not None) is tells
 
 
