@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from harness.karpenter.labels.core import MIN_VALUES_RELAXED
 from harness.karpenter.releases import ProviderRelease, provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, solve
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.simulation import Simulations
+from tests.scheduling.test_since_core_1_15 import DISK, storage, with_disks
 from tests.scheduling.workload import HOST, RELEASE, SIZES, affinity, daemonset, node, nodepool, pod, spread
 
 Objects = Sequence[Mapping[str, Any]]
@@ -93,8 +95,11 @@ def test_pods_of_other_sizes_are_other_pods_to_foretell() -> None:
     assert told[0].key != told[1].key
 
 
-def existing(memory: ClusterMemory, machine: Objects, *daemons: Mapping[str, Any]) -> SchedulingResults:
-    snapshot = ClusterSnapshot([nodepool()], [pod("a", "3500m")], [machine[0]], [machine[1]], daemonsets=daemons)
+def existing(
+    memory: ClusterMemory, machine: Objects, *daemons: Mapping[str, Any], pods: Objects = (), **objects: Any
+) -> SchedulingResults:
+    pods = pods or [pod("a", "3500m")]
+    snapshot = ClusterSnapshot([nodepool()], pods, [machine[0]], [machine[1]], daemonsets=daemons, **objects)
     return solve(snapshot, {"default": SIZES}, release=RELEASE, memory=memory)
 
 
@@ -103,3 +108,26 @@ def test_a_new_daemonset_takes_room_on_nodes_that_are_known() -> None:
     assert list(existing(memory, machine).existing) == ["n0"]
     assert list(existing(memory, machine, daemonset("d", "1")).existing) == []
     assert list(existing(memory, machine).existing) == ["n0"]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_node_that_is_known_attaches_what_its_csinode_says_now_beside_what_its_pods_have(runs: bool) -> None:
+    """Core ``pkg/controllers/state/statenode.go`` VolumeUsage, ``cluster.go`` populateVolumeLimits."""
+    memory, machine, disks = ClusterMemory(), node("n0"), storage("x", "y")
+    pods = [with_disks("new", "x"), *([with_disks("old", "y", on="n0")] if runs else [])]
+    for most in (0, 1, 2, 1, 0):
+        drivers = [{"name": DISK, "allocatable": {"count": most}}]
+        csinode = {"metadata": {"name": "n0"}, "spec": {"drivers": drivers}}
+        results = existing(memory, machine, pods=pods, csinodes=[csinode], **disks)
+        assert list(results.existing) == (["n0"] if most > runs else [])
+
+
+@pytest.mark.parametrize("release", ["1.4.0", "1.6.5", "1.14.0"])
+def test_only_a_nodeclaim_with_pods_says_whether_its_min_values_were_relaxed(release: str) -> None:
+    """Core ``scheduling/scheduler.go`` addToNewNodeClaim, since core 1.6; a static NodeClaim has no pods."""
+    made = simulations([pod("a")], release=provider(release))
+    relaxed = [
+        planned.to_nodeclaim()["metadata"]["annotations"].get(MIN_VALUES_RELAXED)
+        for planned in (*made.provision().nodeclaims, made.static_nodeclaim(nodepool(replicas=1)))
+    ]
+    assert relaxed == [None if release == "1.4.0" else "false", None]

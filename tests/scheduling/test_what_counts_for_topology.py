@@ -13,6 +13,7 @@ from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.topology.domains import Domains
 from harness.karpenter.scheduling.topology.group import AFFINITY, TopologyGroup
+from harness.karpenter.scheduling.topology.node_filter import Alternatives, NodeFilter
 from harness.kube.api.selectors import EVERYTHING
 from tests.scheduling.test_topology import MOUNTED, web, zones
 from tests.scheduling.workload import (
@@ -52,6 +53,35 @@ def test_pods_count_where_the_node_is_one_that_the_pod_could_go_to(policy: str, 
     second = pod("second", nodeSelector={CAPACITY: "on-demand"}, topologySpreadConstraints=[constraint])
     made = {each.pods[0]["metadata"]["name"]: each for each in run([first, second]).nodeclaims}
     assert made["second"].requirements.get(ZONE).values == {zone}
+
+
+@pytest.mark.parametrize(
+    ("asked", "policy", "admits_all"),
+    [
+        ([], "Honor", True),
+        (["z1"], "Honor", False),
+        (["z1", ""], "Honor", True),
+        (["", "z1"], "Honor", True),
+        (["z1", "z2"], "Honor", False),
+        (["z1"], "Ignore", True),
+    ],
+)
+def test_a_filter_admits_all_nodes_where_one_of_its_terms_asks_for_nothing(
+    asked: list[str], policy: str, admits_all: bool
+) -> None:
+    algebra = Algebra(VOCABULARY)
+    terms = Alternatives(algebra, [algebra.from_labels({ZONE: zone} if zone else {}) for zone in asked])
+    assert NodeFilter(terms, "Ignore", policy).admits_all is admits_all
+    assert not NodeFilter(terms, "Honor", policy).admits_all
+
+
+def test_a_new_node_counts_for_pods_that_ask_about_its_hostname() -> None:
+    terms = [{"matchExpressions": [need(HOST, "Exists")]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    wishes: dict[str, Any] = {"affinity": {"nodeAffinity": required}}
+    pods = web(2, on="n1", topologySpreadConstraints=[spread(ZONE, "web")], **wishes)
+    results = run(pods, nodes=[node("n1")], deleting=frozenset({"n1"}))
+    assert zones(results) == {"z1": 1, "z2": 1}
 
 
 @pytest.mark.parametrize(("skew", "together"), [(1, False), (2, True)])
