@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from harness.conformance.ops.catalog import instance_types
+from harness.karpenter.labels.core import CAPACITY_OVERLAID, PRICE_OVERLAID
 from harness.karpenter.overlays.evaluation import Evaluation, Verdict, adjusted_price, evaluate
 from harness.karpenter.releases import provider
 from harness.testing import nodepool
 from harness.world import World
+from tests.scheduling import workload
 
 RELEASE, BEFORE = provider("1.14.0"), provider("1.7.2")
 SIZE, ZONE, CAPACITY_TYPE = (
@@ -112,6 +114,25 @@ def test_capacity_is_added_and_the_heaviest_overlay_names_the_amount_since_1_10(
     }
     old = evaluated(*overlays, release=BEFORE).apply("default", TYPES)[0]
     assert str(old.capacity["example.com/device"]) == "4"
+
+
+@pytest.mark.parametrize(
+    ("size", "left"), [("A", {PRICE_OVERLAID, CAPACITY_OVERLAID}), ("B", {CAPACITY_OVERLAID}), ("C", set())]
+)
+def test_a_nodeclaim_says_what_overlays_did_to_the_sizes_that_it_names(size: str, left: set[str]) -> None:
+    """Core ``scheduling/nodeclaimtemplate.go`` ToNodeClaim."""
+    small = workload.size("A", 2)
+    types = [
+        replace(
+            small, offerings=tuple(replace(one, price_overlaid=True) for one in small.offerings), capacity_overlaid=True
+        ),
+        replace(workload.size("B", 2), capacity_overlaid=True),
+        workload.size("C", 2),
+    ]
+    (planned,) = workload.run([workload.pod("p", nodeSelector={SIZE: size})], types=types).nodeclaims
+    annotations = planned.to_nodeclaim()["metadata"]["annotations"]
+    assert annotations.keys() & {PRICE_OVERLAID, CAPACITY_OVERLAID} == left
+    assert {annotations[name] for name in left} <= {"true"}
 
 
 def test_what_no_overlay_may_say() -> None:

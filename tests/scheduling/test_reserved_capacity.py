@@ -125,6 +125,15 @@ def test_shouldnt_fallback_to_on_demand_or_spot_when_compatible_reserved_offerin
     assert results.nodeclaims[0].instance_types[0].name == first
 
 
+def test_preferences_that_have_nothing_to_do_with_reservations_are_given_up() -> None:
+    """Core ``scheduling/scheduler.go`` trySchedule: only a reserved offering error ends the relaxation."""
+    preference = {"matchExpressions": [need(ZONE, "In", "nowhere")]}
+    wishes = {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": preference}]}
+    results = run([pod("p", affinity={"nodeAffinity": wishes})], sizes())
+    assert results.errors == {}
+    assert len(results.nodeclaims) == 1
+
+
 def test_gate_off_reserved_offerings_are_ordinary_ones() -> None:
     results = run([pod(f"p{i}", "1800m") for i in range(3)], sizes(), options=SchedulingOptions())
     assert results.errors == {}

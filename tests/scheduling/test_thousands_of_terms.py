@@ -98,6 +98,13 @@ SHAPES: dict[str, Callable[[int], Pods]] = {
         **node_affinity([[need("nowhere", "In", key)] for key in keys(n)]),
         topologySpreadConstraints=[spread(ZONE, "x")],
     ),
+    "node affinity terms beside a spread and affinities": lambda n: one(
+        affinity={
+            **node_affinity([[need("nowhere", "In", key)] for key in keys(n)])["affinity"],
+            **pod_affinity("podAffinity", keys(n), preferred=False)["affinity"],
+        },
+        topologySpreadConstraints=[spread(ZONE, "x")],
+    ),
     "preferred node affinity terms": lambda n: one(
         **node_affinity(preferred=[[need("nowhere", "In", key)] for key in keys(n)])
     ),

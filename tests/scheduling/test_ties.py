@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from harness.engine.rng import Rng
+from harness.karpenter.scheduling import SchedulingOptions
 from harness.karpenter.scheduling.topology.ties import Ties
 from harness.world import World
+from tests.scheduling import workload
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -76,6 +81,26 @@ def test_passes_differ() -> None:
         ties.begin("default/web")
         drawn.update(ties.among("abc"))
     assert drawn == {"a", "b", "c"}
+
+
+@pytest.mark.parametrize(("zones", "draws"), [(("z1",), 0), (("z1", "z2"), 1)])
+@pytest.mark.parametrize("kind", ["spread", "podAffinity"])
+def test_one_domain_alone_is_no_tie(kind: str, zones: tuple[str, ...], draws: int) -> None:
+    """A draw is named by the pass, the pod, how often it was tried, and the number of the draw."""
+    names = []
+
+    def draw(name: str, values: Sequence[str]) -> str:
+        names.append(name)
+        return values[0]
+
+    looks = {"topologySpreadConstraints": [workload.spread(ZONE, "web")]} if kind == "spread" else {}
+    looks |= workload.affinity(kind, ZONE, "web") if kind != "spread" else {}
+    pods = [workload.pod("web", labels={"app": "web"}, **looks)]
+    pools = [workload.nodepool(requirements=[workload.need(ZONE, "In", *zones)])]
+    results = workload.run(pods, pools, options=SchedulingOptions(draw=draw), number=7)
+    assert results.momentary is bool(draws)
+    assert set(names) == {f"7/default/web/1/{number + 1}" for number in range(len(names))}
+    assert bool(names) is bool(draws)
 
 
 def test_a_pod_that_was_unlucky_is_placed_later() -> None:

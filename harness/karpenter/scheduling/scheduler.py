@@ -164,7 +164,7 @@ class Scheduler:
         if shape.deferred:
             shape.deferred = False
             self._topology.reach(shape)
-        if not self._unlucky or pod_key(pod) not in self._unlucky:
+        if pod_key(pod) not in self._unlucky:
             shape.failed_at, shape.failed_steps, shape.failure = self._placed, steps, reason
         return reason
 

@@ -170,9 +170,8 @@ class PlannedNodeClaim:
         }
         if self._rules.min_values_relaxable and not self._static:
             annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"
-        if not self._static:
-            overlaid = {PRICE_OVERLAID: self.index.price_overlaid, CAPACITY_OVERLAID: self.index.capacity_overlaid}
-            annotations.update({name: "true" for name, types in overlaid.items() if types & self.mask})
+        overlaid = {PRICE_OVERLAID: self.index.price_overlaid, CAPACITY_OVERLAID: self.index.capacity_overlaid}
+        annotations.update({name: "true" for name, types in overlaid.items() if types & self.mask})
         spec: dict[str, Any] = {
             name: [_taint(each or {}) for each in template.spec[name]] for name in _TAINTS if template.spec.get(name)
         }

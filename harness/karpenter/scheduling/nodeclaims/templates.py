@@ -169,7 +169,7 @@ class Template:
     def fresh(self) -> "Template":
         """The same for another simulation."""
         made = copy(self)
-        made.shared_ports, made.min_values_relaxed = [], False
+        made.shared_ports = []
         return made
 
     @cached_property

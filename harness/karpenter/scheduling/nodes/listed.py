@@ -90,8 +90,9 @@ def _agreeing(some: Sequence[object], here: int, others: Sequence[object], there
         other = others[there + found : there + found + step]
         if not all(map(is_, one, other)):
             return found + indexOf(map(is_, one, other), False)
-        found += min(len(one), len(other))
-        if len(one) < step or len(other) < step:
+        same = min(len(one), len(other))
+        found += same
+        if same < step:
             return found
         step *= 2
 

@@ -16,8 +16,6 @@ class GroupIndex:
         self._by_label: dict[tuple[str, str], list[int]] = {}
         self._others: list[int] = []
         self._known: dict[Hashable, tuple[list[TopologyGroup], list[int]]] = {}
-        self.asked = 0
-        """How many groups were asked whether they select a pod."""
 
     def add(self, group: TopologyGroup) -> None:
         """Adds a group, behind the others."""
@@ -38,7 +36,6 @@ class GroupIndex:
         if seen[0] != len(self._groups):
             for number in sorted(self._candidates(labels, seen[0])):
                 group = self._groups[number]
-                self.asked += 1
                 if group.selects(namespace, labels):
                     found.append(group)
             seen[0] = len(self._groups)

@@ -6,6 +6,7 @@ A step drops one constraint; what the others are in need not be found out again.
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import groupby
+from math import inf
 
 from harness.karpenter.scheduling.topology.group import TopologyGroup
 
@@ -38,12 +39,12 @@ class OwnGroups:
 
     def has(self, group: TopologyGroup, step: int) -> bool:
         """Whether a group that was there before still is at a step."""
-        return self._gone.get(group, step + 1) > step
+        return self._gone.get(group, inf) > step
 
     def at(self, step: int) -> tuple[TopologyGroup, ...]:
         """The groups at a step, in order."""
-        gone, later = self._gone, step + 1
-        return tuple(group for group in self.sorted if gone.get(group, later) > step)
+        gone = self._gone
+        return tuple(group for group in self.sorted if gone.get(group, inf) > step)
 
 
 def in_order(groups: Iterable[TopologyGroup]) -> tuple[TopologyGroup, ...]:

@@ -1,0 +1,133 @@
+"""What simulations over one snapshot say before they are made, and what they keep for each other and for the next look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from typing import Any
+
+import pytest
+
+from harness.karpenter.labels.core import MIN_VALUES_RELAXED
+from harness.karpenter.releases import ProviderRelease, provider
+from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, solve
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.simulation import Simulations
+from tests.scheduling.test_since_core_1_15 import DISK, storage, with_disks
+from tests.scheduling.workload import HOST, RELEASE, SIZES, affinity, daemonset, node, nodepool, pod, spread
+
+Objects = Sequence[Mapping[str, Any]]
+SLOW = SchedulingOptions(attempt_seconds=1.0)
+
+
+def simulations(
+    pods: Objects = (),
+    nodes: Sequence[Objects] = (),
+    *,
+    pools: Objects | None = None,
+    release: ProviderRelease = RELEASE,
+    options: SchedulingOptions | None = None,
+) -> Simulations:
+    pools = [nodepool()] if pools is None else pools
+    snapshot = ClusterSnapshot(pools, pods, [each[0] for each in nodes], [each[1] for each in nodes])
+    return Simulations(snapshot, {"default": SIZES}, release=release, options=options)
+
+
+@pytest.mark.parametrize("limit", [inf, 0.5])
+def test_new_nodes_are_foretold_by_an_equal_simulation_that_came_to_its_end(limit: float) -> None:
+    moving = (pod("a", on="n0"), pod("b", on="n0"))
+    made = simulations(moving, [node("n0", "0")], options=SLOW)
+    told = made.foretold(["n0"], [moving], settled=False)
+    assert told is not None
+    assert made.nodeclaims_of(told) is None
+    results = made.without(["n0"], moving, settled=False, time_limit=limit)
+    assert results.timed_out is (limit != inf)
+    made.learn(told, results)
+    assert made.nodeclaims_of(told) == (None if results.timed_out else results.nodeclaims)
+
+
+@pytest.mark.parametrize(
+    ("made", "tells"),
+    [
+        (simulations(), True),
+        (simulations(pools=[]), False),
+        (simulations(release=provider("1.4.0")), False),
+        (simulations(release=provider("next")), True),
+        (simulations(release=provider("next"), options=SchedulingOptions(default_spread=({"maxSkew": 1},))), False),
+    ],
+    ids=["plain", "no NodePool", "volumes in affinity", "next", "default spread"],
+)
+def test_counting_tells_nothing_where_pods_are_rewritten_or_there_is_no_nodepool(
+    made: Simulations, tells: bool
+) -> None:
+    assert (made.counting(settled=False) is not None) is tells
+
+
+def test_nothing_is_told_of_a_node_with_room_for_its_pods() -> None:
+    moving = [(pod("a", on="n0"),), (pod("b", on="n1"),)]
+    made = simulations([*moving[0], *moving[1]], [node("n0", "0"), node("n1")])
+    assert made.likeness("n0", moving[0], settled=False) is not None
+    assert made.likeness("n1", moving[1], settled=False) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "tells"),
+    [
+        (pod("plain"), True),
+        (pod("choosing", labels={"app": "x"}, topologySpreadConstraints=[spread(HOST, "x")]), False),
+        (pod("repelling", on="n0", **affinity("podAntiAffinity", HOST, "x")), False),
+    ],
+    ids=["plain", "choosing", "repelling"],
+)
+def test_nothing_is_told_where_a_pod_looks_at_where_others_are(more: dict[str, Any], tells: bool) -> None:
+    moving = (pod("a", on="n0"),)
+    made = simulations([*moving, more], [node("n0", "0")])
+    assert (made.likeness("n0", moving, settled=False) is not None) is tells
+    assert (made.foretold(["n0"], [moving], settled=False) is not None) is tells
+
+
+def test_pods_of_other_sizes_are_other_pods_to_foretell() -> None:
+    moving = [(pod(f"a{at}", "1", on=f"n{at}"), pod(f"b{at}", f"{at + 2}", on=f"n{at}")) for at in range(2)]
+    made = simulations([*moving[0], *moving[1]], [node("n0", "0"), node("n1", "0")])
+    told = [made.foretold([f"n{at}"], [moving[at]], settled=False) for at in range(2)]
+    assert told[0] is not None
+    assert told[1] is not None
+    assert told[0].key != told[1].key
+
+
+def existing(
+    memory: ClusterMemory, machine: Objects, *daemons: Mapping[str, Any], pods: Objects = (), **objects: Any
+) -> SchedulingResults:
+    pods = pods or [pod("a", "3500m")]
+    snapshot = ClusterSnapshot([nodepool()], pods, [machine[0]], [machine[1]], daemonsets=daemons, **objects)
+    return solve(snapshot, {"default": SIZES}, release=RELEASE, memory=memory)
+
+
+def test_a_new_daemonset_takes_room_on_nodes_that_are_known() -> None:
+    memory, machine = ClusterMemory(), node("n0")
+    assert list(existing(memory, machine).existing) == ["n0"]
+    assert list(existing(memory, machine, daemonset("d", "1")).existing) == []
+    assert list(existing(memory, machine).existing) == ["n0"]
+
+
+@pytest.mark.parametrize("runs", [False, True])
+def test_a_node_that_is_known_attaches_what_its_csinode_says_now_beside_what_its_pods_have(runs: bool) -> None:
+    """Core ``pkg/controllers/state/statenode.go`` VolumeUsage, ``cluster.go`` populateVolumeLimits."""
+    memory, machine, disks = ClusterMemory(), node("n0"), storage("x", "y")
+    pods = [with_disks("new", "x"), *([with_disks("old", "y", on="n0")] if runs else [])]
+    for most in (0, 1, 2, 1, 0):
+        drivers = [{"name": DISK, "allocatable": {"count": most}}]
+        csinode = {"metadata": {"name": "n0"}, "spec": {"drivers": drivers}}
+        results = existing(memory, machine, pods=pods, csinodes=[csinode], **disks)
+        assert list(results.existing) == (["n0"] if most > runs else [])
+
+
+@pytest.mark.parametrize("release", ["1.4.0", "1.6.5", "1.14.0"])
+def test_only_a_nodeclaim_with_pods_says_whether_its_min_values_were_relaxed(release: str) -> None:
+    """Core ``scheduling/scheduler.go`` addToNewNodeClaim, since core 1.6; a static NodeClaim has no pods."""
+    made = simulations([pod("a")], release=provider(release))
+    relaxed = [
+        planned.to_nodeclaim()["metadata"]["annotations"].get(MIN_VALUES_RELAXED)
+        for planned in (*made.provision().nodeclaims, made.static_nodeclaim(nodepool(replicas=1)))
+    ]
+    assert relaxed == [None if release == "1.4.0" else "false", None]

@@ -1,0 +1,123 @@
+"""Which pods, nodes and NodePools count for a topology constraint, and what a pod still has of its constraints after some are dropped.
+
+Core ``pkg/controllers/provisioning/scheduling/{topology,topologygroup,topologynodefilter,topologydomaingroup}.go``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.karpenter.scheduling.algebra import Algebra
+from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.topology.domains import Domains
+from harness.karpenter.scheduling.topology.group import AFFINITY, TopologyGroup
+from harness.karpenter.scheduling.topology.node_filter import Alternatives, NodeFilter
+from harness.kube.api.selectors import EVERYTHING
+from tests.scheduling.test_topology import MOUNTED, web, zones
+from tests.scheduling.workload import (
+    CAPACITY,
+    HOST,
+    SIZES,
+    VOCABULARY,
+    ZONE,
+    groups,
+    need,
+    node,
+    nodepool,
+    pod,
+    run,
+    spread,
+)
+
+
+@pytest.mark.parametrize(("selects", "expected"), [(True, {"z1": 1, "z2": 1, "z3": 1}), (False, {"z2": 3})])
+def test_without_a_selector_all_running_pods_count_and_the_pod_itself_does_not(
+    selects: bool, expected: dict[str, int]
+) -> None:
+    """TopologyListOptions lists everything for a nil selector, while LabelSelectorAsSelector selects nothing."""
+    constraint = spread(ZONE, "web")
+    if not selects:
+        del constraint["labelSelector"]
+    running = [pod(f"other-{number}", labels={"app": "other"}, on="n1") for number in range(2)]
+    results = run([*running, *web(3, topologySpreadConstraints=[constraint])], nodes=[node("n1", "0")])
+    assert zones(results) == expected
+
+
+@pytest.mark.parametrize(("policy", "zone"), [("Honor", "z1"), ("Ignore", "z2")])
+def test_pods_count_where_the_node_is_one_that_the_pod_could_go_to(policy: str, zone: str) -> None:
+    """TopologyNodeFilter.MatchesRequirements."""
+    first = pod("first", "1", labels={"app": "web"}, nodeSelector={ZONE: "z1", CAPACITY: "spot"})
+    constraint = spread(ZONE, "web", nodeAffinityPolicy=policy)
+    second = pod("second", nodeSelector={CAPACITY: "on-demand"}, topologySpreadConstraints=[constraint])
+    made = {each.pods[0]["metadata"]["name"]: each for each in run([first, second]).nodeclaims}
+    assert made["second"].requirements.get(ZONE).values == {zone}
+
+
+@pytest.mark.parametrize(
+    ("asked", "policy", "admits_all"),
+    [
+        ([], "Honor", True),
+        (["z1"], "Honor", False),
+        (["z1", ""], "Honor", True),
+        (["", "z1"], "Honor", True),
+        (["z1", "z2"], "Honor", False),
+        (["z1"], "Ignore", True),
+    ],
+)
+def test_a_filter_admits_all_nodes_where_one_of_its_terms_asks_for_nothing(
+    asked: list[str], policy: str, admits_all: bool
+) -> None:
+    algebra = Algebra(VOCABULARY)
+    terms = Alternatives(algebra, [algebra.from_labels({ZONE: zone} if zone else {}) for zone in asked])
+    assert NodeFilter(terms, "Ignore", policy).admits_all is admits_all
+    assert not NodeFilter(terms, "Honor", policy).admits_all
+
+
+def test_a_new_node_counts_for_pods_that_ask_about_its_hostname() -> None:
+    terms = [{"matchExpressions": [need(HOST, "Exists")]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    wishes: dict[str, Any] = {"affinity": {"nodeAffinity": required}}
+    pods = web(2, on="n1", topologySpreadConstraints=[spread(ZONE, "web")], **wishes)
+    results = run(pods, nodes=[node("n1")], deleting=frozenset({"n1"}))
+    assert zones(results) == {"z1": 1, "z2": 1}
+
+
+@pytest.mark.parametrize(("skew", "together"), [(1, False), (2, True)])
+def test_a_pod_that_does_not_count_itself_goes_where_as_many_are_as_the_skew_allows(skew: int, together: bool) -> None:
+    """nextDomainTopologySpread: ``count + 1 <= maxSkew`` where the pod selects itself, else ``count <= maxSkew``."""
+    other = pod("other", topologySpreadConstraints=[spread(HOST, "web", skew=skew)])
+    made = groups(run([*web(2, cpu="200m"), other]))
+    assert made == ([["other", "web-0", "web-1"]] if together else [["other"], ["web-0", "web-1"]])
+
+
+def test_hosts_without_a_selected_pod_are_ruled_out_unless_the_pod_may_be_the_first() -> None:
+    group = TopologyGroup(Algebra(VOCABULARY), AFFINITY, HOST, frozenset({"default"}), {}, EVERYTHING, domains=())
+    assert group.blocked_hosts(True, None) == 0
+    assert group.blocked_hosts(False, None) == ~0
+    group.record("n", bit=1)
+    assert group.blocked_hosts(True, None) == group.blocked_hosts(False, None) == ~1
+
+
+def test_a_zone_of_a_nodepool_without_taints_has_no_others() -> None:
+    """TopologyDomainGroup.Insert."""
+    taints = [{"key": "t", "effect": "NoSchedule"}]
+    pools = [
+        nodepool("open", requirements=[need(ZONE, "In", "z1", "z2")]),
+        nodepool("first", requirements=[need(ZONE, "In", "z2", "z3")], taints=taints),
+        nodepool("second", requirements=[need(ZONE, "In", "z3")], taints=taints),
+    ]
+    index = CatalogIndex(SIZES, VOCABULARY)
+    for ordered in (pools, pools[::-1]):
+        domains = Domains(Algebra(VOCABULARY), ordered, {pool["metadata"]["name"]: index for pool in pools})
+        assert domains.of(ZONE) == {"z1": [()], "z2": [()], "z3": [tuple(taints)]}
+
+
+def test_a_displaced_pod_whose_volume_is_gone_is_spread_after_its_first_term_has_failed() -> None:
+    terms = [{"matchExpressions": [need(ZONE, "In", zone)]} for zone in ("nowhere", "z2")]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    moved: dict[str, Any] = {"affinity": {"nodeAffinity": required}, "volumes": MOUNTED}
+    (one,) = web(1, on="n1", topologySpreadConstraints=[spread(ZONE, "web")], **moved)
+    results = run([one], nodes=[node("n1")], deleting=frozenset({"n1"}))
+    assert (results.errors, zones(results)) == ({}, {"z2": 1})
