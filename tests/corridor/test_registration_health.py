@@ -1,4 +1,4 @@
-"""What a NodePool says of its last launches (core pkg/state/nodepoolhealth, pkg/controllers/nodeclaim/lifecycle/{liveness,registration}.go)."""
+"""What a NodePool says of its last launches (core pkg/state/nodepoolhealth, …/nodeclaim/lifecycle/{liveness,registration}.go)."""
 
 from __future__ import annotations
 
