@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from unittest.mock import MagicMock
+
 import pytest
 
-from harness.engine.clock import SECOND, parse, render
+from harness.engine.clock import SECOND, Clock, parse, render
+from harness.engine.engine import DONE, ReconcileError
 from harness.engine.ports import ADMIN
-from harness.karpenter.lifecycle.nodes.drain import is_drainable, tiers
-from harness.kube.api.objects import Object, name_of
-from harness.testing import nodeclass, nodepool, pod
+from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable, outlives, tiers
+from harness.karpenter.releases.core_release import CoreRelease
+from harness.kube.api.objects import Object, name_of, uid_of
+from harness.kube.api.status import ApiError
+from harness.testing import node, nodeclass, nodepool, pod
 from harness.world import World
 from tests.corridor.conftest import SMALL
+from tests.corridor.still import Still, going
 
 RELEASES = ("1.7.2", "1.14.0", "next")
 
@@ -118,3 +125,191 @@ def test_pods_go_in_four_tiers() -> None:
         of("e", None, False),
     ]
     assert [[name_of(each) for each in tier] for tier in tiers(pods)] == [["d", "e"], ["c"], ["b"], ["a"]]
+
+
+def _ending(seconds: int | None, grace: int | None = 30) -> Object:
+    """A pod that is being deleted and ends after so many seconds, or one that is not being deleted."""
+    made = pod("p", terminationGracePeriodSeconds=grace)
+    return made if seconds is None else going(made, render(seconds * SECOND))
+
+
+@pytest.mark.parametrize(
+    ("end", "grace", "now", "at_once", "in_its_time"),
+    [
+        (None, 30, 69, False, False),
+        (None, 30, 70, False, False),  # its grace period still fits
+        (None, 30, 71, True, True),
+        (None, None, 1000, False, False),
+        (100, 30, 90, False, False),  # it ends with the deadline
+        (99, 30, 101, False, False),
+        (101, 30, 1, True, False),
+        (101, 30, 70, True, False),
+        (101, 30, 71, True, True),
+        (101, None, 71, True, False),
+    ],
+)
+def test_which_pods_outlive_a_deadline_after_100_seconds(
+    end: int | None, grace: int | None, now: int, at_once: bool, in_its_time: bool
+) -> None:
+    """Of utils/pod/scheduling.go IsPodEligibleForForcedEviction and terminator.go DeleteExpiringPods: a deletion that comes after the
+    deadline is cut short, since core 1.15.0 at once."""
+    found = [
+        outlives(_ending(end, grace), 100 * SECOND, now * SECOND, ending_too=ending_too) for ending_too in (True, False)
+    ]
+    assert found == [at_once, in_its_time]
+
+
+class Queue:
+    """The eviction queue alone, with these pods on Node `n`; `release` are flags."""
+
+    def __init__(self, *pods: Object, **release: bool) -> None:
+        self.clock = Clock()
+        self.still = Still(*pods, node("n"))
+        core = CoreRelease(version="1.15.0", **release)
+        engine = MagicMock(clock=self.clock)
+        self.queue = Evictions(engine, self.still, self.still, self.still.sink, core)
+        self.drain = Drain(self.still, self.still, self.still.sink, self.clock, self.queue, core)
+
+    def add(self, *deadlines: int | None) -> None:
+        for deadline in deadlines:
+            self.queue.add(self.still.list("Pod"), deadline and deadline * SECOND)
+
+    def try_(self, at: int) -> list[tuple[str, str]]:
+        """Tries all pods at so many seconds; returns what was done to which."""
+        self.clock.advance_to(at * SECOND)
+        self.still.written.clear()
+        for each in self.still.list("Pod"):
+            with suppress(ReconcileError):
+                self.queue.reconcile(("default", name_of(each), uid_of(each)))
+        return [(verb, name) for verb, _, name in self.still.verbs]
+
+
+def _on_n(*names: str, **metadata: dict[str, str]) -> list[Object]:
+    made = [pod(name, nodeName="n", terminationGracePeriodSeconds=30) for name in names]
+    for each in made:
+        each["metadata"] |= metadata
+        each["status"] = {"phase": "Running"}
+    return made
+
+
+PROTECTED = {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}
+
+
+@pytest.mark.parametrize("deadlines", [(100,), (None, 100), (100, None), (100, 200), (200, 100)])
+def test_of_two_deadlines_the_earlier_one_counts(deadlines: tuple[int | None, ...]) -> None:
+    of = Queue(*_on_n("p", **PROTECTED))
+    of.add(*deadlines)
+    assert [of.try_(at) for at in (70, 71)] == [[], [("delete", "p")]]
+    assert of.still.written[0][3] == 29
+    assert (of.queue.left, of.queue.drained.total(), of.try_(72)) == (1, 1, [])
+
+
+def test_without_a_deadline_a_protected_pod_stays_in_the_queue() -> None:
+    of = Queue(*_on_n("p", **PROTECTED))
+    of.add(None)
+    assert (of.try_(1000), of.queue.left) == ([], 0)
+
+
+def test_a_pod_is_granted_at_least_a_second() -> None:
+    """Of terminator.go DeleteExpiringPods: no force-deletion."""
+    of = Queue(*_on_n("p", **PROTECTED))
+    of.add(100)
+    assert of.try_(100) == [("delete", "p")]
+    assert of.still.written[0][3] == 1
+    (told,) = [message for reason, message in of.still.events() if reason == "Disrupted"]
+    assert "terminationTime 2026-01-01 00:01:40 +0000 UTC of the node" in told
+    assert "was granted 1 seconds of grace-period of its 30 terminationGracePeriodSeconds" in told
+
+
+def test_what_became_of_each_eviction_is_counted() -> None:
+    of = Queue(*_on_n("a", "b", "c"))
+    of.add(None)
+    assert of.try_(1) == [("evict", "a"), ("evict", "b"), ("evict", "c")]
+    assert (of.queue.answers, of.queue.drained.total(), of.queue.left) == ({200: 3}, 3, 3)
+    of.still.refusing = ApiError(429, "TooManyRequests", "budget")
+    of.add(None)
+    of.try_(2)
+    of.try_(3)
+    assert (of.queue.answers, of.queue.drained.total(), of.queue.left) == ({200: 3, 429: 6}, 3, 3)
+
+
+@pytest.mark.parametrize("change", ["gone", "another", "over"])
+def test_pods_that_are_none_any_more_leave_the_queue(change: str) -> None:
+    of = Queue(*_on_n("p"))
+    of.add(None)
+    key = ("default", "p", uid_of(of.still.objects[0]))
+    if change == "gone":
+        of.still.objects.clear()
+    elif change == "another":
+        of.still.objects[0]["metadata"]["uid"] = "another"
+    else:
+        of.still.objects[0]["status"]["phase"] = "Succeeded"
+    assert of.queue.reconcile(key) == DONE
+    assert (of.queue.left, of.still.written) == (1, [])
+    assert of.queue.reconcile(key) == DONE
+    assert of.queue.left == 1
+
+
+@pytest.mark.parametrize(
+    ("release", "object_", "told"),
+    [
+        ({}, ("Node", "n"), "evicting pod violates a PDB (Pod=default/p)"),
+        ({"structured_errors": False}, ("Node", "n"), "evicting pod default/p violates a PDB"),
+        (
+            {"structured_errors": False, "terminates_in_steps": False},
+            ("Node", "p"),
+            "evicting pod default/p violates a PDB",
+        ),
+    ],
+)
+def test_a_refused_eviction_is_told_of_the_node(release: dict[str, bool], object_: tuple[str, str], told: str) -> None:
+    """Of terminator/events: up to core 1.5 of a Node that is called as the pod."""
+    of = Queue(*_on_n("p"), **release)
+    of.still.refusing = ApiError(429, "TooManyRequests", "budget")
+    of.add(None)
+    of.try_(1)
+    (call,) = of.still.sink.event.call_args_list
+    assert (call.args[0]["kind"], name_of(call.args[0]), *call.args[2:]) == (
+        *object_,
+        "FailedDraining",
+        f"Failed to drain node, {told}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("late", "steps", "done"),
+    [
+        (False, True, [("delete", "late"), ("delete", "ending")]),
+        (False, False, [("delete", "late")]),  # up to core 1.5 a pod that ends is not deleted again
+        (True, True, []),  # that is the queue's part
+    ],
+)
+def test_who_deletes_pods_that_would_outlive_the_deadline(late: bool, steps: bool, done: list[tuple[str, str]]) -> None:
+    early, outliving, ending = _on_n("early", "late", "ending", **PROTECTED)
+    early["spec"]["terminationGracePeriodSeconds"] = 5
+    going(ending, render(200 * SECOND))
+    of = Queue(early, outliving, ending, eviction_queue_deletes=late, terminates_in_steps=steps)
+    of.clock.advance_to(80 * SECOND)
+    assert of.drain.step(of.still.objects[-1], 100 * SECOND) == "3 pods are waiting to be evicted"
+    assert [(verb, name) for verb, _, name in of.still.verbs] == done
+    assert of.try_(81) == ([("delete", "late"), ("delete", "ending")] if late else [])
+
+
+@pytest.mark.parametrize(
+    ("annotations", "deleted", "timeless"),
+    [
+        ({}, None, True),
+        ({"karpenter.sh/do-not-disrupt": "true"}, None, True),
+        ({"karpenter.sh/do-not-disrupt": "1h"}, None, False),
+        ({}, "2026-01-01T00:00:10Z", False),
+    ],
+)
+def test_time_alone_ends_a_drain_where_a_pod_is_protected_for_a_while_or_ends(
+    annotations: dict[str, str], deleted: str | None, timeless: bool
+) -> None:
+    first, second = _on_n("a", "b")
+    second["metadata"]["annotations"] = annotations
+    if deleted is not None:
+        going(second, deleted)
+    of = Queue(first, second)
+    assert of.drain.is_timeless(of.still.objects[-1]) is timeless

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from unittest.mock import MagicMock, patch
 
+import pytest
+
 from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.engine import DONE
 from harness.engine.names import ProviderId
@@ -100,3 +102,27 @@ def test_a_condition_that_turns_for_the_same_reason_is_written() -> None:
     assert not conditions.set("Launched", "True", "Same", "words")
     assert conditions.set("Launched", "False", "Same", "words")
     assert conditions.status("Launched") == "False"
+
+
+@pytest.mark.parametrize(
+    ("label", "provider_id", "patched"),
+    [
+        (None, None, []),
+        ("x", None, [{"metadata": {"labels": {"l": "x"}}}]),
+        (None, "azure:///one", [{"status": {"providerID": "azure:///one"}}]),
+        ("x", "azure:///one", [{"metadata": {"labels": {"l": "x"}}}, {"status": {"providerID": "azure:///one"}}]),
+    ],
+)
+def test_whatever_changed_of_a_nodeclaim_counts_as_written(
+    label: str | None, provider_id: str | None, patched: list[Any]
+) -> None:
+    """Core pkg/controllers/nodeclaim/lifecycle/controller.go: metadata and status are compared and patched each for itself."""
+    claim, writer = nodeclaim(), MagicMock()
+    claim["status"] = {"conditions": Conditions(claim, NODECLAIM, NOW).items}
+    draft = Draft(claim, NOW)
+    if label is not None:
+        draft.labels["l"] = label
+    if provider_id is not None:
+        draft.status["providerID"] = provider_id
+    assert draft.write(writer) is bool(patched)
+    assert [call.args[2] for call in writer.patch.call_args_list] == patched

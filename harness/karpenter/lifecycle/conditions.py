@@ -111,12 +111,7 @@ class Conditions:
 
     def set(self, kind: str, status: str, reason: str, message: str) -> bool:
         """Sets a condition and recomputes the root. Returns whether anything changed."""
-        if self._deleting:
-            self.items = [
-                each if each["type"] == kind else {**each, "observedGeneration": self._generation}
-                for each in self.items
-            ]
-        elif self._says(kind, status, reason, message):
+        if self._says(kind, status, reason, message):
             return False
         new = {
             "type": kind,
@@ -131,18 +126,14 @@ class Conditions:
             if each["type"] == kind:
                 old = each
             else:
-                others.append(each)
+                others.append({**each, "observedGeneration": self._generation} if self._deleting else each)
         if old is None:
             dependent = kind == READY or kind in self.dependents
             new["lastTransitionTime"] = self._created if dependent else self._now
         else:
             new["lastTransitionTime"] = old["lastTransitionTime"] if old["status"] == status else self._now
-            if new == old:
-                return False
         others.append(new)
-        others.sort(
-            key=lambda each: (each["type"] == READY, "" if each["type"] == READY else each["lastTransitionTime"])
-        )
+        others.sort(key=lambda each: (each["type"] == READY, each["lastTransitionTime"]))
         self.items = others
         self.changed = True
         if kind != READY:

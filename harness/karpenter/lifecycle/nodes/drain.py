@@ -170,7 +170,7 @@ class Evictions:
             return
         text = f"{what} (Pod={namespace}/{name})"
         if not self._core.structured_errors:
-            text = what.replace("pod", f"pod {namespace}/{name}", 1)
+            text = what.replace("pod", f"pod {namespace}/{name}")
         self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {text}")
 
     def _again(self, why: str, deadline: int | None) -> ReconcileError:

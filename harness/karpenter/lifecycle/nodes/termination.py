@@ -225,9 +225,9 @@ class NodeTermination:
         return parse(text)
 
     def _taint(self, node: Object) -> Object:
-        labels = {EXCLUDE_BALANCERS: "karpenter"}
-        if is_disrupted(node) and labels.items() <= labels_of(node).items():
+        if is_disrupted(node) and labels_of(node).get(EXCLUDE_BALANCERS) == "karpenter":
             return node
+        labels = {EXCLUDE_BALANCERS: "karpenter"}
         metadata = {"labels": labels, "resourceVersion": metadata_of(node)["resourceVersion"]}
         spec = {"taints": with_disrupted(node)}
         return self._writer.patch("Node", name_of(node), {"metadata": metadata, "spec": spec})
