@@ -1,13 +1,15 @@
 """Updates in place: what becomes of machines that run when the tags of their AKSNodeClass change."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from harness.engine.ports import ADMIN
+from harness.engine.ports import ADMIN, Change, ChangeType
+from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.machine_updates import machine_update, vm_update
 from harness.nodes.kubelet import Timing
-from harness.testing import nodeclass, nodepool, pod
+from harness.testing import nodeclaim, nodeclass, nodepool, pod
 from harness.world import World
 from tests.corridor.conftest import SMALL
 
@@ -102,6 +104,26 @@ def test_nothing_is_asked_of_azure_where_nothing_changes(walk: Any) -> None:
     world.advance(60)
     assert patches(world) == []
     assert hash_of(world) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "looked_at"),
+    [
+        (None, nodeclass(), True),
+        (nodeclass(), nodeclass(tags={"a": "1"}), True),
+        (nodeclass(tags={"a": "1"}), nodeclass(tags={"a": "2"}), True),
+        (nodeclass(tags={"a": "1"}), nodeclass(), True),
+        (nodeclass(), nodeclass(tags={}), False),
+        (nodeclass(tags={"a": "1"}), nodeclass(tags={"a": "1"}, osDiskSizeGB=200), False),
+    ],
+)
+def test_nodeclaims_are_looked_at_when_tags_change(old: Any, new: Any, looked_at: bool) -> None:
+    """Kaz pkg/controllers/nodeclaim/inplaceupdate/predicates.go, which compares the maps."""
+    view: Any = SimpleNamespace(list=lambda kind: [nodeclaim(name="a"), nodeclaim(name="b", nodeclass="other")])
+    nothing: Any = SimpleNamespace(tags_count=True)
+    watched = InPlaceUpdates(view, nothing, nothing, nothing).watches()["AKSNodeClass"]
+    change = Change(ChangeType.ADDED if old is None else ChangeType.MODIFIED, new, old, 1)
+    assert list(watched(change)) == (["a"] if looked_at else [])
 
 
 def test_a_resource_that_azure_refuses_is_tried_again_and_the_vm_comes_last(walk: Any) -> None:

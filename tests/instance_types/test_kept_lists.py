@@ -1,11 +1,26 @@
 """How long AKSNodeClasses share a list of instance types where the provider's cache takes them for the same."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harness.engine.clock import SECOND, Clock
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.instancetypes import Prices, Usages
+from harness.karpenter.instancetypes.market import FamilyUsage
+from harness.karpenter.provider.instance_types import InstanceTypeProvider, SharedLists
+from harness.karpenter.releases import ProviderOptions, provider
 from harness.testing import nodeclass
 from harness.world import World
 
 PLAIN = nodeclass("plain", imageFamily="Ubuntu2204")
 FIPS = nodeclass("fips", imageFamily="Ubuntu2204", fipsMode="FIPS")
 HOUR = 3600
+SIZE, FAMILY = "Standard_D2s_v3", "standardDSv3Family"
+QUOTA_SINCE = "1.14.0"
 
 
 def test_the_list_of_the_first_nodeclass_is_kept_for_23_hours() -> None:
@@ -26,3 +41,51 @@ def test_the_list_of_the_first_nodeclass_is_kept_for_23_hours() -> None:
 def test_releases_that_tell_them_apart_share_nothing() -> None:
     types = World(karpenter="1.14.0").instance_types
     assert types.cached(PLAIN).types is not types.cached(FIPS).types
+
+
+class Market:
+    """What Azure says about a region, and a provider that reads it."""
+
+    def __init__(self, release: str, recorded: dict[str, Any]) -> None:
+        self.records: list[Any] = recorded["skus"]
+        self.prices = Prices(recorded["prices"], recorded["prices"])
+        self.usages = Usages({FAMILY: FamilyUsage(0, 100)})
+        self.clock = Clock()
+        self.types = InstanceTypeProvider(
+            release=provider(release),
+            options=ProviderOptions(),
+            region="southcentralus",
+            clock=self.clock,
+            records=lambda: self.records,
+            prices=lambda: self.prices,
+            usages=lambda: self.usages,
+            shared=SharedLists(),
+        )
+
+    def listed(self) -> Sequence[InstanceType]:
+        return self.types.cached(PLAIN).types
+
+    def price(self) -> float | None:
+        """Of a machine of the size on demand; None where there is none."""
+        (size,) = (each for each in self.listed() if each.name == SIZE)
+        return min((one.price for one in size.available_offerings if one.capacity_type == "on-demand"), default=None)
+
+
+@pytest.mark.parametrize("failed", [False, True], ids=["nothing has failed", "an offering has failed"])
+def test_a_list_follows_prices_records_and_quota_each_by_itself(locations: dict[str, Any], failed: bool) -> None:
+    """Kaz pkg/providers/instancetype/instancetypes.go (List); the quota is read every ten minutes (pkg/controllers/quota)."""
+    market = Market(QUOTA_SINCE, locations["southcentralus"])
+    if failed:
+        market.types.unavailable.mark_name("SkuNotAvailable", "Standard_D2as_v6", "southcentralus-1", "spot", now=0.0)
+    first, old = market.listed(), market.price()
+    assert market.listed() is first
+    market.prices = Prices({SIZE: 7.0}, {})
+    assert (market.price(), old) == (7.0, locations["southcentralus"]["prices"][SIZE])
+    market.records = [each for each in market.records if each["name"] != "Standard_D2_v5"]
+    assert {each.name for each in first} - {each.name for each in market.listed()} == {"Standard_D2_v5"}
+    market.usages = Usages({FAMILY: FamilyUsage(99, 100)})
+    assert market.price() == 7.0
+    market.clock.advance_to(600 * SECOND)
+    assert market.price() is None
+    last = market.listed()
+    assert market.listed() is last

@@ -32,7 +32,7 @@ OPTIONS = ProviderOptions.of(
 
 
 @cache
-def _region(release: ProviderRelease) -> tuple[Region, Prices]:
+def recorded_region(release: ProviderRelease) -> tuple[Region, Prices]:
     content = json.loads(gzip.decompress((_DATA / "skus.json.gz").read_bytes()))["southcentralus"]
     return Region(content["skus"], release, "southcentralus"), Prices(content["prices"], content["prices"])
 
@@ -86,7 +86,7 @@ def launch() -> Callable[..., VmPlan | MachinePlan]:
         **options: Any,
     ) -> VmPlan | MachinePlan:
         known = provider(release)
-        region, prices = _region(known)
+        region, prices = recorded_region(known)
         opts = replace(OPTIONS, **options)
         opts = replace(opts, use_sig=opts.use_sig or opts.machine_api)
         nodeclass_spec = {"imageFamily": "Ubuntu", "osDiskSizeGB": 128, **(spec or {})}

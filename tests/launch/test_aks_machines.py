@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.engine.clock import parse
 from harness.karpenter.launch import LaunchError
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.provider.arm import Answer
@@ -112,16 +113,18 @@ def test_a_machine_that_is_accepted_is_followed(launch: Launcher, properties: di
 
 
 @pytest.mark.parametrize(
-    ("now", "body"),
+    ("now", "phase", "body"),
     [
-        (machine(status={"provisioningError": PROBLEM}), failed(PROBLEM)),
-        (machine(), WRONG),  # only the operation says why
+        (machine(status={"provisioningError": PROBLEM}), Phase.MACHINE_OPERATION, failed(PROBLEM)),
+        (machine(), Phase.MACHINE_SILENT, WRONG),  # only the operation says why
     ],
 )
-def test_the_machine_says_why_its_operation_failed(launch: Launcher, now: Said, body: dict[str, Any]) -> None:
+def test_the_machine_says_why_its_operation_failed(
+    launch: Launcher, now: Said, phase: Phase, body: dict[str, Any]
+) -> None:
     (promise, _), _ = created(launch, MISSING, ACCEPTED, machine(), now)
     error = promise.failed(Answer(200, {}, WRONG))
-    assert (error.phase, error.body) == (Phase.MACHINE_OPERATION, body)
+    assert (error.phase, error.body) == (phase, body)
 
 
 @pytest.mark.parametrize(("status", "error"), [({"provisioningError": PROBLEM}, PROBLEM), ({}, {}), (None, {})])
@@ -137,24 +140,54 @@ def test_a_machine_that_was_there_is_taken_as_it_is(launch: Launcher) -> None:
 
 
 INNER = {"code": "Inner", "message": "why", "details": [{"code": "Innermost", "message": "really"}]}
+OUTER = {"code": "Outer", "message": "what"}
+
+
+@pytest.mark.parametrize(
+    ("problem", "told"),
+    [
+        ({**OUTER, "details": [INNER, {"code": "Second"}]}, INNER),
+        ({**OUTER, "details": [{"message": "why"}]}, {"message": "why"}),
+        ({**OUTER, "details": []}, {**OUTER, "details": []}),
+        (OUTER, OUTER),
+    ],
+    ids=["first detail", "without a code", "no details", "none told"],
+)
+def test_the_first_detail_of_a_provisioning_error_is_that_of_the_vm(
+    launch: Launcher, problem: dict[str, Any], told: dict[str, Any]
+) -> None:
+    """And no detail of it (kaz pkg/providers/instance/aksmachineinstance.go, handleMachineProvisioningError)."""
+    error, _ = created(launch, MISSING, ACCEPTED, machine(status={"provisioningError": problem}), (202, {}, None))
+    assert error.body == failed(told)
 
 
 @pytest.mark.parametrize(
     ("body", "found"),
     [
-        (failed({"code": "Outer", "message": "what", "details": [INNER, {"code": "Second"}]}), ("Innermost", "really")),
-        (failed({"code": "Outer", "message": "what", "details": [{"message": "why"}]}), ("Outer", "what")),
-        (failed({"code": "Outer", "message": "what", "details": []}), ("Outer", "what")),
+        (failed({**OUTER, "details": [INNER]}), ("Outer", "what")),
         (failed({}), ("UNAVAILABLE", "")),
-        ({"error": {"code": "Outer", "message": "what", "details": [INNER]}}, ("Outer", "what")),
+        ({"error": {**OUTER, "details": [INNER]}}, ("Outer", "what")),
         ({}, ("UNAVAILABLE", "")),
     ],
-    ids=["innermost", "details without a code", "no details", "nothing", "no operation", "no body"],
+    ids=["of an operation", "nothing", "of a request", "no body"],
 )
 def test_the_error_of_an_answer(body: dict[str, Any], found: tuple[str, str]) -> None:
-    """What an operation that failed ended with has the reason inside."""
+    """The SDK takes the code of the error itself, whatever its details say (azcore internal/exported, extractErrorCodeJSON)."""
     failure = failure_of(Answer(400, {}, body), "PUT", "https://x")
     assert (failure.code, failure.message) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "created_at"),
+    [
+        ({"creationTimestamp": "2026-11-02T10:20:30.123Z"}, parse("2026-11-02T10:20:30Z")),
+        ({"creationTimestamp": "2026-11-02T10:20:30Z"}, parse("2026-11-02T10:20:30Z")),
+        ({"creationTimestamp": None}, None),
+        (None, None),
+    ],
+)
+def test_when_a_machine_was_created(status: Any, created_at: float | None) -> None:
+    assert AksMachines(arm(machine(status=status))[0]).get("m").created == created_at
 
 
 HANDLED = ", handled provisioning error: creating nodeclaim, unable to allocate resources"
@@ -169,9 +202,16 @@ HANDLED = ", handled provisioning error: creating nodeclaim, unable to allocate 
             "AllocationFailure",
         ),
         (Phase.MACHINE_OPERATION, f'failed to create AKS machine "m" during LRO{HANDLED}', "AllocationFailure"),
+        (
+            Phase.MACHINE_SILENT,
+            'failed to create AKS machine "m" during LRO, AKS API returned error: GET https://x\n',
+            "LaunchFailed",
+        ),
     ],
 )
 def test_when_a_machine_failed_stands_in_its_error(launch: Launcher, phase: Phase, start: str, reason: str) -> None:
+    """What only the operation says is read by nobody (kaz pkg/providers/instance/aksmachineinstance.go, beginCreateMachine)."""
+
     class Types:
         release = provider("1.14.0")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,16 +29,18 @@ class Cloud:
     def __init__(self, *answers: Said) -> None:
         self._answers = list(answers)
         self.asked: list[tuple[str, str]] = []
+        self.headers: list[Mapping[str, str]] = []
 
-    def request(self, method: str, path: str, **_: Any) -> Answer:
+    def request(self, method: str, path: str, *, headers: Mapping[str, str] | None = None, **_: Any) -> Answer:
         self.asked.append((method, path.rpartition("/providers/")[2]))
+        self.headers.append(headers or {})
         said = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         return Answer(*said)
 
 
-def arm(*answers: Said, jitter: float = 0.5) -> tuple[Arm, Cloud]:
+def arm(*answers: Said, jitter: float = 0.5, **options: Any) -> tuple[Arm, Cloud]:
     cloud: Any = Cloud(*answers)
-    made = Arm(cloud, OPTIONS)
+    made = Arm(cloud, replace(OPTIONS, **options))
     made.jitter = lambda: jitter
     return made, cloud
 
@@ -168,6 +171,42 @@ def test_a_vm_that_goes_is_not_deleted_again_and_the_interface_of_one_that_is_go
         VirtualMachines(gone).delete("aks-x")
     nic = "Microsoft.Network/networkInterfaces/aks-x"
     assert cloud.asked[1:] == [("GET", nic), ("DELETE", nic)]
+
+
+def test_the_vms_of_all_pages_are_listed() -> None:
+    """Those of NodePools (kaz pkg/providers/instance/azureresourcegraphlist.go; Resource Graph goes on where it is given its token)."""
+    rows = [{**VM, "name": name, "tags": {"karpenter.sh_nodepool": "blue"}} for name in ("a", "b", "c")]
+    made, cloud = arm((200, {}, {"data": rows[:2], "$skipToken": "t"}), (200, {}, {"data": rows[2:]}))
+    found = [(each.name, each.labels) for each in VirtualMachines(made).list()]
+    assert found == [(name, {"karpenter.sh/nodepool": "blue"}) for name in ("a", "b", "c")]
+    assert len(cloud.asked) == 2
+    assert VirtualMachines(arm((200, {}, {"data": []}))[0]).list() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("2026-01-01T00:00:10+00:00", 10_000_000_000),
+        ("2026-01-01T00:00:10Z", 10_000_000_000),
+        ("2026-01-01T00:00:10.25+00:00", 10_250_000_000),
+        ("2026-01-01T01:00:10.2500000+01:00", 10_250_000_000),
+        ("2026-01-01T00:00:10.25Z", 10_250_000_000),
+        (None, None),
+    ],
+)
+def test_when_a_vm_was_created(text: str | None, moment: int | None) -> None:
+    """As ARM writes times (RFC 3339, of seven decimals)."""
+    vm = {**VM, "properties": {"timeCreated": text}}
+    assert VirtualMachines(arm((200, {}, vm))[0]).get("aks-x").created == moment
+
+
+def test_what_azure_wants_done_with_machines_is_told_by_name() -> None:
+    def said(*rows: dict[str, Any]) -> object:
+        return ArmInstances(arm((200, {}, {"value": list(rows)}), provision_mode="aksmachineapi")[0]).states()
+
+    rows = [{"name": "a", "properties": {"status": {"driftAction": "Recreate"}}}, {"name": "b", "properties": {}}]
+    assert said(*rows, {"name": "c"}) == (("a", "Recreate"), ("b", ""), ("c", ""))
+    assert ArmInstances(arm((200, {}, {"value": rows}))[0]).states() == ()
 
 
 def configuration(subnet: str | None) -> dict[str, Any]:

@@ -88,6 +88,28 @@ def test_an_aks_machine_is_told_of_its_node_profiles(launch: Launcher, release: 
     assert properties["kubernetes"].get("artifactStreamingProfile") == ({"enabled": True} if told else None)
 
 
+@pytest.mark.parametrize(
+    ("release", "state", "mode"),
+    [
+        ("1.14.0", "Enabled", "Required"),
+        ("1.14.0", "Disabled", "Disabled"),
+        ("1.14.0", None, "Disabled"),
+        ("1.12.0", "Enabled", "Preferred"),
+    ],
+)
+def test_whether_local_dns_is_preferred_stands_in_the_status(
+    launch: Launcher, release: str, state: str | None, mode: str
+) -> None:
+    """Kaz pkg/apis/v1beta1/aksnodeclass.go, ResolvedLocalDNSForWire; 1.12.0 leaves it to AKS."""
+    claim = nodeclaim(size=["Standard_D4s_v3"], capacity_type=["on-demand"])
+    given: Any = {"release": release, "status": {"localDNSState": state} if state else {}}
+    for spec, told in (({"localDNS": {"mode": "Preferred"}}, {"mode": mode}), ({}, None)):
+        made = launch(claim, provision_mode="aksmachineapi", spec=spec, **given)
+        assert made.body["properties"].get("localDNSProfile") == told
+        booting = launch(claim, provision_mode="bootstrappingclient", spec=spec, **given)
+        assert booting.provision["provisionProfile"].get("localDNSProfile") == told
+
+
 @pytest.mark.parametrize(("disk_gb", "kind"), [(53, "Ephemeral"), (54, "Managed")])
 def test_the_disk_of_an_aks_machine_is_ephemeral_when_it_fits(launch: Launcher, disk_gb: int, kind: str) -> None:
     claim = nodeclaim(size=["Standard_D2s_v3"], capacity_type=["on-demand"])
@@ -181,6 +203,8 @@ def test_older_releases_leave_the_place_of_the_disk_to_azure(launch: Launcher) -
 
 def test_long_names_are_hashed() -> None:
     assert machine_name("default-abcde", 34) == "default-abcde"
+    assert machine_name("p" * 28 + "-abcde", 34) == "p" * 28 + "-abcde"
+    assert machine_name("p" * 29 + "-abcde", 34) != "p" * 29 + "-abcde"
     long = machine_name("a-very-long-nodepool-name-that-exceeds-x-abcde", 35)
     # As the real 1.7.2 hashes it.
     assert long == "a-very-long-nodepool-naddxjgw-abcde"
@@ -236,3 +260,13 @@ def test_a_script_sets_up_the_network_unless_a_daemonset_does(
     network = {"network_plugin": plugin, "network_plugin_mode": mode, "network_dataplane": dataplane}
     made = launch(recorded_claim("default-gx6s5"), **network)
     assert variables(made.vm["properties"]["osProfile"]["customData"])["NETWORK_PLUGIN"] == told
+
+
+@pytest.mark.parametrize(
+    "endpoint", ["https://c-dns-1.hcp.eastus.azmk8s.io:443", "https://c-dns-1.hcp.eastus.azmk8s.io/"]
+)
+def test_a_script_names_the_host_of_the_cluster(launch: Launcher, endpoint: str) -> None:
+    """Kaz pkg/providers/imagefamily/bootstrap/aksbootstrap.go, which takes the host name of the endpoint."""
+    made = launch(recorded_claim("default-gx6s5"), cluster_endpoint=endpoint)
+    found = variables(made.vm["properties"]["osProfile"]["customData"])
+    assert found["API_SERVER_NAME"] == "c-dns-1.hcp.eastus.azmk8s.io"

@@ -240,7 +240,8 @@ def test_sizes_that_aks_refuses(launch: Launcher, failure: AzureFailure) -> None
     verdict = classify(failure, made.choice, LATEST, machine_request=True)
     assert verdict is not None
     assert verdict.ttl == 23 * 3600
-    assert set(verdict.offerings(made.choice, LATEST)) == offerings(("0", *ZONES), BOTH)
+    everywhere = tuple((zone, kind) for zone in (*ZONES, "0") for kind in BOTH)
+    assert verdict.offerings(made.choice, LATEST) == everywhere  # in this order they are marked and told
     error = machine_begin_error("default-abcde", failure, verdict)
     assert error.condition_reason == "SKUNotAvailable"
     assert str(error).startswith(

@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter.launch.images import image_definition_of
+from harness.karpenter.launch import LaunchError
+from harness.karpenter.launch.images import image_definition_of, node_image_version
+from harness.kube.api.labels import INSTANCE_TYPE
+from harness.testing import nodeclass, nodepool, pod, requirement
+from harness.world import World
 from tests.launch.conftest import nodeclaim
 
 Launcher = Callable[..., Any]
@@ -74,3 +78,77 @@ GALLERY = (
 )
 def test_the_definition_in_the_id_of_an_image(image: str, definition: str) -> None:
     assert image_definition_of(image) == definition
+
+
+@pytest.mark.parametrize(("size", "accelerated"), [("Standard_B2ms", False), ("Standard_D2s_v5", True)])
+def test_networking_is_accelerated_where_the_size_has_it(size: str, accelerated: bool) -> None:
+    """Kaz pkg/providers/instance/vminstance.go, newNetworkInterfaceForVM."""
+    world = World()
+    world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, size)), pod())
+    world.settle()
+    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
+    assert nic["properties"]["enableAcceleratedNetworking"] is accelerated
+
+
+OWN_SUBNET = (
+    "/subscriptions/00000000-1111-2222-3333-444444444444/resourceGroups/company/providers/Microsoft.Network"
+    "/virtualNetworks/company/subnets/own"
+)
+
+
+@pytest.mark.parametrize(
+    ("options", "groups"), [({}, []), ({"subnet_id": OWN_SUBNET}, ["aks-agentpool-12345678-nsg"])], ids=["AKS's", "own"]
+)
+def test_an_interface_in_a_subnet_of_ones_own_gets_the_security_group_of_the_cluster(
+    options: dict[str, Any], groups: list[str]
+) -> None:
+    """AKS's own subnet has it already (kaz pkg/providers/instance/vminstance.go, newNetworkInterfaceForVM)."""
+    world = World(azure={"subnets": [OWN_SUBNET]}, options=options)
+    world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, "Standard_D2s_v5")), pod())
+    world.settle()
+    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
+    group = nic["properties"].get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
+    assert [group] * bool(group) == groups
+
+
+GALLERY_IMAGE = "/subscriptions/s/resourceGroups/AKS-Ubuntu/providers/Microsoft.Compute/galleries/AKSUbuntu/images/2204gen2containerd"
+
+
+@pytest.mark.parametrize(
+    ("image", "named"),
+    [
+        (f"{GALLERY_IMAGE}/versions/2022.10.03", "AKSUbuntu-2204gen2containerd-2022.10.03"),
+        (
+            f"{GALLERY_IMAGE}/versions/2022.10.03-build.1",
+            "AKSUbuntu-2204gen2containerd-2022.10.03-build.1",
+        ),
+        (
+            "/SUBSCRIPTIONS/s/RESOURCEGROUPS/AKS-Ubuntu/PROVIDERS/Microsoft.Compute/GALLERIES/AKSUbuntu/IMAGES/2204/VERSIONS/1.0",
+            "AKSUbuntu-2204-1.0",
+        ),
+    ],
+)
+def test_aks_names_an_image_by_gallery_definition_and_version(image: str, named: str) -> None:
+    """The rows of kaz pkg/utils/image_test.go."""
+    assert node_image_version(image) == named
+
+
+@pytest.mark.parametrize(
+    "image",
+    [
+        "/CommunityGalleries/myGallery/images/myImage/versions/1.0.0",
+        "/subscriptions/invalid/format",
+        f"{GALLERY_IMAGE}/versions/2022.10.03".removeprefix("/subscriptions/s"),
+        GALLERY_IMAGE,
+        f"{GALLERY_IMAGE}/versions/2022.10.03".replace("Compute", "Storage"),
+        "not-a-valid-resource-id",
+        "",
+    ],
+)
+def test_other_images_have_no_name_with_aks(image: str) -> None:
+    """The rows of kaz pkg/utils/image_test.go."""
+    what = (
+        "CIG images are not supported yet for AKS machines" if image.startswith("/C") else "incorrect SIG image ID id="
+    )
+    with pytest.raises(LaunchError, match=f"{what}.*{image}$"):
+        node_image_version(image)

@@ -146,6 +146,27 @@ def test_ultra_ssd_only_when_insisted_on(launch: Launcher) -> None:
         assert ("additionalCapabilities" in made.vm["properties"]) is (enabled == "true")
 
 
+@pytest.mark.parametrize(
+    ("release", "mode", "passed", "withheld"),
+    [
+        ("1.6.5", "aksscriptless", set(), set()),
+        ("1.7.2", "aksscriptless", {"example.com/pinned"}, set()),
+        ("1.7.2", "aksmachineapi", {"example.com/pinned"}, set()),
+        ("1.10.2", "aksscriptless", {"example.com/pinned"}, {"kubernetes.io/custom"}),
+        ("1.14.0", "aksscriptless", {"example.com/pinned"}, {"kubernetes.io/custom"}),
+        ("1.14.0", "aksmachineapi", {"example.com/pinned"}, {"kubernetes.io/custom"}),
+    ],
+)
+def test_requirements_become_labels_that_kubelet_may_set(
+    launch: Launcher, release: str, mode: str, passed: set[str], withheld: set[str]
+) -> None:
+    """Kaz vminstance.go, getLaunchTemplate: filtered by themselves in 1.7.2, with all other labels since 1.10 (launchtemplate.go)."""
+    wanted = {"example.com/pinned": ["a"], "kubernetes.io/custom": ["1"]}
+    labels = launch(nodeclaim(**SPOT, **wanted), release=release, provision_mode=mode).labels
+    assert labels.values().keys() & wanted.keys() == passed
+    assert {layer.key for layer in labels.withheld} & wanted.keys() == withheld
+
+
 def test_older_core_turns_custom_requirements_into_labels(launch: Launcher) -> None:
     claim = nodeclaim(**SPOT, **PINNED)
     old = populated_labels(claim, launch(claim, release="1.7.2").created(), provider("1.7.2"))

@@ -1,5 +1,6 @@
 """Node images: which one an instance type boots, and their names and ids (kaz ``pkg/providers/imagefamily``)."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -133,6 +134,11 @@ _AZURE_LINUX_3 = ImageFamily(
 )
 _AZURE_LINUX_3_SHARED_ARM = replace(_AZURE_LINUX_3, shared_only=frozenset({"V3gen2arm64"}))
 
+_GALLERY_IMAGE = re.compile(
+    r"/subscriptions/\S+/resourceGroups/\S+/providers/Microsoft.Compute/galleries/(\S+)/images/(\S+)/versions/(\S+)",
+    re.IGNORECASE,
+)
+
 _AZURE_LINUX_3_FROM = (1, 32)
 _UBUNTU_2404_FROM = (1, 34)
 
@@ -172,8 +178,7 @@ def gallery_image_id(family: ImageFamily, image: ImageDefinition, version: str, 
 def image_definition_of(image_id: str) -> str:
     """The image definition's name in an image id of either gallery; empty for other texts."""
     parts = image_id.split("/")
-    kind = parts[1] if len(parts) > 1 else ""
-    index = {"subscriptions": 10, "CommunityGalleries": 4}.get(kind, 0)
+    index = {"subscriptions": 10, "CommunityGalleries": 4}.get("".join(parts[1:2]), 0)
     return parts[index] if 0 < index < len(parts) else ""
 
 
@@ -193,7 +198,7 @@ def node_image_version(image_id: str) -> str:
             "failed to convert VM image ID to NodeImageVersion: CIG images are not supported yet for AKS machines, "
             f"consider not using an AKS Machine API provision mode: {image_id}"
         )
-    parts = image_id.split("/")
-    if len(parts) != 13 or parts[7:8] != ["galleries"]:
+    found = _GALLERY_IMAGE.search(image_id)
+    if found is None:
         raise LaunchError(f"failed to convert VM image ID to NodeImageVersion: incorrect SIG image ID id={image_id}")
-    return f"{parts[8]}-{parts[10]}-{parts[12]}"
+    return "-".join(found.groups())

@@ -215,11 +215,14 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
 
 
 def _ephemeral(launch: Launch, choice: Choice) -> Ephemeral | None:
-    if (launch.nodeclass.get("spec") or {}).get("osDiskSizeGB") is None:
+    """The disk of the machine itself that becomes the system's, where the AKSNodeClass asks for no larger one."""
+    asked = (launch.nodeclass.get("spec") or {}).get("osDiskSizeGB")
+    if asked is None:
         # UseEphemeralDisk follows the pointer, which only an AKSNodeClass without `spec` leaves empty: the API server
         # fills in the rest (kaz v1.14.0 pkg/providers/instancetype/instancetypes.go, v1.4.0 pkg/providers/imagefamily/resolver.go)
         raise LaunchPanic(LaunchPanic.NIL_POINTER)
-    return ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
+    found = ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
+    return found if found is not None and asked <= found.size_gb else None
 
 
 def _image(launch: Launch, choice: Choice) -> str:

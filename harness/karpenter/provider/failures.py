@@ -15,6 +15,7 @@ from harness.karpenter.launch.failures.handlers import (
     Verdict,
     classify,
     machine_begin_error,
+    machine_operation_error,
     machine_provisioning_error,
     vm_error,
 )
@@ -47,6 +48,7 @@ class Phase(StrEnum):
     MACHINE = "machine"
     MACHINE_EARLY = "machine, right after it was accepted"
     MACHINE_OPERATION = "machine operation"
+    MACHINE_SILENT = "machine operation, of whose failure the machine says nothing"
 
 
 class Failures:
@@ -62,6 +64,8 @@ class Failures:
         failure = failure_of(answer, "GET" if "operation" in phase else "PUT", url)
         if phase in (Phase.BOOTSTRAPPING, Phase.NIC):
             return LaunchError(failure.searched).as_create_error("creating instance failed")
+        if phase is Phase.MACHINE_SILENT:
+            return machine_operation_error(name, failure)
         release = self._instance_types.release
         verdict = classify(failure, choice, release, machine_request=phase is Phase.MACHINE)
         if verdict is not None:
@@ -98,13 +102,8 @@ class Failures:
 
 
 def failure_of(answer: Answer, method: str, url: str) -> AzureFailure:
-    """The error of an answer, with the text that Azure's SDK for Go prints for it."""
+    """The error of an answer, with the text that Azure's SDK for Go prints for it (azcore internal/exported, NewResponseError)."""
     error: Mapping[str, Any] = answer.body.get("error") or {}
-    for _ in range(8):
-        inner = error.get("details") or ()
-        if answer.body.get("status") != "Failed" or not inner or not inner[0].get("code"):
-            break
-        error = inner[0]
     code = str(error.get("code") or "UNAVAILABLE")
     body = json.dumps(answer.body, indent=2) if answer.body else "Response contained no body"
     text = "\n".join(

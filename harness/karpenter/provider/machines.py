@@ -49,7 +49,9 @@ class AksMachines:
         def failed(ended: Answer) -> LaunchError:
             now = self._arm.call("GET", path, MACHINES)
             found = (now.properties.get("status") or {}).get("provisioningError")
-            return classify(_failed(found) if found else ended, Phase.MACHINE_OPERATION, name, path)
+            if not found:
+                return classify(ended, Phase.MACHINE_SILENT, name, path)
+            return classify(_failed(found), Phase.MACHINE_OPERATION, name, path)
 
         promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(name))
         return promise, VmId(str(got.properties.get("resourceId") or ""))
@@ -103,7 +105,9 @@ class AksMachines:
 
 
 def _failed(error: Mapping[str, Any]) -> Answer:
-    return Answer(200, {}, {"status": "Failed", "error": error})
+    """What a provisioning error counts as: the first of its details, which is the VM's, or itself (handleMachineProvisioningError)."""
+    of_vm = next(iter(error.get("details") or ()), None)
+    return Answer(200, {}, {"status": "Failed", "error": error if of_vm is None else of_vm})
 
 
 def _instance(machine: Mapping[str, Any]) -> Instance:

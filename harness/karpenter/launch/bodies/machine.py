@@ -52,8 +52,6 @@ def machine_body(given: MachineInput) -> dict[str, Any]:
     """The machine; what the NodeClass leaves out is left to AKS."""
     spec = given.nodeclass.get("spec") or {}
     kubernetes = kubernetes_version(given.nodeclass)
-    disk_gb = spec.get("osDiskSizeGB") or 0
-    ephemeral = given.ephemeral is not None and disk_gb <= given.ephemeral.size_gb
     general, startup = claim_taints(given.nodeclaim)
     properties: dict[str, Any] = {
         "hardware": _present(
@@ -84,7 +82,7 @@ def machine_body(given: MachineInput) -> dict[str, Any]:
                 "enableFIPS": spec.get("fipsMode") == "FIPS",
                 "linuxProfile": linux_os_config(spec),
                 "osDiskSizeGB": spec.get("osDiskSizeGB"),
-                "osDiskType": "Ephemeral" if ephemeral else "Managed",
+                "osDiskType": "Ephemeral" if given.ephemeral else "Managed",
                 "osSKU": _os_sku(given, spec, kubernetes),
                 "osType": "Linux",
             }

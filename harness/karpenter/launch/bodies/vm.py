@@ -116,7 +116,7 @@ def vm_body(given: VmInput) -> dict[str, Any]:
         "diskSizeGB": given.spec.get("osDiskSizeGB"),
         "name": given.name,
     }
-    if given.ephemeral is not None and (given.spec.get("osDiskSizeGB") or 0) <= given.ephemeral.size_gb:
+    if given.ephemeral is not None:
         disk["caching"] = "ReadOnly"
         placement = given.ephemeral.placement
         disk["diffDiskSettings"] = {"option": "Local", **({"placement": placement} if placement else {})}

@@ -49,7 +49,6 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
     item = given.choice.instance_type
     arch = architecture_of(item)
     general, startup = claim_taints(given.nodeclaim)
-    ephemeral = given.ephemeral is not None and (spec.get("osDiskSizeGB") or 0) <= given.ephemeral.size_gb
     linux = linux_os_config(spec)
     profile: dict[str, Any] = {
         "architecture": "x64" if arch == "amd64" else "Arm64",
@@ -67,7 +66,7 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
         "osSku": _OS_SKUS[given.family.os_sku],
         "osType": _LINUX,
         "securityProfile": _security_profile(spec, given.release),
-        "storageProfile": "Ephemeral" if ephemeral else "ManagedDisks",
+        "storageProfile": "Ephemeral" if given.ephemeral else "ManagedDisks",
         "vmSize": item.name,
         "vnetCidrs": [],
         "vnetSubnetID": spec.get("vnetSubnetID") or given.options.subnet_id,

@@ -327,8 +327,13 @@ def machine_begin_error(name: str, failure: AzureFailure, verdict: Verdict | Non
 def machine_provisioning_error(
     name: str, failure: AzureFailure, verdict: Verdict | None, *, phase: str = "LRO"
 ) -> LaunchError:
-    """The error of a machine that was accepted and then failed; ``failure`` is the innermost detail of its provisioning error."""
+    """The error of a machine that was accepted and then failed; ``failure`` is its provisioning error, or the VM's in that."""
     start = f'failed to create AKS machine "{name}" during {phase}'
     if verdict is not None:
         return verdict.error().behind(f"{start}, handled provisioning error: ")
     return LaunchError(f"{start}, unhandled provisioning error: code={failure.code}, message={failure.message}")
+
+
+def machine_operation_error(name: str, failure: AzureFailure) -> LaunchError:
+    """The error of a machine that was accepted and then failed without a provisioning error of its own: nobody reads what it is."""
+    return LaunchError(f'failed to create AKS machine "{name}" during LRO, AKS API returned error: {failure.searched}')
