@@ -110,3 +110,31 @@ def test_a_pod_that_was_gone_or_bound_before_is_left_alone(monkeypatch: pytest.M
     else:
         of.settle()
     assert not [each for each in of.events if each.reason == "Scheduled"]
+
+
+def scheduled(of: World, name: str) -> dict[str, Any]:
+    found = of.get("Pod", name)
+    assert found is not None
+    (only,) = (each for each in found["status"]["conditions"] if each["type"] == "PodScheduled")
+    return dict(only)
+
+
+def test_a_pod_has_waited_since_it_was_first_refused() -> None:
+    """Source: kubernetes pkg/api/v1/pod/util.go (UpdatePodCondition)."""
+    of = world(node("a", "1"), pod("p", "2"))
+    first = scheduled(of, "p")
+    of.advance(60)
+    of.apply(node("b", "1"))
+    of.settle()
+    second = scheduled(of, "p")
+    assert (first["message"][:3], second["message"][:3]) == ("0/1", "0/2")
+    assert second["lastTransitionTime"] == first["lastTransitionTime"]
+    condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": first["lastTransitionTime"]}
+    of.cluster.writer(ADMIN).patch(
+        "Pod", "p", {"status": {"conditions": [condition]}}, namespace="default", subresource="status"
+    )
+    of.advance(60)
+    now = of.clock.timestamp()
+    of.apply(node("c", "1"))
+    of.settle()
+    assert (scheduled(of, "p")["status"], scheduled(of, "p")["lastTransitionTime"]) == ("False", now)

@@ -23,7 +23,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
-from harness.kube.api.status import ApiError, ignoring
+from harness.kube.api.status import ApiError
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
@@ -168,7 +168,9 @@ class KubeScheduler:
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
         """The node for the pod, or why there is none."""
         siblings = self._siblings.of(pod, table.services)
-        alone = look is not None and not table.nominated and looks_at_nodes_alone(pod)
+        alone = not table.nominated and looks_at_nodes_alone(
+            pod
+        )  # so that it has a look: a nominated one is among them
         if alone and not table.relations.concern(look, pod):
             standing = self._standings.of(look, pod, table.infos, self.version, siblings)
             return standing.verdict(table.infos, self._choose, table.budgets)
@@ -294,7 +296,7 @@ class KubeScheduler:
             if metadata_of(victim).get("deletionTimestamp"):
                 continue
             self._patch(victim, {"conditions": [{**MARK, "message": message, "lastTransitionTime": now}]})
-            self._delete(victim)
+            self._writer.delete("Pod", name_of(victim), namespace=namespace_of(victim), uid=uid_of(victim))
             text = f"Preempted by pod {uid_of(pod)} on node {preemption.node}"
             self._sink.event(victim, "Normal", "Preempted", text, source="default-scheduler", dedupe_seconds=0)
 
@@ -307,10 +309,6 @@ class KubeScheduler:
             type="strategic",
             subresource="status",
         )
-
-    def _delete(self, pod: Object) -> None:
-        with ignoring(404, 409):
-            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), uid=uid_of(pod))
 
 
 def _waits(pod: Object) -> bool:
