@@ -9,7 +9,7 @@ from harness.engine.engine import DONE
 from harness.kube.api.objects import condition_is
 from harness.kube.api.status import ApiError
 from harness.nodes.disk_driver import DiskDriver
-from harness.testing import nodeclass, nodepool, pod, requirement
+from harness.testing import node, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from tests.corridor.conftest import SMALL
 
@@ -207,10 +207,22 @@ VOLUME = {
 }
 
 
+IN_TREE, FILES = (
+    {
+        **VOLUME,
+        "spec": {"capacity": {"storage": "8Gi"}, "accessModes": ["ReadWriteOnce"], **source},
+    }
+    for source in (
+        {"azureDisk": {"diskName": "old", "diskURI": "/disks/old"}},
+        {"csi": {"driver": "file.csi.azure.com", "volumeHandle": "old"}},
+    )
+)
+
+
 @pytest.mark.parametrize(
     ("objects", "labelled"),
-    [([storage_class()], True), ([VOLUME], True), ([], False)],
-    ids=["class", "disk", "neither"],
+    [([storage_class()], True), ([VOLUME], True), ([IN_TREE], True), ([FILES], False), ([], False)],
+    ids=["class", "disk", "disk-in-tree", "another-driver's", "neither"],
 )
 def test_a_class_or_a_disk_shows_that_the_driver_is_there(objects, labelled):
     world = World(region=REGION)
@@ -238,8 +250,8 @@ def test_a_node_has_the_label_when_it_is_ready_and_not_before() -> None:
     seen = set()
     for _ in range(200):
         world.advance(1)
-        for node in world.list("Node"):
-            seen.add((condition_is(node, "Ready"), ZONE in node["metadata"]["labels"]))
+        for each in world.list("Node"):
+            seen.add((condition_is(each, "Ready"), ZONE in each["metadata"]["labels"]))
     assert seen == {(False, False), (True, True)}
 
 
@@ -256,3 +268,25 @@ def test_a_disk_that_another_has_deleted_is_left_alone() -> None:
     writer.delete.side_effect = ApiError(500, "InternalError", "etcd is away")
     with pytest.raises(ApiError, match="etcd is away"):
         driver.reconcile(("PersistentVolume", "", "old"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "annotations", "made"),
+    [({}, {}, True), ({"volumeName": "other"}, {}, False), ({}, {"pv.kubernetes.io/bind-completed": "yes"}, False)],
+    ids=["unbound", "names-its-volume", "has-lost-it"],
+)
+def test_no_disk_is_made_for_a_claim_that_has_its_volume(
+    spec: dict[str, str], annotations: dict[str, str], made: bool
+) -> None:
+    """Sources: external-provisioner lib controller.go (shouldProvision), kubernetes pv_controller.go (syncBoundClaim)."""
+    selected = {"volume.kubernetes.io/selected-node": "n", **annotations}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c", "namespace": "default", "annotations": selected},
+        "spec": {**CLAIM, **spec},
+    }
+    world = World(region=REGION)
+    world.apply(storage_class(), node("n"), claim)
+    world.settle()
+    assert [each["spec"]["claimRef"]["name"] for each in world.list("PersistentVolume")] == (["c"] if made else [])

@@ -10,7 +10,8 @@ import pytest
 
 from harness.karpenter.instancetypes import Sku, UnavailableOfferings
 from harness.karpenter.instancetypes.computed import cluster_label, ephemeral_label, of_sku
-from harness.karpenter.instancetypes.nodeclass_settings import max_pods
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings, max_pods
+from harness.karpenter.instancetypes.resources import capacity
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.instancetypes.vmsize import GRAMMARS
 from harness.karpenter.labels import azure as keys
@@ -63,8 +64,11 @@ def test_a_size_of_the_gpu_list_that_tells_no_number_has_none() -> None:
     """Kaz instancetype.go (gpuTotalCount, gpuNvidiaCount)."""
     release = provider("1.14.0")
     record = {**sku().record, "name": "Standard_NC16as_T4_v3", "size": "NC16as_T4_v3"}
-    told = of_sku(Sku(record, "southcentralus", GRAMMAR), release)
+    unknown = Sku(record, "southcentralus", GRAMMAR)
+    told = of_sku(unknown, release)
     assert (told[keys.SKU_GPU_COUNT], told[keys.SKU_GPU_NAME]) == ({"0"}, {"T4"})
+    settings = NodeClassSettings.of({}, ProviderOptions(), release)
+    assert str(capacity(unknown, settings, release, 0.0)["nvidia.com/gpu"]) == "0"
 
 
 @pytest.mark.parametrize(
