@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import json
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +18,7 @@ from harness.kube.api.objects import (
     Frozen,
     Object,
     annotations_of,
+    condition_is,
     is_terminating,
     labels_of,
     metadata_of,
@@ -47,12 +50,16 @@ _HOST_NETWORK_TOLERATIONS = (
 )
 
 
+_OF_NODES = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady")
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Objects to create and pods to delete, in order."""
+    """Objects to create and pods to delete, in order; `counts` is what a DaemonSet's status says of its nodes."""
 
     create: tuple[Object, ...] = ()
     delete: tuple[Object, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 _NOTHING_TO_DO = Plan()
@@ -194,7 +201,8 @@ def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -
     pod that is there stays when its node gets such a taint, as that of a disruption, or is being deleted, and none is made beside one
     that ends. Pods that have ended are deleted at once (upstream waits between two of one node). Bound pods of nodes that are gone are
     left to the garbage collector.
-    Source: kubernetes pkg/controller/daemon/daemon_controller.go (podsShouldBeOnNode, NodeShouldRunDaemonPod).
+    Source: kubernetes pkg/controller/daemon/daemon_controller.go (podsShouldBeOnNode, NodeShouldRunDaemonPod,
+    updateDaemonSetStatus).
     """
     template = spec_of(owner).get("template") or {}
     tolerations = _daemon_tolerations(template)
@@ -204,10 +212,17 @@ def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -
             by_node.setdefault(_pinned_to(pod), []).append(pod)
     create: list[Object] = []
     delete: list[Object] = []
+    counts = Counter(dict.fromkeys(_OF_NODES, 0))
     for node in nodes:
         name = name_of(node)
         present = by_node.pop(name, [])
         effects = _untolerated(tolerations, node) if _daemons_belong(template, node) else {NO_EXECUTE}
+        if effects:
+            counts["numberMisscheduled"] += bool(present)
+        else:
+            counts["desiredNumberScheduled"] += 1
+            counts["currentNumberScheduled"] += bool(present)
+            counts["numberReady"] += bool(present) and condition_is(present[0], "Ready")
         if not effects and not present:
             create.append(_daemon_pod(owner, template, name))
         elif NO_EXECUTE in effects:
@@ -218,7 +233,7 @@ def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -
             running.sort(key=lambda pod: not spec_of(pod).get("nodeName"))
             delete.extend(pod for pod in present if pod not in running[:1])
     delete.extend(pod for rest in by_node.values() for pod in rest if not spec_of(pod).get("nodeName"))
-    return Plan(tuple(create), tuple(pod for pod in delete if not is_terminating(pod)))
+    return Plan(tuple(create), tuple(pod for pod in delete if not is_terminating(pod)), dict(counts))
 
 
 def _daemons_belong(template: Object, node: Object) -> bool:

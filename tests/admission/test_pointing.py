@@ -40,6 +40,13 @@ POINTED: list[tuple[Object, RejectionLayer, str | None, str, Pointer]] = [
         (*IN_POOL, 0, "values"),
     ),
     (
+        nodepool(requirements=[{"key": "team", "operator": "In"}]),
+        RejectionLayer.CRD_CEL,
+        "team",
+        "values:In",
+        (*IN_POOL, 0),
+    ),
+    (
         nodepool(requirements=[{"key": "team", "operator": "Is"}]),
         RejectionLayer.CRD_SCHEMA,
         "team",
@@ -76,3 +83,13 @@ def test_one_rejection_for_each_offending_label() -> None:
 def test_the_bare_end_of_a_domain_counts() -> None:
     admission = admit(nodepool(labels={"mykarpenter.sh/x": "x"}), crds=crd_set("1.14.0"))
     assert [rejection.key for rejection in admission.rejections] == ["mykarpenter.sh/x"]
+
+
+@pytest.mark.parametrize(
+    ("kubelet", "accepted"), [({"failSwapOn": False}, True), ({"failSwapOn": True}, False), ({}, False)]
+)
+def test_a_swap_file_needs_a_kubelet_that_bears_it(kubelet: Object, accepted: bool) -> None:
+    """The rule of the CRD: kubelet.failSwapOn must be set to false when linuxOSConfig.swapFileSize is specified."""
+    admission = admit(nodeclass(linuxOSConfig={"swapFileSize": "1Gi"}, kubelet=kubelet), crds=crd_set("1.14.0"))
+    pointers = [rejection.pointer for rejection in admission.rejections]
+    assert pointers == ([] if accepted else [("spec", "linuxOSConfig", "swapFileSize")])

@@ -1,10 +1,15 @@
 """Pods with Azure disks: a disk is made where the pod's Node is, and holds the pod there ever after."""
 
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
-from harness.testing import nodeclass, nodepool, pod, requirement
+from harness.engine.engine import DONE
+from harness.kube.api.objects import condition_is
+from harness.kube.api.status import ApiError
+from harness.nodes.disk_driver import DiskDriver
+from harness.testing import node, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from tests.corridor.conftest import SMALL
 
@@ -202,10 +207,22 @@ VOLUME = {
 }
 
 
+IN_TREE, FILES = (
+    {
+        **VOLUME,
+        "spec": {"capacity": {"storage": "8Gi"}, "accessModes": ["ReadWriteOnce"], **source},
+    }
+    for source in (
+        {"azureDisk": {"diskName": "old", "diskURI": "/disks/old"}},
+        {"csi": {"driver": "file.csi.azure.com", "volumeHandle": "old"}},
+    )
+)
+
+
 @pytest.mark.parametrize(
     ("objects", "labelled"),
-    [([storage_class()], True), ([VOLUME], True), ([], False)],
-    ids=["class", "disk", "neither"],
+    [([storage_class()], True), ([VOLUME], True), ([IN_TREE], True), ([FILES], False), ([], False)],
+    ids=["class", "disk", "disk-in-tree", "another-driver's", "neither"],
 )
 def test_a_class_or_a_disk_shows_that_the_driver_is_there(objects, labelled):
     world = World(region=REGION)
@@ -213,3 +230,63 @@ def test_a_class_or_a_disk_shows_that_the_driver_is_there(objects, labelled):
     world.settle()
     (node,) = world.list("Node")
     assert (ZONE in node["metadata"]["labels"]) is labelled
+
+
+def test_the_label_comes_with_the_driver_to_nodes_that_are_ready() -> None:
+    world = World(region=REGION)
+    world.apply(nodeclass(), nodepool(SMALL, ZONAL), pod("p1"))
+    world.settle()
+    world.apply(storage_class(provisioner="example.com/disks"))
+    world.settle()
+    assert ZONE not in world.list("Node")[0]["metadata"]["labels"]
+    world.apply({**storage_class(), "metadata": {"name": "late"}})
+    world.settle()
+    assert ZONE in world.list("Node")[0]["metadata"]["labels"]
+
+
+def test_a_node_has_the_label_when_it_is_ready_and_not_before() -> None:
+    world = World(region=REGION)
+    world.apply(nodeclass(), nodepool(SMALL, ZONAL), storage_class(), pod("p1"))
+    seen = set()
+    for _ in range(200):
+        world.advance(1)
+        for each in world.list("Node"):
+            seen.add((condition_is(each, "Ready"), ZONE in each["metadata"]["labels"]))
+    assert seen == {(False, False), (True, True)}
+
+
+def test_a_disk_that_another_has_deleted_is_left_alone() -> None:
+    spec = {**VOLUME["spec"], "persistentVolumeReclaimPolicy": "Delete"}
+    annotations = {"pv.kubernetes.io/provisioned-by": "disk.csi.azure.com"}
+    released = {**VOLUME, "metadata": {"name": "old", "annotations": annotations}, "spec": spec}
+    view, writer = MagicMock(), MagicMock()
+    view.get.return_value = {**released, "status": {"phase": "Released"}}
+    driver = DiskDriver(view, lambda identity: writer, MagicMock(), MagicMock(), region=REGION)
+    writer.delete.side_effect = ApiError(404, "NotFound", "not there")
+    assert driver.reconcile(("PersistentVolume", "", "old")) == DONE
+    writer.delete.assert_called_once_with("PersistentVolume", "old")
+    writer.delete.side_effect = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ApiError, match="etcd is away"):
+        driver.reconcile(("PersistentVolume", "", "old"))
+
+
+@pytest.mark.parametrize(
+    ("spec", "annotations", "made"),
+    [({}, {}, True), ({"volumeName": "other"}, {}, False), ({}, {"pv.kubernetes.io/bind-completed": "yes"}, False)],
+    ids=["unbound", "names-its-volume", "has-lost-it"],
+)
+def test_no_disk_is_made_for_a_claim_that_has_its_volume(
+    spec: dict[str, str], annotations: dict[str, str], made: bool
+) -> None:
+    """Sources: external-provisioner lib controller.go (shouldProvision), kubernetes pv_controller.go (syncBoundClaim)."""
+    selected = {"volume.kubernetes.io/selected-node": "n", **annotations}
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "c", "namespace": "default", "annotations": selected},
+        "spec": {**CLAIM, **spec},
+    }
+    world = World(region=REGION)
+    world.apply(storage_class(), node("n"), claim)
+    world.settle()
+    assert [each["spec"]["claimRef"]["name"] for each in world.list("PersistentVolume")] == (["c"] if made else [])

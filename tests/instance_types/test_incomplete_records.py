@@ -9,11 +9,13 @@ from __future__ import annotations
 import pytest
 
 from harness.karpenter.instancetypes import Sku, UnavailableOfferings
-from harness.karpenter.instancetypes.computed import ephemeral_label
-from harness.karpenter.instancetypes.nodeclass_settings import max_pods
+from harness.karpenter.instancetypes.computed import cluster_label, ephemeral_label, of_sku
+from harness.karpenter.instancetypes.nodeclass_settings import NodeClassSettings, max_pods
+from harness.karpenter.instancetypes.resources import capacity
 from harness.karpenter.instancetypes.sku import Ephemeral
 from harness.karpenter.instancetypes.vmsize import GRAMMARS
-from harness.karpenter.releases import Defaults, EphemeralRule, ProviderOptions
+from harness.karpenter.labels import azure as keys
+from harness.karpenter.releases import Defaults, EphemeralRule, ProviderOptions, provider
 
 GRAMMAR = next(iter(GRAMMARS.values()))
 PLACE = ("southcentralus-1", "on-demand")
@@ -25,9 +27,23 @@ def sku(**capabilities: str) -> Sku:
     return Sku(record, "southcentralus", GRAMMAR)
 
 
-@pytest.mark.parametrize(("megabytes", "disk"), [("0", None), ("1", Ephemeral(0, "ResourceDisk"))])
-def test_any_resource_disk_is_a_place_for_the_system(megabytes: str, disk: Ephemeral | None) -> None:
-    assert sku(MaxResourceVolumeMB=megabytes).local_disk == disk
+NVME = {"SupportedEphemeralOSDiskPlacements": "NvmeDisk"}
+
+
+@pytest.mark.parametrize(
+    ("told", "disk"),
+    [
+        ({"MaxResourceVolumeMB": "0"}, None),
+        ({"MaxResourceVolumeMB": "1"}, Ephemeral(0, "ResourceDisk")),
+        ({"MaxResourceVolumeMB": "1", "CachedDiskBytes": "0"}, Ephemeral(0, "ResourceDisk")),
+        ({"MaxResourceVolumeMB": "1", "CachedDiskBytes": "1"}, Ephemeral(0, "CacheDisk")),
+        ({"CachedDiskBytes": "1", "NvmeDiskSizeInMiB": "0"} | NVME, Ephemeral(0, "CacheDisk")),
+        ({"CachedDiskBytes": "1", "NvmeDiskSizeInMiB": "1"}, Ephemeral(0, "CacheDisk")),
+        ({"CachedDiskBytes": "1", "NvmeDiskSizeInMiB": "1"} | NVME, Ephemeral(0, "NvmeDisk")),
+    ],
+)
+def test_any_local_disk_is_a_place_for_the_system(told: dict[str, str], disk: Ephemeral | None) -> None:
+    assert sku(**told).local_disk == disk
 
 
 def test_a_size_that_promises_an_ephemeral_disk_and_has_none_is_labelled_with_nought() -> None:
@@ -44,6 +60,17 @@ def test_a_size_of_unknown_cpus_is_smaller_than_any_that_is_blocked() -> None:
     assert marks.why(unknown, *PLACE) is not None
 
 
+def test_a_size_of_the_gpu_list_that_tells_no_number_has_none() -> None:
+    """Kaz instancetype.go (gpuTotalCount, gpuNvidiaCount)."""
+    release = provider("1.14.0")
+    record = {**sku().record, "name": "Standard_NC16as_T4_v3", "size": "NC16as_T4_v3"}
+    unknown = Sku(record, "southcentralus", GRAMMAR)
+    told = of_sku(unknown, release)
+    assert (told[keys.SKU_GPU_COUNT], told[keys.SKU_GPU_NAME]) == ({"0"}, {"T4"})
+    settings = NodeClassSettings.of({}, ProviderOptions(), release)
+    assert str(capacity(unknown, settings, release, 0.0)["nvidia.com/gpu"]) == "0"
+
+
 @pytest.mark.parametrize(
     ("plugin", "mode", "pods"),
     [("azure", "", 30), ("azure", "overlay", 250), ("none", "", 250), ("kubenet", "", 110), ("azure", "other", 110)],
@@ -52,3 +79,21 @@ def test_pods_by_network(plugin: str, mode: str, pods: int) -> None:
     options = ProviderOptions.of(Defaults(), network_plugin=plugin, network_plugin_mode=mode)
     assert max_pods({}, options) == pods
     assert max_pods({"maxPods": 42}, options) == 42
+
+
+@pytest.mark.parametrize(
+    ("group", "label"),
+    [
+        ("MC_(a)_b", "MC_-a-_b"),
+        ("MC_(a)", "MC_-a-z"),
+        (f"{'x' * 60}-", f"{'x' * 60}-z"),
+        (f"{'x' * 61}.", f"{'x' * 61}.z"),
+        (f"{'x' * 62}_", f"{'x' * 62}z"),
+        (f"{'x' * 62}_y", f"{'x' * 62}z"),
+        (f"é{'x' * 60}_", f"é{'x' * 60}z"),
+        ("x" * 64, "x" * 63),
+    ],
+)
+def test_the_resource_group_as_a_label_has_63_bytes_at_most_and_ends_with_a_letter(group: str, label: str) -> None:
+    """Kaz pkg/utils/labels.go (NormalizeClusterResourceGroupNameForLabel)."""
+    assert cluster_label(group) == label

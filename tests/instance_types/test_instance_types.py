@@ -305,3 +305,23 @@ def test_lists_of_one_book_are_those_of_books_of_their_own(locations: dict[str, 
 
 def test_an_unknown_name_is_neither(locations: dict[str, Any]) -> None:
     assert listed(locations).get("Standard_Nope") is None
+
+
+@pytest.mark.parametrize("release", ["1.14.0", "1.13.1"])
+def test_a_region_has_no_size_that_no_record_is_about(locations: dict[str, Any], release: str) -> None:
+    region = SkuBook().region(locations["southcentralus"]["skus"], provider(release), "southcentralus")
+    assert (region.find("Standard_Nope"), region.find("Standard_D2s_v3")) == (None, region.skus["Standard_D2s_v3"])
+
+
+@pytest.mark.parametrize(
+    ("release", "mode", "left_out"),
+    [("1.14.0", "Driver", True), ("1.14.0", None, True), ("1.14.0", "None", False), ("1.12.2", "Driver", True)],
+)
+def test_a_size_whose_gpus_get_no_driver_is_left_out_where_one_is_asked_for(
+    locations: dict[str, Any], release: str, mode: str | None, left_out: bool
+) -> None:
+    """Kaz instancetypes.go (isInstanceTypeSupportedByGPUDriverMode)."""
+    record = {**changed(locations, GPUs="8"), "name": "Standard_ND96isr_MI300X_v5", "size": "ND96isr_MI300X_v5"}
+    spec = {**NODECLASS["spec"], **({"gpu": {"mode": mode}} if mode else {})}
+    item = listed(locations, skus=[record], release=release, nodeclass={"spec": spec}).get(record["name"])
+    assert isinstance(item, DroppedSize) is left_out

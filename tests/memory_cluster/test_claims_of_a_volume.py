@@ -48,4 +48,9 @@ def test_a_claim_gets_the_volume_that_it_names_when_it_may(
         }
     )
     cluster.settle()
-    assert cluster.view.get("PersistentVolumeClaim", "c", "default")["status"]["phase"] == phase
+    claim = cluster.view.get("PersistentVolumeClaim", "c", "default")
+    assert claim["status"]["phase"] == phase
+    marks = (
+        {"pv.kubernetes.io/bind-completed": "yes"} if phase == "Bound" else None
+    )  # it was not the controller that chose
+    assert claim["metadata"].get("annotations") == marks

@@ -10,7 +10,7 @@ import pytest
 
 from harness.kube.scheduling.pods import is_daemon
 from harness.kube.workloads import Plan, daemon_set
-from harness.testing import daemonset, deployment, nodeclass, nodepool
+from harness.testing import daemonset, deployment, node, nodeclass, nodepool
 from harness.world import World
 
 DAEMONS: dict[str, Any] = {
@@ -60,6 +60,41 @@ def test_taints(taints: list[dict[str, str]], made: bool, stays: bool, going: bo
     node = {"kind": "Node", "metadata": meta, "spec": {"taints": taints}}
     assert bool(daemon_set(DAEMONS, [], [node]).create) is made
     assert (not daemon_set(DAEMONS, [POD], [node]).delete) is stays
+
+
+READY = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+
+
+@pytest.mark.parametrize(
+    ("taints", "pods", "counts"),
+    [
+        ([], [], (1, 0, 0, 0)),
+        ([], [POD], (1, 1, 0, 0)),
+        ([], [{**POD, "status": READY}], (1, 1, 1, 0)),
+        ([], [POD, {**POD, "status": READY}], (1, 1, 0, 0)),  # the oldest one counts
+        ([], [{**POD, "status": {"phase": "Failed"}}], (1, 1, 0, 0)),
+        ([DISRUPTED], [], (0, 0, 0, 0)),
+        ([DISRUPTED], [{**POD, "status": READY}], (0, 0, 0, 1)),
+        ([{**OWN, "effect": "NoExecute"}], [POD], (0, 0, 0, 1)),
+    ],
+)
+def test_what_its_status_says_of_nodes(
+    taints: list[dict[str, str]], pods: list[dict[str, Any]], counts: tuple[int, int, int, int]
+) -> None:
+    """Source: daemon_controller.go (updateDaemonSetStatus)."""
+    told = daemon_set(DAEMONS, pods, [{**NODE, "spec": {"taints": taints}}]).counts
+    names = ("desiredNumberScheduled", "currentNumberScheduled", "numberReady", "numberMisscheduled")
+    assert tuple(told[name] for name in names) == counts
+
+
+def test_pods_that_are_refused_are_wanted_nevertheless() -> None:
+    world = World()
+    made = daemonset("agent", priorityClassName="high")
+    world.apply(node("a"), node("b"), made)
+    world.settle()
+    stored = world.get("DaemonSet", "agent")
+    assert stored is not None
+    assert (stored["status"]["desiredNumberScheduled"], stored["status"]["currentNumberScheduled"]) == (2, 0)
 
 
 def test_a_node_that_is_not_selected_any_more_has_its_pod_taken() -> None:
@@ -120,8 +155,8 @@ def test_pods_are_made_when_their_node_is_ready_and_those_that_tolerate_everythi
     seen: list[tuple[bool, set[str]]] = []
     for _ in range(300):
         world.advance(1)
-        for node in world.list("Node"):
-            waits = any(each["key"] == "node.kubernetes.io/not-ready" for each in node["spec"].get("taints") or ())
+        for host in world.list("Node"):
+            waits = any(each["key"] == "node.kubernetes.io/not-ready" for each in host["spec"].get("taints") or ())
             made = {each["metadata"]["generateName"] for each in world.list("Pod") if is_daemon(each)}
             seen.append((waits, made))
     assert [made for waits, made in seen if waits][-1] == {"network-"}

@@ -66,3 +66,26 @@ def test_a_replica_set_selects_what_its_deployment_does_and_the_template(cluster
     assert only["spec"]["selector"] == {"matchLabels": labels, "matchExpressions": [expression]}
     assert only["metadata"]["labels"] == only["spec"]["template"]["metadata"]["labels"] == labels
     assert [each["metadata"]["labels"] for each in cluster.view.list("Pod")] == [labels] * 2
+
+
+def test_a_deployment_says_how_many_of_its_pods_are_ready_and_makes_a_lost_replica_set_anew(cluster: Cluster) -> None:
+    """Source: kubernetes pkg/controller/deployment/deployment_controller.go (updateReplicaSet, deleteReplicaSet)."""
+    (name,) = _write(cluster, deployment("web", 2, "1"))
+    ready = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    first = cluster.view.list("Pod")[0]["metadata"]["name"]
+    cluster.admin.patch("Pod", first, ready, namespace="default", subresource="status")
+    cluster.settle()
+    stored = cluster.view.get("Deployment", "web", "default")
+    assert stored is not None
+    assert {key: stored["status"][key] for key in ("replicas", "readyReplicas", "updatedReplicas")} == {
+        "replicas": 2,
+        "readyReplicas": 1,
+        "updatedReplicas": 2,
+    }
+    before = cluster.view.get("ReplicaSet", name, "default")
+    cluster.admin.delete("ReplicaSet", name, namespace="default")
+    cluster.settle()
+    after = cluster.view.get("ReplicaSet", name, "default")
+    assert before is not None
+    assert after is not None
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]

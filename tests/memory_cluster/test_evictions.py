@@ -71,6 +71,13 @@ def test_a_budget_that_was_changed_forbids_until_its_controller_has_seen_it() ->
     assert _goes(pod(), changed | {"status": changed["status"] | {"observedGeneration": 2}})
 
 
+def test_what_a_status_does_not_say_is_nought() -> None:
+    with pytest.raises(ApiError) as refused:
+        check_eviction(pod(), [{"metadata": {"name": "b"}, "spec": PROTECTED}])
+    (cause,) = refused.value.details["causes"]
+    assert cause["message"] == "The disruption budget b needs 0 healthy pods and has 0 currently"
+
+
 def _goes(evicted: dict[str, Any], protecting: dict[str, Any]) -> bool:
     try:
         check_eviction(evicted, [protecting])

@@ -66,3 +66,20 @@ def test_made_from_nothing(seed):
             assert list(map(told, infos.values())) == list(map(told, fresh.values()))
             most = max(most, sum(len(each.pods) for each in infos.values()))
     assert most > 4
+
+
+def test_nothing_is_kept_of_pods_that_are_bound_or_gone():
+    engine = Engine(Clock())
+    memory = MemoryCluster(
+        engine, Rng(0), Ids(Rng(0)), Recorder(engine.clock), crds=crd_set("1.14.0"), kubernetes="1.35.0"
+    )
+    writer, scheduler = memory.writer(ADMIN), memory._scheduler
+    for name, cpu in (("small", "1"), ("large", "8"), ("waits", "8")):
+        writer.create(pod(name, cpu))
+    writer.create(node("n", "4"))
+    engine.settle()
+    writer.delete("Pod", "large", namespace="default")
+    engine.settle()
+    waits = memory.view.get("Pod", "waits", "default")
+    assert waits is not None
+    assert list(scheduler._looks) == [waits["metadata"]["uid"]]

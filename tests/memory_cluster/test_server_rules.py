@@ -156,3 +156,18 @@ def test_what_had_no_generation_counts_from_nought() -> None:
     key = Key("Deployment", "default", "d")
     changed = store.modify("patch", key, lambda one: {**one, "spec": {**one["spec"], "replicas": 1}}, ADMIN)
     assert changed["metadata"]["generation"] == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        ({"taints": [{"key": "a", "effect": "Never"}]}, "metadata.taints[0].effect"),
+        ({"providerID": "azure:///other"}, "spec.providerID"),
+    ],
+)
+def test_a_node_is_judged_when_its_spec_changes(cluster: Any, changed: dict[str, Any], field: str) -> None:
+    """Source: kubernetes pkg/apis/core/validation/validation.go (ValidateNodeUpdate)."""
+    cluster.admin.create(node(providerID="azure:///one"))
+    with pytest.raises(ApiError) as caught:
+        cluster.admin.patch("Node", "n", {"spec": changed})
+    assert caught.value.details["causes"][0]["field"] == field

@@ -1,6 +1,7 @@
 """What makes kube-scheduler look at waiting pods again, and where it puts them.
 
-Source: kubernetes pkg/scheduler/eventhandlers.go, pkg/scheduler/schedule_one.go (selectHost, bind).
+Source: kubernetes pkg/scheduler/eventhandlers.go, pkg/scheduler/framework/events.go (PodSchedulingPropertiesChange),
+pkg/scheduler/backend/queue/scheduling_queue.go (AssignedPodAdded, isPodUpdated), pkg/scheduler/schedule_one.go (selectHost, bind).
 """
 
 from __future__ import annotations
@@ -110,3 +111,116 @@ def test_a_pod_that_was_gone_or_bound_before_is_left_alone(monkeypatch: pytest.M
     else:
         of.settle()
     assert not [each for each in of.events if each.reason == "Scheduled"]
+
+
+def scheduled(of: World, name: str) -> dict[str, Any]:
+    found = of.get("Pod", name)
+    assert found is not None
+    (only,) = (each for each in found["status"]["conditions"] if each["type"] == "PodScheduled")
+    return dict(only)
+
+
+def test_a_pod_has_waited_since_it_was_first_refused() -> None:
+    """Source: kubernetes pkg/api/v1/pod/util.go (UpdatePodCondition)."""
+    of = world(node("a", "1"), pod("p", "2"))
+    first = scheduled(of, "p")
+    of.advance(60)
+    of.apply(node("b", "1"))
+    of.settle()
+    second = scheduled(of, "p")
+    assert (first["message"][:3], second["message"][:3]) == ("0/1", "0/2")
+    assert second["lastTransitionTime"] == first["lastTransitionTime"]
+    condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": first["lastTransitionTime"]}
+    of.cluster.writer(ADMIN).patch(
+        "Pod", "p", {"status": {"conditions": [condition]}}, namespace="default", subresource="status"
+    )
+    of.advance(60)
+    now = of.clock.timestamp()
+    of.apply(node("c", "1"))
+    of.settle()
+    assert (scheduled(of, "p")["status"], scheduled(of, "p")["lastTransitionTime"]) == ("False", now)
+
+
+def with_others(kind: str, name: str = "p", **fields: Any) -> dict[str, Any]:
+    """A pod that is to be on a host with a pod of the database, or is not."""
+    term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "db"}}}
+    return pod(name, affinity={kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}, **fields)
+
+
+def change(of: World, name: str, patch: dict[str, Any], subresource: str = "") -> None:
+    of.cluster.writer(ADMIN).patch("Pod", name, patch, namespace="default", subresource=subresource)
+
+
+def test_a_pod_that_looks_for_another_finds_its_place_when_that_one_is_bound() -> None:
+    of = world(node("n"), with_others("podAffinity"))
+    of.apply(pod("other", labels={"app": "web"}))
+    of.settle()
+    assert (place(of, "other"), place(of, "p")) == ("n", None)
+    of.apply(pod("db", labels={"app": "db"}))
+    of.settle()
+    assert (place(of, "db"), place(of, "p")) == ("n", "n")
+
+
+def test_a_spread_pod_finds_its_place_when_another_is_bound_elsewhere() -> None:
+    hosts = [node("a"), node("b", "1", labels={"place": "b"})]
+    of = world(*hosts, pod("one", labels={"app": "web"}, nodeName="a"), pod("full", nodeName="b"))
+    of.apply(spread("two"))
+    of.settle()
+    assert place(of, "two") is None
+    of.apply(pod("three", "", "", labels={"app": "web"}, nodeSelector={"place": "b"}))
+    of.settle()
+    assert (place(of, "three"), place(of, "two")) == ("b", "a")
+
+
+@pytest.mark.parametrize(("kind", "before", "after"), [("podAffinity", "web", "db"), ("podAntiAffinity", "db", "web")])
+def test_a_pod_finds_its_place_when_the_labels_of_one_that_runs_change(kind: str, before: str, after: str) -> None:
+    of = world(node("n"), pod("other", labels={"app": before}, nodeName="n"), with_others(kind))
+    assert place(of, "p") is None
+    change(of, "other", {"metadata": {"labels": {"app": after}}})
+    of.settle()
+    assert place(of, "p") == "n"
+
+
+def test_a_pod_finds_its_place_when_its_own_labels_are_no_longer_those_that_another_keeps_away() -> None:
+    of = world(node("n"), with_others("podAntiAffinity", "alone", nodeName="n"), pod("p", labels={"app": "db"}))
+    assert place(of, "p") is None
+    change(of, "p", {"metadata": {"labels": {"app": "web"}}})
+    of.settle()
+    assert place(of, "p") == "n"
+
+
+def test_a_pod_finds_its_place_when_another_takes_less() -> None:
+    of = world(node("n", "4"), pod("large", "3", nodeName="n"), pod("p", "2"))
+    assert place(of, "p") is None
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "2", "memory": "1Gi"}}}]
+    change(of, "large", {"spec": {"containers": containers}}, "resize")
+    of.settle()
+    assert place(of, "p") == "n"
+
+
+def test_a_pod_that_was_asked_to_take_less_takes_it_when_its_kubelet_has_given_it_back() -> None:
+    """Source: k8s.io/component-helpers resource.PodRequests (UseStatusResources)."""
+    of = world(node("n", "4"), pod("large", "3", "", nodeName="n"))
+    runs = {"name": "c", "resources": {"requests": {"cpu": "3"}}, "allocatedResources": {"cpu": "3"}}
+    change(of, "large", {"status": {"containerStatuses": [runs]}}, "status")
+    change(
+        of,
+        "large",
+        {"spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "1"}}}]}},
+        "resize",
+    )
+    of.apply(pod("p", "2"))
+    of.settle()
+    assert place(of, "p") is None
+    done = {"name": "c", "resources": {"requests": {"cpu": "1"}}, "allocatedResources": {"cpu": "1"}}
+    change(of, "large", {"status": {"containerStatuses": [done]}}, "status")
+    of.settle()
+    assert place(of, "p") == "n"
+
+
+def test_a_pod_is_looked_at_when_its_last_gate_is_taken_away() -> None:
+    of = world(node("n"), pod("p", schedulingGates=[{"name": "example.com/a"}]))
+    assert place(of, "p") is None
+    change(of, "p", {"spec": {"schedulingGates": None}})
+    of.settle()
+    assert place(of, "p") == "n"

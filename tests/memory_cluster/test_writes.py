@@ -291,6 +291,7 @@ def test_the_journal_has_the_same_entries_whenever_it_is_read():
         (each.verb, each.key, each.after, each.object) for each in again
     ]
     assert [each.verb for each in own] == [each.verb for each in own_again]
+    assert (own[0].verb, own[-1].verb, own[0].before, own[-1].after) == ("create", "delete", None, None)
     assert [each.error is not None for each in own].count(True) == 1
 
 
@@ -309,3 +310,15 @@ def test_a_kind_or_subresource_that_is_not_served_is_not_found(cluster, write):
     cluster.admin.create(config())
     told = (404, "NotFound", "the server could not find the requested resource")
     assert refusal(lambda: write(cluster.admin)) == told
+
+
+def test_each_write_counts_once(cluster):
+    """Source: etcd counts the revisions that resourceVersions are; a write that changes nothing makes none."""
+    before = cluster.view.revision
+    cluster.admin.create(config())
+    cluster.admin.patch("ConfigMap", "c", {"data": {"a": "2"}}, namespace="default")
+    cluster.admin.patch("ConfigMap", "c", {"data": {"a": "2"}}, namespace="default")
+    gone = cluster.admin.delete("ConfigMap", "c", namespace="default")
+    last = cluster.admin.create(config())
+    versions = [int(each["metadata"]["resourceVersion"]) for each in (gone, last)]
+    assert versions == [before + 3, before + 4]

@@ -178,3 +178,8 @@ def test_variables_of_the_script_stand_in_either_quotes(quote):
 def test_a_kubelet_of_unknown_version_refuses_no_flag():
     script = 'KUBELET_FLAGS="--cloud-config=/x --azure-container-registry-config=/y"'
     assert boot_plan(machine(script), kubernetes_version="").unknown_flag is None
+
+
+def test_a_kubelet_that_is_not_told_takes_110_pods():
+    """Source: kubernetes pkg/kubelet/apis/config/v1beta1/defaults.go."""
+    assert boot_plan(machine('KUBELET_FLAGS="--cloud-provider=external"'), kubernetes_version="1.34.0").max_pods == 110

@@ -207,7 +207,15 @@ def test_options_from_the_providers_own_names() -> None:
 
 
 @pytest.mark.parametrize(
-    "changes", [{"networkPlugin": 1}, {"useSIG": "yes"}, {"vmMemoryOverheadPercent": "1"}, {"additionalTags": []}]
+    "changes",
+    [
+        {"networkPlugin": 1},
+        {"useSIG": "yes"},
+        {"vmMemoryOverheadPercent": "1"},
+        {"additionalTags": []},
+        {"nodeIdentities": "a"},
+        {"nodeIdentities": ["a", 1]},
+    ],
 )
 def test_options_of_the_wrong_type(changes: dict[str, object]) -> None:
     with pytest.raises(TypeError):

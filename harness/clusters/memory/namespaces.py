@@ -37,7 +37,8 @@ def system_namespaces(now: str) -> Iterable[dict[str, Any]]:
 
 def _defaulted(namespace: Mapping[str, Any]) -> dict[str, Any]:
     meta = {**metadata_of(namespace), "labels": {**labels_of(namespace), _NAME: name_of(namespace)}}
-    spec = {**spec_of(namespace), "finalizers": spec_of(namespace).get("finalizers") or [_HELD]}
+    asked = spec_of(namespace).get("finalizers") or []
+    spec = {**spec_of(namespace), "finalizers": asked if _HELD in asked else [*asked, _HELD]}
     return {**namespace, "metadata": meta, "spec": spec, "status": {"phase": "Active"}}
 
 
@@ -103,15 +104,12 @@ class NamespaceController:
             for obj in self._store.list(kind, namespace=name) if each.namespaced else ():
                 left = True
                 if not is_terminating(obj):
-                    self._delete(Key(kind, name, name_of(obj)))
+                    with ignoring(404, 409):  # deleting one may take another along
+                        self._store.delete(Key(kind, name, name_of(obj)), self._identity)
         if not left:
             key = Key("Namespace", "", name)
             self._store.modify("update", key, _without_hold, self._identity, subresource="finalize")
         return DONE
-
-    def _delete(self, key: Key) -> None:
-        with ignoring(404, 409):
-            self._store.delete(key, self._identity)
 
 
 def _without_hold(namespace: Object) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from harness.kube.api.status import ApiError, ignoring
 from harness.kube.api.strategic import in_place
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
-from harness.kube.scheduling.pods import is_terminal
+from harness.kube.scheduling.pods import is_terminal, pod_requests
 from harness.kube.scheduling.preemption import MARK, Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 from harness.kube.scheduling.standing import Standings, looks_at_nodes_alone
@@ -80,6 +80,8 @@ class KubeScheduler:
         """What tells the specs of pods apart; the pods of a ReplicaSet have one."""
         self._worded: dict[int, tuple[Unschedulable, str]] = {}
         self._again: set[tuple[str, str]] = set()
+        self._others = False
+        """Whether those that look at other pods have to be tried again: one was bound, or has other labels."""
         self._all = False
 
     def watches(self) -> Mapping[str, Router]:
@@ -99,8 +101,11 @@ class KubeScheduler:
         if node:
             if change.type is ChangeType.DELETED or old is None or _weighs_differently(pod, old):
                 self._forget(node)
-                if change.type is ChangeType.DELETED or is_terminal(pod) or old is None:
+                if change.type is ChangeType.DELETED or old is None or is_terminal(pod) or _takes_less(pod, old):
                     self._all = True
+                    return (_CYCLE,)
+                if not spec_of(old).get("nodeName") or labels_of(pod) != labels_of(old):
+                    self._others = True
                     return (_CYCLE,)
             return ()
         if change.type is ChangeType.DELETED:
@@ -108,7 +113,7 @@ class KubeScheduler:
                 self._all = True  # the room that others made for it is free
                 return (_CYCLE,)
             return ()
-        if old is None or spec_of(pod) != spec_of(old):
+        if old is None or spec_of(pod) != spec_of(old) or labels_of(pod) != labels_of(old):
             self._again.add((namespace_of(pod), name_of(pod)))
             return (_CYCLE,)
         return ()
@@ -133,9 +138,13 @@ class KubeScheduler:
         """Decides what is in the queue: higher priority first, then in order of creation."""
         pending = [pod for pod in self._view.indexed("pods-by-node", "") if _waits(pod)]
         if not self._all:
-            pending = [pod for pod in pending if (namespace_of(pod), name_of(pod)) in self._again]
+            pending = [
+                pod
+                for pod in pending
+                if (namespace_of(pod), name_of(pod)) in self._again or (self._others and _looks_at_others(pod))
+            ]
         self._again.clear()
-        self._all = False
+        self._others = self._all = False
         if not pending:
             return DONE
         pending.sort(key=lambda pod: -priority_of(pod))
@@ -170,7 +179,8 @@ class KubeScheduler:
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
         """The node for the pod, or why there is none."""
         siblings = self._siblings.of(pod, table.services)
-        alone = look is not None and not table.nominated and looks_at_nodes_alone(pod)
+        # a pod without a look has volumes, or is nominated itself
+        alone = not table.nominated and looks_at_nodes_alone(pod)
         if alone and not table.relations.concern(look, pod):
             standing = self._standings.of(look, pod, table.infos, self.version, siblings)
             return standing.verdict(table.infos, self._choose, table.budgets)
@@ -297,7 +307,8 @@ class KubeScheduler:
                 continue
             mark = {**MARK, "message": message, "lastTransitionTime": now}
             self._patch(victim, in_place("status", "conditions", conditions_of(victim), [mark]))
-            self._delete(victim)
+            with ignoring(404, 409):  # gone meanwhile, or another pod by now
+                self._writer.delete("Pod", name_of(victim), namespace=namespace_of(victim), uid=uid_of(victim))
             text = f"Preempted by pod {uid_of(pod)} on node {preemption.node}"
             self._sink.event(victim, "Normal", "Preempted", text, source="default-scheduler", dedupe_seconds=0)
 
@@ -311,10 +322,6 @@ class KubeScheduler:
             subresource="status",
         )
 
-    def _delete(self, pod: Object) -> None:
-        with ignoring(404, 409):
-            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod), uid=uid_of(pod))
-
 
 def _waits(pod: Object) -> bool:
     spec = spec_of(pod)
@@ -326,6 +333,12 @@ def _waits(pod: Object) -> bool:
     )
 
 
+def _looks_at_others(pod: Object) -> bool:
+    spec = spec_of(pod)
+    affinity = spec.get("affinity") or {}
+    return bool(affinity.get("podAffinity") or affinity.get("podAntiAffinity") or spec.get("topologySpreadConstraints"))
+
+
 def _weighs_differently(pod: Object, old: Object) -> bool:
     spec, before = spec_of(pod), spec_of(old)
     return (
@@ -333,7 +346,14 @@ def _weighs_differently(pod: Object, old: Object) -> bool:
         or is_terminal(pod) != is_terminal(old)
         or is_terminating(pod) != is_terminating(old)
         or labels_of(pod) != labels_of(old)
+        or (bool(status_of(pod).get("containerStatuses")) and pod_requests(pod) != pod_requests(old))
     )
+
+
+def _takes_less(pod: Object, old: Object) -> bool:
+    """Whether a pod leaves some of what it took (kubernetes pkg/scheduler/framework/events.go, extractPodScaleDown)."""
+    now = pod_requests(pod)
+    return any(name not in now or now[name] < taken for name, taken in pod_requests(old).items())
 
 
 def _offers_differently(node: Object, old: Object) -> bool:

@@ -30,6 +30,8 @@ def prepared_for_update(kind: Kind, subresource: str, old: Object, sent: Mapping
             new["status"] = old["status"]
         else:
             new.pop("status", None)
+    if kind.kind == "Namespace":  # only the subresource for it changes them
+        new["spec"] = {**(new.get("spec") or {}), "finalizers": (old.get("spec") or {}).get("finalizers") or []}
     return new
 
 

@@ -93,7 +93,7 @@ class Workloads:
             self._roll(owner, self._dependents(owner, "ReplicaSet"))
             return DONE
         living, ready = self._counts.of(uid_of(owner))
-        if kind == "ReplicaSet" and living <= int(spec_of(owner).get("replicas", 1)):
+        if kind == "ReplicaSet" and living <= int(spec_of(owner)["replicas"]):
             plan = workloads.missing_pods(owner, living)  # as it mostly is; which pods there are does not matter then
         elif kind == "ReplicaSet":
             plan = workloads.replica_set(
@@ -103,10 +103,10 @@ class Workloads:
             plan = workloads.daemon_set(owner, self._dependents(owner, "Pod"), self._view.list("Node"))
         else:
             plan = _PLANS[kind](owner, self._dependents(owner, "Pod"))
-        made, refused = self._create(owner, plan.create)
+        refused = self._create(owner, plan.create)
         for pod in plan.delete:
             self._delete(pod)
-        self._report(owner, living, ready, made - len(plan.delete))
+        self._report(owner, living, ready, plan.counts)
         if refused is not None:
             raise ReconcileError(refused.message, wait=Wait.POLL)
         return DONE
@@ -149,13 +149,11 @@ class Workloads:
         pods = self._view.list("Pod", namespace=namespace_of(owner))
         return [pod for pod in pods if any(each.matches(labels_of(pod)) for each in selectors)]
 
-    def _report(self, owner: Object, living: int, ready: int, missing: int) -> None:
+    def _report(self, owner: Object, living: int, ready: int, of_nodes: Mapping[str, int]) -> None:
         if owner["kind"] in ("ReplicaSet", "StatefulSet"):
             self._set_status(owner, {"replicas": living, "readyReplicas": ready, "availableReplicas": ready})
         elif owner["kind"] == "DaemonSet":
-            wanted = max(0, living + missing)
-            counts = {"currentNumberScheduled": living, "desiredNumberScheduled": wanted, "numberReady": ready}
-            self._set_status(owner, counts)
+            self._set_status(owner, of_nodes)
         elif owner["kind"] == "Job":
             self._set_status(owner, {"active": living, "ready": ready})
 
@@ -167,12 +165,11 @@ class Workloads:
                 owner["kind"], name_of(owner), {"status": status}, namespace=namespace_of(owner), subresource="status"
             )
 
-    def _create(self, owner: Object, wanted: Iterable[Object]) -> tuple[int, ApiError | None]:
-        """Makes pods and their claims until one is refused; returns how many pods, and the refusal.
+    def _create(self, owner: Object, wanted: Iterable[Object]) -> ApiError | None:
+        """Makes pods and their claims until one is refused; returns the refusal.
 
         A claim that a pod of the same name left behind is used again.
         """
-        made = 0
         for obj in wanted:
             if obj["kind"] != "Pod" and self._view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
                 continue
@@ -183,9 +180,8 @@ class Workloads:
                 what = f"create {obj['kind']} {name_of(obj)} in StatefulSet {name_of(owner)} failed error: "
                 text = f"{what if kind == 'StatefulSet' else 'Error creating: '}{error.message}"
                 self._sink.event(owner, "Warning", "FailedCreate", text, source=f"{kind.lower()}-controller")
-                return made, error
-            made += obj["kind"] == "Pod"
-        return made, None
+                return error
+        return None
 
     def _delete(self, pod: Object) -> None:
         with ignoring(404):

@@ -127,7 +127,7 @@ class MemoryWriter:
         budget = check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
         if budget is not None:
             # The server takes one off at once; the controller that recounts comes later.
-            left = status_of(budget).get("disruptionsAllowed", 0) - 1
+            left = status_of(budget)["disruptionsAllowed"] - 1
             # the server does that by itself, whoever evicts
             self._store.modify(
                 "patch",

@@ -67,7 +67,7 @@ def cluster_label(node_resource_group: str) -> str:
     # Go cuts bytes; a cut character stays out rather than half in
     text = text.encode()[:_MAX_LABEL].decode(errors="ignore")
     if text.endswith(("-", "_", ".")):
-        return text[:-1] + "z" if len(text) > _MAX_LABEL - 1 else text + "z"
+        return text[:-1] + "z" if len(text.encode()) == _MAX_LABEL else text + "z"
     return text
 
 
