@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.mutants.jobs import TIMED_OUT, Job, done, may_compute
+from tests.mutants.noticed import Noticed
+from tests.mutants.originals import FOLDER, Originals
 from tests.mutants.switch import NOTED, ON, SWITCH
 
 FILE_SECONDS = 1800.0
@@ -51,22 +53,24 @@ class Course:
 class Session:
     """Runs the tests of a pytest session again and again, and writes what it finds as lines of JSON."""
 
-    def __init__(self, folder: Path, changes: int, workers: int, most: float) -> None:
+    def __init__(self, folder: Path, places: Sequence[tuple[str, str]], workers: int, most: float) -> None:
         self._folder = folder
         self._most = most
-        self._changes = changes
+        self._places = places
         self._workers = workers
         self._failed: set[str] = set()
+        self._noticed = Noticed()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         at_import = frozenset(SWITCH.run)
         reached = self._reached(session.items)
         self._say(collected=len(session.items))
-        for change in range(self._changes):
+        for change in range(len(self._places)):
             if not reached[change]:
                 self._say(change=change, killed=False, tests=[], early=change in at_import)
-        for change, tests, code, by in self._fates(session, reached):
+        originals = Originals(Path.cwd(), self._folder / FOLDER)
+        for change, tests, code, by in self._fates(session, originals, reached):
             names = [test.name for test in tests]
             self._say(
                 change=change, killed=code != 0, hung=code == TIMED_OUT, by=by, tests=names, early=change in at_import
@@ -98,8 +102,9 @@ class Session:
             for item, (seconds, fails, changes) in zip(parts[job.number], json.loads(noted.read_text()), strict=True):
                 if fails:
                     failed.append(item.nodeid)
+                asked = Asked(item, seconds, len(changes))
                 for change in () if fails else changes:
-                    found[change].append(Asked(item, seconds, len(changes)))
+                    found[change].append(asked)
         self._say(failed=failed)
         return defaultdict(tuple, {change: tuple(within(tests, self._most)) for change, tests in found.items()})
 
@@ -122,7 +127,7 @@ class Session:
         return work
 
     def _fates(
-        self, session: pytest.Session, reached: dict[int, tuple[Asked, ...]]
+        self, session: pytest.Session, originals: Originals, reached: dict[int, tuple[Asked, ...]]
     ) -> Iterator[tuple[int, tuple[Asked, ...], int, str | None]]:
         """Each change, the tests that were asked, 0 if none noticed it or else an exit code, and the test that noticed.
 
@@ -139,34 +144,42 @@ class Session:
 
         for change, tests in sorted(reached.items()):
             if tests:
-                jobs.append(self._job(session, begin(change, tests)))
+                jobs.append(self._job(session, originals, begin(change, tests)))
         for job, code in done(jobs, self._workers):
             course = courses[job.number]
             if course.change == _NONE:
                 noticing, code_then = failing.pop(job.number)
                 if not code:
-                    yield noticing.change, noticing.tests, code_then, course.tests[-1].name
+                    by = course.tests[-1].name
+                    self._noticed.count(*self._places[noticing.change], by)
+                    yield noticing.change, noticing.tests, code_then, by
                     continue
-                culprit = course.tests[self._come_to(course) - 1]
+                culprit = self._begun(course)[-1]
                 self._say(failed=[culprit.name])
                 if others := tuple(test for test in noticing.tests if test is not culprit):
-                    jobs.append(self._job(session, begin(noticing.change, others)))
+                    jobs.append(self._job(session, originals, begin(noticing.change, others)))
                 else:
                     yield noticing.change, (), 0, None
             elif code:
-                control = begin(_NONE, course.tests[: self._come_to(course)])
+                control = begin(_NONE, self._begun(course))
                 failing[control.number] = course, code
-                jobs.appendleft(self._job(session, control))
+                jobs.appendleft(self._job(session, originals, control))
             else:
                 yield course.change, course.tests, 0, None
 
-    def _job(self, session: pytest.Session, course: Course) -> Job:
+    def _job(self, session: pytest.Session, originals: Originals, course: Course) -> Job:
         def work() -> int:
+            tests = course.tests
+            if course.change != _NONE:
+                originals.change(*self._places[course.change])
+                tests = self._noticed.in_order(*self._places[course.change], tests)
             SWITCH.on = course.change
             os.environ[ON] = str(course.change)
-            following = [*(test.item for test in course.tests[1:]), None]
-            for place, (test, then) in enumerate(zip(course.tests, following, strict=True), 1):
-                self._place(course).write_text(str(place))
+            places = {test: place for place, test in enumerate(course.tests)}
+            following = [*(test.item for test in tests[1:]), None]
+            for test, then in zip(tests, following, strict=True):
+                with self._file(course).open("a") as begun:
+                    begun.write(f"{places[test]}\n")
                 may_compute(5 + 10 * test.seconds)
                 self._run(test.item, then)
                 if self._failed:
@@ -177,12 +190,12 @@ class Session:
 
         return Job(course.number, work, 600 + 60 * sum(test.seconds for test in course.tests))
 
-    def _place(self, course: Course) -> Path:
+    def _file(self, course: Course) -> Path:
         return self._folder / f"course-{course.number}"
 
-    def _come_to(self, course: Course) -> int:
-        """How many tests of a course have begun."""
-        return int(self._place(course).read_text())
+    def _begun(self, course: Course) -> tuple[Asked, ...]:
+        """The tests of a course that have begun, in the order in which they did."""
+        return tuple(course.tests[int(place)] for place in self._file(course).read_text().split())
 
     def _run(self, item: pytest.Item, following: pytest.Item | None) -> None:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -213,7 +226,6 @@ def _cost(test: Asked) -> float:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    asked = json.loads(os.environ["MUTANTS"])
-    config.pluginmanager.register(
-        Session(Path(asked["folder"]), asked["changes"], asked["workers"], asked["most"]), "mutants"
-    )
+    asked = json.loads(Path(os.environ["MUTANTS"]).read_text())
+    session = Session(Path(asked["folder"]), asked["places"], asked["workers"], asked["most"])
+    config.pluginmanager.register(session, "mutants")

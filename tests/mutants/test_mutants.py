@@ -1,5 +1,6 @@
 """The runner that changes code: where it changes what, and what it says of tests that notice or do not."""
 
+import importlib
 import subprocess
 import time
 from collections import Counter, deque
@@ -11,6 +12,8 @@ import pytest
 from tests.mutants.__main__ import drawn, places, table, unnoticed
 from tests.mutants.equivalent import Equivalents
 from tests.mutants.jobs import TIMED_OUT, Job, done, may_compute
+from tests.mutants.noticed import Noticed
+from tests.mutants.originals import Originals
 from tests.mutants.places import Mutant, mutants, switched
 from tests.mutants.session import Asked, within
 from tests.mutants.trial import Copy, Fate, Verdict
@@ -75,7 +78,7 @@ def copy(tmp_path: Path) -> Copy:
         "def test_wrong():\n    assert not dear(50)\n\n\n"
         "def test_down():\n    assert down(4) == 2\n"
     )
-    for name in ("jobs.py", "session.py", "switch.py", "places.py"):
+    for name in ("jobs.py", "noticed.py", "originals.py", "session.py", "switch.py", "places.py"):
         (project / "tests" / "mutants").mkdir(parents=True, exist_ok=True)
         (project / "tests" / "mutants" / name).write_bytes((ROOT / "tests" / "mutants" / name).read_bytes())
     (project / "pyproject.toml").write_text("[tool.pytest]\npythonpath = ['.']\n")
@@ -202,6 +205,46 @@ def test_tests_that_are_quick_and_about_little_are_asked_first() -> None:
     ]
     assert [*within(tests, 0.04)] == [small, window]
     assert [*within([story], 0.04)] == [story]  # one is asked in any case
+
+
+def test_a_test_that_noticed_changes_near_by_is_asked_first() -> None:
+    tests = [SimpleNamespace(name=name) for name in "abcd"]
+    noticed = Noticed()
+    for path, function, test in [("m.py", "f", "d"), ("m.py", "g", "c"), ("m.py", "g", "c"), ("n.py", "f", "b")]:
+        noticed.count(path, function, test)
+
+    def order(path: str, function: str) -> str:
+        return "".join(test.name for test in noticed.in_order(path, function, tests))
+
+    assert [order("m.py", "f"), order("m.py", "g"), order("m.py", "h"), order("n.py", "f")] == [
+        "dcab",
+        "cdab",
+        "cdab",
+        "bacd",
+    ]
+    assert order("other.py", "f") == "abcd"
+
+
+def test_only_the_function_that_is_tried_asks_for_its_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = (
+        b"def one(a):\n    return (lambda: a > 1)()\n\n\nclass Shop:\n    def two(self, a):\n        return a > 2\n"
+    )
+    (tmp_path / "as_it_was").mkdir()
+    (tmp_path / "as_it_was" / "changed_shop.py").write_bytes(source)
+    numbered = dict(enumerate(mutants("changed_shop.py", source)))
+    (tmp_path / "changed_shop.py").write_bytes(switched(source, numbered))
+    asked: list[int] = []
+    monkeypatch.setattr("builtins.__original__", lambda number: asked.append(number) or True, raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    shop = importlib.import_module("changed_shop")
+    assert (shop.one(2), shop.Shop().two(2)) == (True, False)
+    assert {numbered[number].function for number in asked} == {"one", "Shop.two"}
+    originals = Originals(tmp_path, tmp_path / "as_it_was")
+    asked.clear()
+    assert (shop.one(2), shop.Shop().two(2), asked) == (True, False, [])
+    originals.change("changed_shop.py", "one")
+    assert (shop.one(2), shop.Shop().two(2)) == (True, False)
+    assert {numbered[number].function for number in asked} == {"one"}
 
 
 def test_changes_stand_in_the_code_together() -> None:

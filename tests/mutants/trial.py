@@ -15,6 +15,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from tests.mutants.originals import FOLDER
 from tests.mutants.places import Mutant, switched
 
 MOST = 120.0
@@ -110,8 +111,14 @@ class Copy:
         folder = self.root / ".mutants"
         folder.mkdir(exist_ok=True)
         sources = self._switched(changes)
-        asked = {"folder": str(folder), "changes": len(changes), "workers": workers, "most": most}
-        environment = {**self._environment(), "MUTANTS": json.dumps(asked)}
+        for file, source in sources.items():
+            original = folder / FOLDER / file.relative_to(self.root)
+            original.parent.mkdir(parents=True, exist_ok=True)
+            original.write_bytes(source)
+        places = [(change.path, change.function) for change in changes]
+        asked = {"folder": str(folder), "places": places, "workers": workers, "most": most}
+        (folder / "asked.json").write_text(json.dumps(asked))
+        environment = {**self._environment(), "MUTANTS": str(folder / "asked.json")}
         argv = [sys.executable, *_PYTEST, "-p", "tests.mutants.session", *tests]
         try:
             with (folder / "log").open("wb") as log:
