@@ -53,9 +53,7 @@ class Quantity:
         """The quantity of a manifest's string or number. Raises QuantityError."""
         if text.__class__ is str:
             return _parse(text)
-        if isinstance(text, bool) or not isinstance(text, str | int | float):
-            raise QuantityError(_WRONG_FORMAT)
-        return _parse(text if isinstance(text, str) else str(text))
+        return _parse(str(text))  # what is no number does not read as one either
 
     @classmethod
     def stored(cls, value: str | int | float | None) -> Quantity:
