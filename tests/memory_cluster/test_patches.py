@@ -58,6 +58,10 @@ STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     ({"finalizers": ["a", "b"]}, {"finalizers": ["b"]}, {"finalizers": ["a", "b"]}),
     ({"finalizers": ["a"]}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
     ({}, {"finalizers": ["a", "b"]}, {"finalizers": ["a", "b"]}),
+    # a value of another type replaces what is there (patch.go, mergeMap); the decoder refuses it then
+    ({"finalizers": ["a"]}, {"finalizers": 5}, {"finalizers": 5}),
+    ({"containers": [{"name": "a"}]}, {"containers": True}, {"containers": True}),
+    ({"containers": [{"name": "a"}]}, {"containers": "a"}, {"containers": "a"}),
 ]
 
 
