@@ -209,6 +209,20 @@ def test_what_an_update_leaves_unchanged(new: Any, old: Any, expected: bool) -> 
     assert Correlation(new, old, schema).unchanged() is expected
 
 
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ({"a": 1}, {}),
+        ({}, {"a": 1}),
+        *((value, {"a": 1}) for value in (5, "a", ["a"], None)),
+        *(({"a": 1}, value) for value in (5, "a", ["a"], None)),
+    ],
+)
+def test_a_key_has_an_old_value_only_where_both_are_maps_that_have_it(new: Any, old: Any) -> None:
+    """apiserver pkg/cel/common/equality.go, Key."""
+    assert Correlation(new, old, parse_schema({"properties": {"a": {"type": "integer"}}})).key("a") is None
+
+
 KINDS = {"properties": {"kind": {"type": "string", "maxLength": 3}}}
 NEVER = Rule("never", "no", lambda value, old: False)
 

@@ -75,19 +75,16 @@ def strategic_patch(target: Any, patch: Mapping[str, Any], field: str = "") -> A
     if "$retainKeys" in patch:
         result = {key: value for key, value in result.items() if key in patch["$retainKeys"]}
     for key, value in patch.items():
-        directive = key[:1] == "$"
-        if not directive and value.__class__ is str:
-            result[key] = value
-        elif directive and key.startswith("$deleteFromPrimitiveList/"):
+        if key.startswith("$deleteFromPrimitiveList/"):
             name = key.split("/", 1)[1]
             result[name] = [each for each in result.get(name) or () if each not in value]
-        elif directive and key.startswith(("$setElementOrder/", "$retainKeys")):
+        elif key.startswith(("$setElementOrder/", "$retainKeys")):
             continue
         elif value is None:
             result.pop(key, None)
         elif is_mapping(value):
             result[key] = strategic_patch(result.get(key), value, key)
-        elif not isinstance(value, Sequence) or isinstance(value, str):
+        elif value.__class__ is str or not isinstance(value, Sequence):
             result[key] = copy_json(value)
         elif key in _MERGED_VALUES:
             present = list(result.get(key) or ())

@@ -156,10 +156,8 @@ def _parse(text: str) -> Quantity:
     unscaled = int(shifted) << exponent if form == "BinarySI" else int(shifted)
     if scale >= -9:
         nano = unscaled * 10 ** (scale + 9)
-    elif -scale - 9 > len(shifted) + 20:
-        nano = 1
-    else:
-        nano = -(-unscaled // 10 ** (-scale - 9))
+    else:  # by no more than makes any of so many digits a fraction
+        nano = -(-unscaled // 10 ** min(-scale - 9, len(shifted)))
     if form == "BinarySI":
         nano = min(nano, _MAX_BINARY * NANO)
         if nano < NANO:
