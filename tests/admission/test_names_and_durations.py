@@ -107,6 +107,25 @@ def test_metadata_is_judged_alike_when_it_comes_again_and_whatever_its_texts_are
     assert [len(judged(each)) for each in _Colour] == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("prefix", "sound"), [("a-", True), ("a", True), ("--", True), ("-", False), ("-a", False), ("a.-", True)]
+)
+def test_a_name_is_made_of_a_prefix_whose_last_dash_is_fine(prefix: str, sound: bool) -> None:
+    """maskTrailingDash (apimachinery pkg/api/validation/generic.go) puts an "a" in the place of the last two letters."""
+    errors = validate_object_meta({"metadata": {"name": "x", "generateName": prefix}}, namespaced=False)
+    assert [error.field for error in errors] == ([] if sound else ["metadata.generateName"])
+
+
+@pytest.mark.parametrize(("generation", "sound"), [(1, True), (0, True), (-1, False)])
+def test_a_generation_is_not_negative(generation: int, sound: bool) -> None:
+    """ValidateNonnegativeField (apimachinery pkg/api/validation/objectmeta.go)."""
+    errors = [
+        str(each)
+        for each in validate_object_meta({"metadata": {"name": "x", "generation": generation}}, namespaced=False)
+    ]
+    assert errors == ([] if sound else ["metadata.generation: Invalid value: -1: must be greater than or equal to 0"])
+
+
 ALL_ANNOTATIONS = 256 * 1024
 
 

@@ -131,6 +131,20 @@ def test_compares_amounts_not_formats() -> None:
     assert Quantity.parse("1G") < Quantity.parse("1Gi") <= Quantity.parse("1.0Gi")
 
 
+@pytest.mark.parametrize("nano", [-1, 0, 1])
+def test_amounts_next_to_nothing(nano: int) -> None:
+    quantity, nothing = Quantity(nano), Quantity(0)
+    assert (bool(quantity), quantity.is_zero(), quantity.negative) == (nano != 0, nano == 0, nano < 0)
+    assert (quantity < nothing, quantity <= nothing) == (nano < 0, nano <= 0)
+    assert (quantity > nothing, quantity >= nothing) == (nano > 0, nano >= 0)
+    assert (quantity == nothing, -quantity == Quantity(-nano)) == (nano == 0, True)
+
+
+def test_a_quantity_is_no_number() -> None:
+    assert Quantity.parse("1") != 1
+    assert Quantity.parse("1") != "1"
+
+
 def test_lists_of_resources() -> None:
     first, second = parse_list({"cpu": "1500m", "memory": "1Gi"}), parse_list({"cpu": "500m", "pods": 3})
     total = merge(first, second)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.kube.custom_resources.cel_rules import evaluate, without_marks
-from harness.kube.custom_resources.correlation import old_element
+from harness.kube.custom_resources.correlation import Correlation, old_element
 from harness.kube.custom_resources.list_types import validate_list_types
 from harness.kube.custom_resources.schema import Rule, parse_schema, prepare
 from harness.kube.custom_resources.schema_validation import validate
@@ -43,6 +43,18 @@ WORD = {"type": "string", "pattern": "^[a-z]+$", "minLength": 2, "maxLength": 3}
         ({"minLength": 2}, "xy", []),
         ({"type": "array", "maxItems": 1}, [1, 2], ["must have at most 1 item"]),
         ({"type": "array", "maxItems": 1}, [1], []),
+        ({"maxProperties": 1}, {"a": 1}, []),
+        ({"maxProperties": 1}, {"a": 1, "b": 2}, ["must have at most 1 item"]),
+        ({"minProperties": 1}, {"a": 1}, []),
+        ({"minProperties": 1}, {}, ["a in body should have at least 1 properties"]),
+        ({"minItems": 1}, [1], []),
+        ({"minItems": 1}, [], ["a in body should have at least 1 items"]),
+        ({"type": "string", "pattern": "(?i)^[a-s]+k$"}, "S\u017f\u212a", []),
+        ({"type": "string", "pattern": "^[a-z]+$"}, "\u017f", ["a in body should match '^[a-z]+$'"]),
+        # of null only the type and the list of values are asked (kube-openapi pkg/validation/validate/schema.go)
+        ({"type": "string", "nullable": True, "anyOf": [{"maxLength": 3}], "allOf": [{"type": "string"}]}, None, []),
+        ({"type": "string", "nullable": True, "enum": ["x"]}, None, ['supported values: "x"']),
+        ({"type": "string"}, None, ['a in body must be of type string: "null"']),
         (
             {"oneOf": [{"type": "integer"}, {"type": "boolean"}]},
             "x",
@@ -61,6 +73,27 @@ WORD = {"type": "string", "pattern": "^[a-z]+$", "minLength": 2, "maxLength": 3}
 def test_what_a_value_is_refused_for(definition: dict[str, Any], value: Any, details: list[str]) -> None:
     schema = parse_schema({"type": "object", "properties": {"a": definition}})
     assert [error.detail for error in validate(schema, {"a": value})] == details
+
+
+@pytest.mark.parametrize(
+    ("form", "value", "fits"),
+    [
+        ("int32", (1 << 31) - 1, True),
+        ("int32", 1 << 31, False),
+        ("int32", -(1 << 31), True),
+        ("int32", -(1 << 31) - 1, False),
+        ("int64", (1 << 63) - 1, True),
+        ("int64", 1 << 31, True),
+        ("int64", -(1 << 63), True),
+        ("", (1 << 63) - 1, True),
+    ],
+)
+def test_an_integer_has_the_range_of_its_format(form: str, value: int, fits: bool) -> None:
+    """kube-openapi pkg/validation/validate/values.go, IsValueValidAgainstRange, which the API server asks since Kubernetes 1.36."""
+    definition = {"type": "integer", "format": form} if form else {"type": "integer"}
+    schema = parse_schema({"properties": {"a": definition}}, integer_formats=True)
+    errors = [] if fits else [f"Checked value must be of type integer with format {form} in a"]
+    assert [error.detail for error in validate(schema, {"a": value})] == errors
 
 
 @pytest.mark.parametrize(
@@ -150,3 +183,74 @@ def test_nulls_at_the_root_stay_where_the_schema_does_not_know_the_field(
 ) -> None:
     schema = parse_schema({"type": "object", "properties": properties})
     assert prepare({"apiVersion": None, "metadata": None, "other": None}, schema) == kept
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        ({"a": 1}, {"a": 1}, True),
+        ({"a": 1}, {"a": 2}, False),
+        ({"a": 1}, {"a": 1, "b": 1}, False),
+        ({"a": 1}, {"b": 1}, False),
+        ({"other": 1}, {"other": 1}, False),
+        ({}, {}, True),
+        ({}, [], False),
+        ([], {}, False),
+        ([], [], True),
+        ({}, None, False),
+        (None, {}, False),
+        ("a", {}, False),
+        ({}, "a", False),
+    ],
+)
+def test_what_an_update_leaves_unchanged(new: Any, old: Any, expected: bool) -> None:
+    """Maps and lists are never alike, and a key that the schema lacks has no old value (apiserver pkg/cel/common/equality.go)."""
+    schema = parse_schema({"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}})
+    assert Correlation(new, old, schema).unchanged() is expected
+
+
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ({"a": 1}, {}),
+        ({}, {"a": 1}),
+        *((value, {"a": 1}) for value in (5, "a", ["a"], None)),
+        *(({"a": 1}, value) for value in (5, "a", ["a"], None)),
+    ],
+)
+def test_a_key_has_an_old_value_only_where_both_are_maps_that_have_it(new: Any, old: Any) -> None:
+    """apiserver pkg/cel/common/equality.go, Key."""
+    assert Correlation(new, old, parse_schema({"properties": {"a": {"type": "integer"}}})).key("a") is None
+
+
+KINDS = {"properties": {"kind": {"type": "string", "maxLength": 3}}}
+NEVER = Rule("never", "no", lambda value, old: False)
+
+
+@pytest.mark.parametrize("judge", ["schema", "rules"])
+def test_apiversion_and_kind_are_never_taken_for_unchanged_but_further_down(judge: str) -> None:
+    """What both objects have at their root was made the same before (validation/ratcheting.go and schema/cel/validation.go, key)."""
+    schema = parse_schema(
+        {"properties": {**KINDS["properties"], "ref": KINDS, "n": {"type": "integer"}}},
+        lambda path: (NEVER,) if judge == "rules" and path.endswith("kind") else (),
+    )
+    old = {"kind": "Long", "ref": {"kind": "Long"}, "n": 1}
+    new = {**old, "n": 2}
+    same = Correlation(new, old, schema)
+    errors = validate(schema, new, same) if judge == "schema" else evaluate(schema, new, old, same)
+    assert [error.field for error in errors] == ["kind"]
+
+
+def test_rules_that_compare_find_the_old_item_by_its_keys() -> None:
+    """Items of other lists have no old value, so such rules do not run there (schema/cel/validation.go, validateArray)."""
+    grows = Rule("grows", "no", lambda value, old: bool(value["v"] > old["v"]), transition=True)
+    item = {"type": "object", "properties": {"k": {"type": "string"}, "v": {"type": "integer"}}}
+    schema = parse_schema(
+        {"properties": {"keyed": {**KEYED, "items": item}, "atomic": {**ATOMIC, "items": item}}},
+        lambda path: (grows,) if path.endswith("[]") else (),
+    )
+    old = [{"k": "a", "v": 1}, {"k": "b", "v": 5}]
+    new = [{"k": "c", "v": 0}, {"k": "b", "v": 5}, {"k": "a", "v": 2}]
+    lists = {"keyed": new, "atomic": new}
+    assert evaluate(schema, lists) == []
+    assert [error.field for error in evaluate(schema, lists, {"keyed": old, "atomic": old})] == ["keyed[1]"]

@@ -1,5 +1,7 @@
 """Updates: rules that compare with the old object, and old mistakes that stay tolerated until somebody touches them."""
 
+from typing import Any
+
 import pytest
 
 from harness.karpenter.validation import admit, crd_set
@@ -72,6 +74,31 @@ def test_a_value_that_the_schema_no_longer_allows_stays() -> None:
     assert complaints(changed(old, "spec", "osDiskSizeGB", to=4000), old) == [
         "spec.osDiskSizeGB: Invalid value: 4000: spec.osDiskSizeGB in body should be less than or equal to 2048"
     ]
+
+
+def test_a_value_of_a_wrong_type_stays_and_rules_elsewhere_still_run() -> None:
+    """Tolerated errors keep no rule from running, and are no errors (registry/customresource/strategy.go, ValidateUpdate)."""
+    old = changed(stored(nodepool()), "spec", "weight", to="heavy")
+    limited = changed(old, "spec", "limits", to={"cpu": "10"})
+    assert complaints(limited, old) == []
+    labelled = changed(old, "spec", "template", "metadata", to={"labels": {"agentpool": "a"}})
+    assert complaints(labelled, old) == [
+        'spec.template.metadata.labels: Invalid value: label "agentpool" is restricted'
+    ]
+    assert complaints(changed(old, "spec", "weight", to="light"), old) == [
+        'spec.weight: Invalid value: "string": spec.weight in body must be of type integer: "string"',
+        "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; "
+        "correct the existing errors to complete validation",
+    ]
+
+
+def test_duplicates_are_tolerated_where_there_were_some_before() -> None:
+    """Any in the old object will do, and none that are new to a sound one (registry/customresource/strategy.go, ValidateUpdate)."""
+    budgets = ("spec", "disruption", "budgets")
+    sound = stored(nodepool(of_pool={"disruption": {"consolidateAfter": "0s", "budgets": [{"nodes": "1"}]}}))
+    twice = changed(sound, *budgets, to=[{"nodes": "1", "reasons": ["Empty", "Empty"]}])
+    assert complaints(changed(twice, "spec", "weight", to=10), twice) == []
+    assert complaints(twice, sound) == ['spec.disruption.budgets[0].reasons[1]: Duplicate value: "Empty"']
 
 
 def test_a_rule_that_cannot_be_evaluated_is_not_tolerated() -> None:
@@ -186,15 +213,19 @@ def _condition(kind: str, **more: object) -> Object:
         {"conditions": [_condition("Launched")], "capacity": {"cpu": "two"}},
         {"providerID": 7},
         {},
+        "ready",
+        [_condition("Launched")],
+        None,
+        ...,
     ],
-    ids=["more", "text", "bad", "twice", "unknown", "quantity", "type", "less"],
+    ids=["more", "text", "bad", "twice", "unknown", "quantity", "type", "less", "no map", "list", "null", "absent"],
 )
 @pytest.mark.parametrize("before", [[], [_condition("Launched")], [_condition("Launched"), _condition("Launched")]])
 def test_a_new_status_is_judged_alike_when_the_rest_is_known_to_be_as_before(
-    status: Object, before: list[Object], kubernetes: str
+    status: Any, before: list[Object], kubernetes: str
 ) -> None:
     old = {**stored(nodeclaim()), "status": {"conditions": before} if before else {}}
-    new = {**old, "status": status}
+    new = changed(old, "status", to=status)
     quick, whole = (
         admit(new, old=old, crds=CRDS, kubernetes=kubernetes, subresource="status", unruled=each)
         for each in (True, False)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from harness.kube.custom_resources.schema import parse_schema
+from harness.kube.custom_resources.schema_validation import validate
 from harness.kube.go.times import parse_rfc3339
 
 _HEAD = 'as "2006-01-02T15:04:05Z07:00": cannot parse'
@@ -35,3 +40,30 @@ def test_no_times(text: str, words: str) -> None:
     with pytest.raises(ValueError) as raised:
         parse_rfc3339(text)
     assert str(raised.value) == words
+
+
+START = datetime(1970, 1, 1, tzinfo=UTC)
+PYTHONS = [(each.replace(tzinfo=UTC) - START) // timedelta(microseconds=1) for each in (datetime.min, datetime.max)]
+
+
+def _read(text: str) -> list[Any]:
+    try:
+        return [text, (parse_rfc3339(text) - START) // timedelta(microseconds=1), ""]
+    except ValueError as error:
+        return [text, None, str(error)]
+
+
+def test_times_as_go_reads_them() -> None:
+    """What Go says of each text (go_times.go); moments that Python has no date for are its first or its last."""
+    lines = [*map(json.loads, Path(__file__).with_name("go_times.jsonl").read_text(encoding="utf-8").splitlines())]
+    assert len(lines) == 448
+    for text, moment, error, _ in lines:
+        held = None if moment is None else min(max(moment, PYTHONS[0]), PYTHONS[1])
+        assert _read(text) == [text, held, error]
+
+
+def test_what_the_api_server_takes_for_a_date_time() -> None:
+    """Another reader than Go's own, which looks at less (kube-openapi's strfmt.IsDateTime, by go_times.go)."""
+    schema = parse_schema({"type": "string", "format": "date-time"})
+    lines = [*map(json.loads, Path(__file__).with_name("go_times.jsonl").read_text(encoding="utf-8").splitlines())]
+    assert [text for text, _, _, taken in lines if taken != (not validate(schema, text))] == []

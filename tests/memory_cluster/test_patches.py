@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness.kube.api.patch import json_patch
+from harness.kube.api.patch import json_patch, merge_diff, merge_patch
 from harness.kube.api.status import ApiError
 from harness.kube.api.strategic import in_place, strategic_patch
 
@@ -76,12 +76,35 @@ STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"metadata": {"finalizers": ["a", "b"]}},
     ),
     ({"metadata": {}}, {"metadata": {"finalizers": ["a", "b"]}}, {"metadata": {"finalizers": ["a", "b"]}}),
+    # a value of another type replaces what is there (patch.go, mergeMap); the decoder refuses it then
+    ({"finalizers": ["a"]}, {"finalizers": 5}, {"finalizers": 5}),
+    ({"containers": [{"name": "a"}]}, {"containers": True}, {"containers": True}),
+    ({"containers": [{"name": "a"}]}, {"containers": "a"}, {"containers": "a"}),
 ]
 
 
 @pytest.mark.parametrize(("target", "patch", "expected"), STRATEGIC)
 def test_a_strategic_merge(target: dict[str, Any], patch: dict[str, Any], expected: dict[str, Any]) -> None:
     assert strategic_patch(target, patch) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "patch"),
+    [
+        ({"a": {"b": 1}, "c": [1]}, {"a": {"b": 1}, "c": [1]}, {}),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}}, {"a": {"c": 3}}),
+        ({"a": {"b": 1}, "c": 1}, {"c": 1}, {"a": None}),
+        ({"a": {"b": 1}}, {"a": {}}, {"a": {"b": None}}),
+        ({"a": [1, 2]}, {"a": [2]}, {"a": [2]}),
+        ({"a": 1}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+        ({"a": {"b": 1}}, {"a": 1}, {"a": 1}),
+        ({}, {"a": {"b": 1}}, {"a": {"b": 1}}),
+    ],
+)
+def test_the_smallest_merge_patch(old: dict[str, Any], new: dict[str, Any], patch: dict[str, Any]) -> None:
+    """evanphx/json-patch's CreateMergePatch, which controller-runtime's client.MergeFrom sends."""
+    assert merge_diff(old, new) == patch
+    assert merge_patch(old, patch) == new
 
 
 def test_a_strategic_merge_refuses_a_directive_that_it_does_not_know() -> None:

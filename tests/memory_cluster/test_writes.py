@@ -14,7 +14,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
-from harness.testing import deployment
+from harness.testing import deployment, pod
 from harness.world.recorder import Recorder
 
 Object = dict[str, Any]
@@ -116,6 +116,14 @@ def test_generation_counts_changes_of_the_spec_only(cluster):
         admin.patch("Deployment", "d", status, namespace="default", subresource="status")["metadata"]["generation"] == 1
     )
     assert admin.scale("Deployment", "d", "default", 2)["metadata"]["generation"] == 2
+
+
+@pytest.mark.parametrize(("kind", "counts"), [("Namespace", False), ("ConfigMap", False), ("Pod", True)])
+def test_what_counts_its_changes(cluster, kind: str, counts: bool):
+    """Strategies in pkg/registry/core that set no generation; that of a Pod does (pod/strategy.go, PrepareForCreate)."""
+    metadata = {"name": "a"} if kind == "Namespace" else {"name": "a", "namespace": "default"}
+    made = pod("a") if kind == "Pod" else {"apiVersion": "v1", "kind": kind, "metadata": metadata}
+    assert ("generation" in cluster.admin.create(made)["metadata"]) is counts
 
 
 def test_status_is_written_only_through_its_subresource(cluster):

@@ -7,7 +7,6 @@ Source: Go encoding/json, core pkg/apis/v1/{nodepool,nodeclaim,duration}.go, k8s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 from harness.kube.api.field_errors import go_json
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.go.durations import DurationError, parse_duration
+from harness.kube.go.times import parse_rfc3339
 
 
 class DecodeError(ValueError):
@@ -91,28 +91,13 @@ def _duration_or_never(value: Any) -> None:
         _duration(value or "")
 
 
-_RFC3339 = re.compile(
-    r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]+)?"
-    r"(Z|[+-][0-9]{2}:[0-9]{2})"
-)
-
-
 def _time(value: Any) -> None:
-    if value is not None and not _RFC3339.fullmatch(value):
-        layout = '"2006-01-02T15:04:05Z07:00"'
-        shown = _time_quote(value)
-        raise DecodeError(f'parsing time {shown} as {layout}: cannot parse {shown} as "2006"')
-
-
-def _time_quote(text: str) -> str:
-    """As Go's package time quotes: every byte outside printable ASCII as ``\\xNN``."""
-    return '"' + "".join(_time_byte(byte) for byte in text.encode()) + '"'
-
-
-def _time_byte(byte: int) -> str:
-    if byte in b'"\\':
-        return f"\\{byte:c}"
-    return f"{byte:c}" if 0x20 <= byte < 0x80 else f"\\x{byte:02x}"
+    if value is None:
+        return
+    try:
+        parse_rfc3339(value)
+    except ValueError as error:
+        raise DecodeError(str(error)) from None
 
 
 _STRING = _Scalar("string")

@@ -53,9 +53,7 @@ class Quantity:
         """The quantity of a manifest's string or number. Raises QuantityError."""
         if text.__class__ is str:
             return _parse(text)
-        if isinstance(text, bool) or not isinstance(text, str | int | float):
-            raise QuantityError(_WRONG_FORMAT)
-        return _parse(text if isinstance(text, str) else str(text))
+        return _parse(str(text))  # what is no number does not read as one either
 
     @classmethod
     def stored(cls, value: str | int | float | None) -> Quantity:
@@ -158,10 +156,8 @@ def _parse(text: str) -> Quantity:
     unscaled = int(shifted) << exponent if form == "BinarySI" else int(shifted)
     if scale >= -9:
         nano = unscaled * 10 ** (scale + 9)
-    elif -scale - 9 > len(shifted) + 20:
-        nano = 1
-    else:
-        nano = -(-unscaled // 10 ** (-scale - 9))
+    else:  # by no more than makes any of so many digits a fraction
+        nano = -(-unscaled // 10 ** min(-scale - 9, len(shifted)))
     if form == "BinarySI":
         nano = min(nano, _MAX_BINARY * NANO)
         if nano < NANO:

@@ -16,6 +16,7 @@ from harness.kube.api.field_errors import (
     NO_FIELD,
     ErrorType,
     FieldError,
+    Pointer,
     Verbatim,
     go_syntax,
     invalid_message,
@@ -124,8 +125,9 @@ def admit(
         errors.extend(_new_duplicates(schema, stored, old))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
-    elif schema.has_rules and not _misshapen(correlation):
-        errors.extend(evaluate(schema, stored, old, correlation, prints_value=server.rules_print_value))
+    elif schema.has_rules:
+        unread = _misshapen(correlation, ("status",) if subresource == "status" else ())
+        errors.extend(evaluate(schema, stored, old, correlation, prints_value=server.rules_print_value, unread=unread))
     return _outcome(resource, stored, errors, server)
 
 
@@ -145,16 +147,17 @@ def admit_unruled(
     errors: list[FieldError] = []
     if subresource == "status":
         below, status = schema.properties.get("status"), obj.get("status")
-        if below is not None and is_mapping(status) and status != old.get("status"):
-            before = mapping_in(old.get("status"))
-            changed = {key: value for key, value in status.items() if key not in before or before[key] != value}
-            prepared = prepare(changed, below)  # what is as before was prepared then
-            stored["status"] = prepared | {key: value for key, value in status.items() if key not in changed}
-            if _found_quickly(below, prepared, before):
-                correlation = Correlation(stored, old, schema) if server.ratchets else None
-                errors.extend(_status_errors(schema, stored, correlation))
-            if below.has_list_types and validate_list_types(below, prepared):
-                errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
+        if below is None or not is_mapping(status):
+            return admit(resource, obj, old=old, subresource=subresource, server=server)
+        before = mapping_in(old.get("status"))
+        changed = {key: value for key, value in status.items() if key not in before or before[key] != value}
+        prepared = prepare(changed, below)  # what is as before was prepared then
+        stored["status"] = prepared | {key: value for key, value in status.items() if key not in changed}
+        if _found_quickly(below, prepared, before):
+            correlation = Correlation(stored, old, schema) if server.ratchets else None
+            errors.extend(_status_errors(schema, stored, correlation))
+        if validate_list_types(below, prepared):
+            errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
     elif mapping_in(stored.get("metadata")) != mapping_in(old.get("metadata")):
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     errors.extend(validate_object_meta_update(stored, old))
@@ -166,7 +169,7 @@ def admit_unruled(
 def _new_duplicates(schema: Schema, stored: Mapping[str, Any], old: Mapping[str, Any] | None) -> list[FieldError]:
     """The duplicates in lists of type set and map, which count where there were none before."""
     errors = validate_list_types(schema, stored)
-    return errors if not errors or old is None or not validate_list_types(schema, old) else []
+    return [] if errors and validate_list_types(schema, old) else errors
 
 
 def _found_quickly(schema: Schema, changed: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
@@ -209,9 +212,12 @@ def _outcome(
     return Outcome(stored, tuple(errors), message)
 
 
-def _misshapen(correlation: Correlation | None) -> bool:
-    """Whether an update keeps values of wrong types, which are then tolerated, and which rules cannot read."""
-    return correlation is not None and any(error.type is ErrorType.TYPE_INVALID for error in correlation.tolerated)
+def _misshapen(correlation: Correlation | None, root: Pointer) -> frozenset[Pointer]:
+    """Where an update keeps values of wrong types, which are tolerated then, and all places above, whose rules might read them."""
+    if correlation is None:
+        return frozenset()
+    wrong = [(*root, *error.pointer) for error in correlation.tolerated if error.type is ErrorType.TYPE_INVALID]
+    return frozenset(place[:depth] for place in wrong for depth in range(len(place) + 1))
 
 
 UNCHECKED = (

@@ -8,7 +8,7 @@ Source: apiextensions-apiserver pkg/apiserver/schema/cel/validation.go.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from harness.kube.api.field_errors import NO_FIELD, OMITTED, ErrorType, FieldError, Pointer
@@ -113,19 +113,25 @@ _CREATED = _Ratchet(None, None)
 
 
 def evaluate(
-    schema: Schema, value: Any, old: Any = None, correlation: Correlation | None = None, *, prints_value: bool = True
+    schema: Schema,
+    value: Any,
+    old: Any = None,
+    correlation: Correlation | None = None,
+    *,
+    prints_value: bool = True,
+    unread: Container[Pointer] = (),
 ) -> list[FieldError]:
     """The failures of all rules on a resource, sorted by text.
 
     ``old`` is the value that an update replaces; with a ``correlation`` of both, what it leaves unchanged is tolerated.
     ``prints_value``: the API server prints the value of a scalar that a rule refuses and nothing for maps and lists; older ones
-    print the name of the schema type for both.
+    print the name of the schema type for both. ``unread``: places whose own rules do not run.
     """
     errors: list[FieldError] = []
     ratchet = _Ratchet(correlation, None) if correlation is not None else _CREATED
     if _has_floats(value):
         value = _as_rules_read(schema, value)
-    _visit(schema, value, old, "", (), ratchet, prints_value, errors)
+    _visit(schema, value, old, "", (), ratchet, prints_value, unread, errors)
     errors.sort(key=str)
     return errors
 
@@ -138,11 +144,12 @@ def _visit(
     at: Pointer,
     ratchet: _Ratchet,
     prints_value: bool,
+    unread: Container[Pointer],
     errors: list[FieldError],
 ) -> None:
     if value is None:
         return
-    for rule in schema.rules:
+    for rule in () if at in unread else schema.rules:
         if rule.transition and old is None and not rule.optional_old:
             continue
         try:
@@ -168,11 +175,9 @@ def _visit(
             if value.__class__ is _Misread and key in value.floats:
                 continue
             before = old.get(key) if isinstance(old, Mapping) else None
-            next_ratchet = _CREATED if ratchet is _CREATED else ratchet.key(key)
-            _visit(child, value[key], before, place, (*at, key), next_ratchet, prints_value, errors)
+            _visit(child, value[key], before, place, (*at, key), ratchet.key(key), prints_value, unread, errors)
     elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
         items = schema.items
         for index, entry in enumerate(value):
-            before = None if old is None else old_element(schema, entry, old)
-            next_ratchet = _CREATED if ratchet is _CREATED else ratchet.index(index)
-            _visit(items, entry, before, f"{path}[{index}]", (*at, index), next_ratchet, prints_value, errors)
+            before, place = old_element(schema, entry, old), f"{path}[{index}]"
+            _visit(items, entry, before, place, (*at, index), ratchet.index(index), prints_value, unread, errors)

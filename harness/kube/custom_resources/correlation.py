@@ -56,10 +56,8 @@ class Correlation:
 
     def index(self, index: int) -> Correlation | None:
         """The correlation of a list's element, None when there is no such old element or the list does not correlate."""
-        if self.schema.list_type != "map" or self.schema.items is None:
-            return None
-        old = old_element(self.schema, self.new[index], self.old)
-        return None if old is None else Correlation(self.new[index], old, self.schema.items, self.tolerated)
+        items, old = self.schema.items, old_element(self.schema, self.new[index], self.old)
+        return None if items is None or old is None else Correlation(self.new[index], old, items, self.tolerated)
 
 
 def same(new: Any, old: Any) -> bool:

@@ -246,7 +246,7 @@ def python_pattern(pattern: str) -> str:
     position = 0
     while position < len(pattern):
         char = pattern[position]
-        if char == "\\" and position + 1 < len(pattern):
+        if char == "\\":
             pair = pattern[position : position + 2]
             if pair == r"\s":
                 pair = r"\t\n\f\r " if in_class else r"[\t\n\f\r ]"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from datetime import date
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +15,7 @@ from harness.kube.api.field_errors import NO_FIELD, ErrorType, FieldError, Point
 from harness.kube.custom_resources.correlation import Correlation, same
 from harness.kube.custom_resources.schema import META_FIELDS, Schema
 from harness.kube.go.text import quote
+from harness.kube.go.times import parse_rfc3339
 
 _TIME = re.compile(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))")
 _MAX_EXACT = (1 << 53) - 1  # larger floats are no integers to the validator
@@ -104,14 +104,14 @@ def _string(schema: Schema, value: str, at: Pointer, errors: list[FieldError]) -
 
 @lru_cache(maxsize=4096)
 def _is_date_time(text: str) -> bool:
-    """Whether go-openapi takes the text for a date-time."""
-    day, _, time = text.lower().partition("t")
+    """Whether the validator takes the text for a date-time; it looks no further than a second T (kube-openapi strfmt/time.go)."""
+    day, _, behind = text.lower().partition("t")
     try:
-        date.fromisoformat(day)
+        parse_rfc3339(f"{day}T00:00:00Z")
     except ValueError:
         return False
-    match = _TIME.fullmatch(time)
-    return len(day) == 10 and match is not None and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
+    time = _TIME.fullmatch(behind.partition("t")[0])
+    return time is not None and time[1] <= "23" and time[2] <= "59" and time[3] <= "59"
 
 
 def _number(schema: Schema, value: int | float, at: Pointer, errors: list[FieldError]) -> None:

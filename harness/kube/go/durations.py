@@ -28,7 +28,7 @@ class DurationError(ValueError):
     """A text that is no duration; the message is Go's."""
 
 
-def _quote(text: str) -> str:
+def quoted(text: str) -> str:
     """The time package's own quoting: bytes outside printable ASCII as ``\\xNN``."""
     return '"' + "".join(_escaped(byte) for byte in text.encode("utf-8", "surrogatepass")) + '"'
 
@@ -48,7 +48,7 @@ def parse_duration(text: str) -> int:
         rest = rest[1:]
     if rest == "0":
         return 0
-    invalid = DurationError(f"time: invalid duration {_quote(text)}")
+    invalid = DurationError(f"time: invalid duration {quoted(text)}")
     if not rest:
         raise invalid
     total = 0
@@ -63,9 +63,9 @@ def parse_duration(text: str) -> int:
         unit = _UNIT.match(rest)
         name = unit[0] if unit is not None else ""
         if not name:
-            raise DurationError(f"time: missing unit in duration {_quote(text)}")
+            raise DurationError(f"time: missing unit in duration {quoted(text)}")
         if name not in _UNITS:
-            raise DurationError(f"time: unknown unit {_quote(name)} in duration {_quote(text)}")
+            raise DurationError(f"time: unknown unit {quoted(name)} in duration {quoted(text)}")
         rest = rest[len(name) :]
         scale = _UNITS[name]
         total += whole * scale + _fraction(number[3] or "", scale)

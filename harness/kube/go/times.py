@@ -1,10 +1,13 @@
-"""Times as Go's time.Parse reads them."""
+"""Times as Go's time.Parse reads them (time/format.go)."""
 
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+
+from harness.kube.go.durations import quoted
 
 __all__ = ["parse_rfc3339"]
 
@@ -16,40 +19,64 @@ _ELEMENTS = (
     ("-", "-"),
     ("02", r"\d{2}"),
     ("T", "T"),
-    ("15", r"\d{2}"),
+    ("15", r"\d{1,2}"),
     (":", ":"),
     ("04", r"\d{2}"),
     (":", ":"),
-    ("05", r"\d{2}(?:[.,]\d+)?"),
-    ("Z07:00", r"Z|[+-]\d{2}:\d{2}"),
+    ("05", r"\d{2}"),
 )
-_LIMITS = (("month", 12), ("day", 31), ("hour", 23), ("minute", 59), ("second", 59))
+_LIMITS = {"01": ("month", 1, 12), "15": ("hour", 0, 23), "04": ("minute", 0, 59), "05": ("second", 0, 59)}
+_FRACTION = re.compile(r"[.,](\d+)", re.ASCII)
+_ZONE = re.compile(r"Z|([+-])(\d{2}):(\d{2})", re.ASCII)
 
 
 @lru_cache(maxsize=1024)
 def parse_rfc3339(text: str) -> datetime:
-    """The moment that a text in Go's layout time.RFC3339 names. Raises ValueError in Go's words (time/format.go)."""
-    parts: list[str] = []
+    """The moment that a text in Go's layout time.RFC3339 names. Raises ValueError in Go's words.
+
+    Microseconds are counted, and Python's years: what is before or after them is the first moment or the last.
+    """
+
+    def wrong(what: str) -> ValueError:
+        return ValueError(f"parsing time {quoted(text)}{what}")
+
+    def unreadable(element: str) -> ValueError:
+        return wrong(f' as "{_LAYOUT}": cannot parse {quoted(rest)} as "{element}"')
+
+    numbers: list[int] = []
     rest = text
     for element, pattern in _ELEMENTS:
         found = re.match(pattern, rest, re.ASCII)
         if found is None:
-            raise ValueError(f'parsing time "{text}" as "{_LAYOUT}": cannot parse "{rest}" as "{element}"')
-        parts.append(found.group())
+            raise unreadable(element)
         rest = rest[found.end() :]
+        if not found.group().isdigit():
+            continue
+        numbers.append(int(found.group()))
+        name, least, most = _LIMITS.get(element, ("", 0, numbers[-1]))
+        if not least <= numbers[-1] <= most:
+            raise wrong(f": {name} out of range")
+    year, month, day, hour, minute, second = numbers
+    microseconds = 0
+    if (fraction := _FRACTION.match(rest)) is not None:
+        microseconds = int(fraction[1][:6].ljust(6, "0"))
+        rest = rest[fraction.end() :]
+    zone = _ZONE.match(rest)
+    if zone is None:
+        raise unreadable("Z07:00")
+    hours, minutes = int(zone[2] or 0), int(zone[3] or 0)
+    # "some people do write offsets of 24 hours or 60 minutes"
+    for name, value, most in (("hour", hours, 24), ("minute", minutes, 60)):
+        if value > most:
+            raise wrong(f": time zone offset {name} out of range")
+    rest = rest[zone.end() :]
     if rest:
-        raise ValueError(f'parsing time "{text}": extra text: "{rest}"')
-    year, month, day, hour, minute = (int(parts[index]) for index in (0, 2, 4, 6, 8))
-    seconds = float(parts[10].replace(",", "."))
-    for (name, most), value in zip(_LIMITS, (month, day, hour, minute, int(seconds)), strict=True):
-        if value > most or (value < 1 and name in ("month", "day")):
-            raise ValueError(f'parsing time "{text}": {name} out of range')
+        raise wrong(f": extra text: {quoted(rest)}")
+    if not 1 <= day <= monthrange(year, month)[1]:
+        raise wrong(": day out of range")
+    offset = timedelta(hours=hours, minutes=minutes)
     try:
-        moment = datetime(year, month, day, hour, minute, tzinfo=UTC) + timedelta(seconds=seconds)
-    except ValueError:
-        raise ValueError(f'parsing time "{text}": day out of range') from None
-    zone = parts[11]
-    if zone == "Z":
-        return moment
-    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:]))
-    return moment - offset if zone[0] == "+" else moment + offset
+        moment = datetime(year, month, day, hour, minute, second, microseconds, UTC)
+        return moment + offset if zone[1] == "-" else moment - offset
+    except (ValueError, OverflowError):
+        return (datetime.min if year < 2 else datetime.max).replace(tzinfo=UTC)
