@@ -31,7 +31,7 @@ UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
 _TAINTS_HIDDEN = Version(1, 34, 2)
 """From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
 
-_DEVICES = Version(1, 34)
+_DEVICES = (1, 34)
 """From this version on the plugin for claims of devices has its say when a pod could preempt others."""
 
 _LEFT_OUT = Version(1, 33)
@@ -60,10 +60,10 @@ class Unschedulable:
         first = f"0/{count} nodes are available: {self.problem or _histogram(reasons)}."
         if isinstance(self.preemption, Preemption):
             return first
-        if self.problem and self.version >= _DEVICES:
+        if self.problem and self.version.line >= _DEVICES:
             # the plugin for claims of devices misses what it would have prepared, and says no more than that
             return f"{first} not found"
-        claims = "no new claims to deallocate, " if self.version >= _DEVICES else ""
+        claims = "no new claims to deallocate, " if self.version.line >= _DEVICES else ""
         if self.preemption.sentence:
             return f"{first} {claims}preemption: {self.preemption.sentence}"
         helped = self.preemption.reasons or ((NOT_HELPFUL,),) * count
