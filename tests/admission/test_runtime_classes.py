@@ -140,5 +140,5 @@ def test_what_is_wrong_with_a_class(made: dict[str, Any], fields: list[str]) -> 
     [("kata", "kata", False), ("kata", "runc", True), ("", "", False), ("", "kata", True)],
 )
 def test_of_a_change_only_the_handler_is_looked_at(before: str, after: str, refused: bool) -> None:
-    old, new = {"handler": before}, {"handler": after, **of({"cpu": "-1"}), **{"handler": after}}
+    old, new = {"handler": before}, {**of({"cpu": "-1"}), "handler": after}
     assert [each.field for each in runtime_class_errors(new, old)] == (["handler"] if refused else [])
