@@ -188,6 +188,8 @@ FULL = {"cpu": "1", "memory": "1Gi"}
     [
         ({}, {}, "BestEffort"),
         ({"requests": {"example.com/a": "1"}, "limits": {"example.com/a": "1"}}, {}, "BestEffort"),
+        ({"requests": {"cpu": "0", "memory": "0"}}, {"limits": {"cpu": "0"}}, "BestEffort"),  # nothing is nothing
+        ({"limits": {**FULL, "memory": "0"}}, {"limits": FULL}, "Burstable"),
         ({"requests": {"cpu": "1"}}, {}, "Burstable"),
         ({}, {"limits": {"memory": "1Gi"}}, "Burstable"),
         ({"limits": FULL}, {}, "Burstable"),
@@ -202,6 +204,26 @@ def test_the_quality_of_service(first: Object, second: Object, quality: str) -> 
         spec = {"containers": [container(resources=each) for each in containers]}
         made = pod(**spec, initContainers=[container(resources=each) for each in init])
         assert default_pod(made, no_class, NEWEST)["status"]["qosClass"] == quality
+
+
+@pytest.mark.parametrize(
+    ("kubernetes", "whole", "quality"),
+    [
+        ((1, 33), {"limits": FULL}, "Burstable"),
+        ((1, 34), {"limits": FULL}, "Burstable"),  # its containers ask for less
+        ((1, 34), {"limits": FULL, "requests": FULL}, "Guaranteed"),
+        ((1, 34), {"limits": FULL, "requests": {"cpu": "500m"}}, "Burstable"),
+        ((1, 34), {"limits": {"cpu": "1"}}, "Burstable"),
+        ((1, 34), {"requests": {"cpu": "1"}}, "Burstable"),
+        ((1, 34), {"requests": {"cpu": "0"}}, "BestEffort"),
+        ((1, 34), {}, "BestEffort"),
+    ],
+)
+def test_a_pod_that_asks_as_a_whole_is_judged_as_a_whole(
+    kubernetes: tuple[int, int], whole: Object, quality: str
+) -> None:
+    made = pod(containers=[container(resources={"requests": {"cpu": "500m", "memory": "1Gi"}})], resources=whole)
+    assert default_pod(made, no_class, kubernetes)["status"]["qosClass"] == quality
 
 
 @pytest.mark.parametrize(
