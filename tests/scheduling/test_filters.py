@@ -14,9 +14,11 @@ from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.filters import Failure, Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import host_ports
-from harness.kube.scheduling.preemption import Futile
+from harness.kube.scheduling.preemption import Futile, Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule, scores
+from harness.kube.scheduling.standing import Standings
 from harness.kube.scheduling.taints import same_taint, same_toleration, taint_text, tolerates, untolerated
+from harness.kube.scheduling.volume_binding import PodVolumes
 from harness.testing import node, pod, requirement
 
 Object = dict[str, Any]
@@ -62,18 +64,49 @@ def listening(**port: Any) -> Object:
     [
         ({}, {}, False),
         ({}, {"hostPort": 81}, True),
+        ({}, {"protocol": "TCP"}, False),
         ({"protocol": "TCP"}, {"protocol": "UDP"}, True),
         ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.2"}, True),
         ({"hostIP": "10.0.0.1"}, {"hostIP": "10.0.0.1"}, False),
         ({"hostIP": "10.0.0.1"}, {}, False),
         ({}, {"hostIP": "10.0.0.1"}, False),
+        ({"hostIP": "::"}, {"hostIP": "10.0.0.1"}, True),
+        ({"hostIP": "fd00::1"}, {"hostIP": "fd00:0::1"}, True),  # texts are compared
         ({"hostPort": 0}, {"hostPort": 0}, True),
     ],
 )
 def test_host_ports(mine: Object, theirs: Object, free: bool) -> None:
+    """k8s.io/kube-scheduler framework/types.go HostPortInfo."""
     found = failure(listening(**mine), node("a"), listening(**theirs))
     said = ("node(s) didn't have free ports for the requested pod ports",)
     assert found == (None if free else Failure("a", said, False))
+
+
+@pytest.mark.parametrize(
+    ("version", "known"), [("1.33.5", False), ("1.33.6", True), ("1.34.0", True), ("1.36.3", True)]
+)
+@pytest.mark.parametrize("sidecar", [True, False])
+def test_ports_of_sidecars_are_known_since_1_33_6(version: str, known: bool, sidecar: bool) -> None:
+    """kubernetes #132040, #133390; Karpenter does not look at them."""
+    ports = [{"containerPort": 80, "hostPort": 80}]
+    beside = {"name": "s", "image": "i", "ports": ports, **({"restartPolicy": "Always"} if sidecar else {})}
+    with_sidecar, plain = pod("p", initContainers=[beside]), listening()
+    for asking, there in ((with_sidecar, plain), (plain, with_sidecar), (with_sidecar, with_sidecar)):
+        found = schedule(asking, [NodeInfo(node("a"), [there])], version=Version.of(version))
+        assert isinstance(found, Unschedulable) is (known and sidecar)
+        standing = Standings().of("p", asking, infos := {"a": NodeInfo(node("a"), [there])}, Version.of(version))
+        assert isinstance(standing.verdict(infos, min), Unschedulable) is (known and sidecar)
+    low, high = (
+        {**with_sidecar, "metadata": {"name": "low", "uid": "low"}},
+        pod("high", priority=5, initContainers=[beside]),
+    )
+    found = schedule(high, [NodeInfo(node("a", pods="1"), [low])], version=Version.of(version))
+    assert isinstance(found, Unschedulable)
+    assert isinstance(found.preemption, Preemption)
+    promised = {**pod("promised", "", "", priority=5, initContainers=[beside]), "metadata": {"name": "x", "uid": "x"}}
+    found = schedule(high, [NodeInfo(node("a"))], version=Version.of(version), nominated={"a": [promised]})
+    assert isinstance(found, Unschedulable) is (known and sidecar)
+    assert host_ports(with_sidecar) == ()
 
 
 @pytest.mark.parametrize(
@@ -92,6 +125,15 @@ def test_addresses_as_karpenter_reads_them(mine: str, theirs: str, conflict: boo
     """core pkg/scheduling/hostportusage.go."""
     (first,), (second,) = host_ports(listening(hostIP=mine)), host_ports(listening(hostIP=theirs))
     assert first.conflicts(second) is second.conflicts(first) is conflict
+
+
+def test_volumes_that_are_elsewhere() -> None:
+    terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement("kubernetes.io/hostname", "b")]}]}
+    volume = {"metadata": {"name": "v"}, "spec": {"nodeAffinity": {"required": terms}}}
+    asking, here, there = pod(), NodeInfo(node("a")), NodeInfo(node("b"))
+    filters = Filters.of(asking, [here, there], PodVolumes(None, (volume,)))
+    assert filters.failure(here) == Failure("a", ("node(s) didn't match PersistentVolume's node affinity",), True)
+    assert filters.failure(there) is None
 
 
 @pytest.mark.parametrize(

@@ -108,11 +108,11 @@ def schedule(
     if volumes is not None and volumes.problem is not None:
         failures = tuple(Failure(info.name, (), True) for info in nodes)
         return Unschedulable(failures, version, volumes.problem, _futile(pod))
-    filters = Filters.of(pod, nodes, volumes, namespaces)
+    filters = Filters.of(pod, nodes, volumes, namespaces, version)
 
     def failure(index: int, info: NodeInfo) -> Failure | None:
         others = (nominated or {}).get(info.name)
-        found = beside(pod, index, nodes, others, volumes, namespaces) if others else None
+        found = beside(pod, index, nodes, others, volumes, namespaces, version) if others else None
         return found or filters.failure(info)
 
     # most nodes are full, and nobody asks for the whole reason where another one takes the pod
@@ -121,7 +121,7 @@ def schedule(
     ]
     if not fitting:
         found = [each for index, info in enumerate(nodes) if (each := failure(index, info)) is not None]
-        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces, nominated or {})
+        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces, nominated or {}, version)
         return Unschedulable(tuple(found), version, preemption=preemption)
     if len(fitting) == 1:
         return fitting[0].name
