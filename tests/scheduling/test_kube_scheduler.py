@@ -235,6 +235,17 @@ def test_what_a_node_does_not_have_is_not_judged(allocatable: dict[str, str], sc
     assert allocation(load_of_incoming(pod("asking", "", "")), bare, KNOWN[1]) == score
 
 
+@pytest.mark.parametrize(
+    ("version", "balanced"),
+    [(Version(1, 32, 9), 100 - 20), (Version(1, 33), 0), (Version(1, 35), 0), (Version(1, 36), 0)],
+)
+def test_a_pod_that_requests_nothing_is_not_judged_by_balance_since_1_33(version: Version, balanced: int) -> None:
+    """noderesources/balanced_allocation.go PreScore (kubernetes #129138)."""
+    there = NodeInfo(node("a", "1", "1000Mi"), [pod("there", "700m", "300Mi")])
+    least = (20 + 50) // 2  # 800m and 500Mi are taken with what is assumed of the pod
+    assert allocation(load_of_incoming(pod("asking", "", "")), there, version) == least + balanced
+
+
 @pytest.mark.parametrize("version", [Version(1, 35), KNOWN[-1]])
 def test_one_resource_is_balanced_by_itself(version: Version) -> None:
     """noderesources/balanced_allocation.go: a single fraction has no deviation."""
