@@ -52,7 +52,7 @@ class _Ranked:
         is_ready = found is not None and found.get("status") == "True"
         since = str(found.get("lastTransitionTime") or "") if found is not None and is_ready else ""
         cost = parse_int(annotations_of(pod).get(DELETION_COST) or "0") or 0
-        phase = _PHASES.get(str(status_of(pod).get("phase") or "Pending"), 2)
+        phase = _PHASES.get(status_of(pod).get("phase", ""), 0)
         standing = bool(spec_of(pod).get("nodeName")), phase, is_ready, cost, -together
         age = _doublings(str(metadata_of(pod).get("creationTimestamp") or ""), now)
         return _Ranked(pod, standing, since, _doublings(since, now), _restarts(pod), age)

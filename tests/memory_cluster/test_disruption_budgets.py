@@ -64,6 +64,31 @@ def test_pods_of_a_deployment(spec: Object, expected: tuple[int, int, int]) -> N
     assert counted(spec, pods(4, REPLICAS), DEPLOYMENT, REPLICAS) == expected
 
 
+@pytest.mark.parametrize(
+    ("replicas", "spec", "expected"),
+    [
+        (None, {"maxUnavailable": 1}, (1, 0, 1)),
+        (0, {"maxUnavailable": 1}, (0, 0, 0)),
+        (200, {"minAvailable": "100%"}, (200, 200, 0)),
+        (200, {"minAvailable": "1%"}, (200, 2, 0)),
+        (201, {"minAvailable": "1%"}, (201, 3, 0)),
+        (3, {"maxUnavailable": "1%"}, (3, 2, 0)),
+        (3, {"minAvailable": "0%"}, (3, 0, 1)),
+    ],
+)
+def test_shares_are_of_the_scale_and_rounded_up(
+    replicas: int | None, spec: Object, expected: tuple[int, int, int]
+) -> None:
+    """intstr.GetScaledValueFromIntOrPercent; a scale that is not said is 1."""
+    only = owner("Deployment", replicas)
+    assert counted(spec, pods(1, only), only) == expected
+
+
+def test_a_single_pod_may_go_where_none_has_to_stay() -> None:
+    assert counted({"minAvailable": 0}, pods(1)) == (1, 0, 1)
+    assert counted({"minAvailable": 0}, []) == (0, 0, 0)
+
+
 def test_what_is_wanted_counts_and_not_the_pods_there_are() -> None:
     """One is going and its successor is ready already: another may go."""
     chosen = [*pods(4, REPLICAS), *pods(1, REPLICAS, deletionTimestamp="2026-01-01T00:00:00Z")]

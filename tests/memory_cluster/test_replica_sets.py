@@ -48,6 +48,13 @@ def pod_on(
     return {**made, "status": status}
 
 
+def nothing_known(node: str) -> dict[str, Any]:
+    """A pod of whose containers the kubelet has said nothing."""
+    made = pod_on("nothing known", node)
+    del made["status"]["containerStatuses"]
+    return made
+
+
 def ago(hours: float) -> str:
     return (NOW - timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -72,6 +79,11 @@ def ago(hours: float) -> str:
         ),
         ([pod_on("never", "a", sidecar=0), pod_on("sidecar", "b", sidecar=2)], "sidecar"),
         ([pod_on("sidecar", "a", restarts=1, sidecar=9), pod_on("own", "b", restarts=2, sidecar=0)], "own"),
+        ([pod_on("restarted", "a", hours=9, since=1, restarts=1), nothing_known("b")], "restarted"),
+        ([pod_on("restarted", "a", hours=9, since=1, sidecar=1), nothing_known("b")], "restarted"),
+        ([pod_on("p", ready=False, cost="-5"), pod_on("q", "b", ready=False, phase="Unknown")], "q"),
+        ([pod_on("p", phase="Unknown", cost="-5"), pod_on("q", "b", phase="Pending", ready=False)], "q"),
+        ([pod_on("p", ready=False, phase="Unknown", cost="-5"), pod_on("q", "b", ready=False, phase="")], "q"),
         ([pod_on("p", "a", ready=False, hours=9), pod_on("q", "b", ready=False)], "q"),
         ([pod_on("p", "a", ready=False, hours=9, since=1), pod_on("q", "b", ready=False, hours=2, since=2)], "q"),
         ([pod_on("younger", cost="1"), pod_on("older", "b", hours=9)], "older"),
@@ -93,6 +105,11 @@ def ago(hours: float) -> str:
         "a-restart-of-a-sidecar-before-age",
         "restarts-of-a-sidecar",
         "restarts-of-containers-first",
+        "a-restart-before-none-known",
+        "a-restart-of-a-sidecar-before-none-known",
+        "unknown-before-running",
+        "pending-before-unknown",
+        "no-phase-before-unknown",
         "age-of-pods-that-are-not-ready",
         "age-of-pods-that-are-not-ready-whatever-the-condition-says",
         "no-cost-is-less-than-one",
@@ -195,12 +212,14 @@ def test_pods_that_end_already_are_not_deleted_again() -> None:
     assert replica_set(owner, [going, pod_on("stays")], (), NOW).delete == ()
 
 
-@pytest.mark.parametrize(("older", "younger", "gone"), [(1.6, 1.3, {"older", "younger"}), (9.9, 9.5, {"younger"})])
+@pytest.mark.parametrize(
+    ("older", "younger", "gone"), [(1.6, 1.3, {"older", "younger"}), (35185 / 3600, 35184 / 3600, {"younger"})]
+)
 @pytest.mark.parametrize("ready", [True, False])
 def test_of_pods_that_are_about_as_long_ready_or_as_old_any_may_go(
     ready: bool, older: float, younger: float, gone: set[str]
 ) -> None:
-    """controller_utils.go logarithmicRankDiff: the whole part of the logarithm of nanoseconds, of which 2^45 are 9.77 hours."""
+    """controller_utils.go logarithmicRankDiff: the whole part of the logarithm of nanoseconds, of which 2^45 are 35184.4 s."""
     found: set[str] = set()
     meta = {"name": "web", "uid": "web"}
     owner = {"kind": "ReplicaSet", "metadata": meta, "spec": {"replicas": 1}}

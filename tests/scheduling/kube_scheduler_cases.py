@@ -282,7 +282,7 @@ def answer(asked: Json, version: Version) -> Json:
         for node in asked["nodes"]
     ]
     pod = asked["pod"]
-    filters = Filters.of(pod, infos, PodVolumes.of(pod, find), asked["namespaces"])
+    filters = Filters.of(pod, infos, PodVolumes.of(pod, find), asked["namespaces"], version)
     failures = {info.name: filters.failure(info) for info in infos}
     fitting = [info for info in infos if failures[info.name] is None]
     siblings = sibling_selector(pod, asked["services"], find)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import log
 from typing import Any
 
 import pytest
@@ -15,7 +16,14 @@ from harness.kube.scheduling.loads import load_of_incoming
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule, scores
 from harness.kube.scheduling.scores import allocation
-from harness.kube.scheduling.soft_spread import Neighbours, SoftSpread, sibling_selector
+from harness.kube.scheduling.soft_spread import (
+    Neighbours,
+    Place,
+    SoftSpread,
+    _rounded,
+    owner_selector,
+    sibling_selector,
+)
 from harness.testing import deployment, node, nodeclass, nodepool, pod
 from harness.world import World
 from tests.scheduling.kube_scheduler_cases import answer, recorded
@@ -136,6 +144,87 @@ def test_siblings_where_a_pod_may_not_run_do_not_count_in_its_zone() -> None:
     assert spread.count(infos[0]) == counted.counts(places[:1], 1)[0] == (3 - 1) + (5 - 1)  # nobody, and maxSkew - 1
 
 
+def test_siblings_are_counted_anew_when_a_node_changes_or_goes() -> None:
+    asking, counted = running("asking"), Neighbours(running("asking"), WEB)
+    assert counted.count("a", info("a", running("one"), running("two"))) == Place(2, "1")
+    assert counted.count("b", info("b", running("three"), zone="2")) == Place(1, "2")
+    without = {**node("c"), "metadata": {"name": "c", "labels": {}}}
+    assert counted.count("c", NodeInfo(without, [running("four")])) == Place(None, None)
+    places = [Place(2, "1"), Place(1, "2"), Place(None, None)]
+    # three hosts and zones, weight ln(3 + 2) each: 2 and 2, 1 and 1; maxSkew - 1 is 2 and 4; where there is no label nothing counts
+    assert counted.counts(places, 3) == [round(4 * log(5)) + 6, round(2 * log(5)) + 6, 0]
+    assert counted.count("a", info("a", running("one"), zone="2")) == Place(1, "2")
+    assert counted.counts([Place(1, "1"), Place(1, "2")], 2) == [round(log(4)) + 6, round(log(4) + 2 * log(4)) + 6]
+    assert counted.count("b", None) == Place()
+    assert counted.count("b", None) == Place()
+    assert counted.counts([Place(1, "2")], 1) == [round(log(3) + log(3)) + 6]
+    assert SoftSpread.of(asking, [], [], None) is None
+
+
+@pytest.mark.parametrize(("here", "said"), [(0, 6), (1, 9), (2, 11)])
+def test_a_half_is_rounded_up(here: int, said: int) -> None:
+    """math.Round, not to the even one."""
+    assert _rounded(here * 2.5 + 6) == said
+
+
+CONSTRAINT = {"topologyKey": ZONE, "maxSkew": 1, "labelSelector": {"matchLabels": {"app": "web"}}}
+
+
+@pytest.mark.parametrize(
+    ("constraints", "counts"),
+    [
+        # zones: 2 in zone 1, 1 in zone 2, weight ln(2 + 2)
+        ([{**CONSTRAINT, "whenUnsatisfiable": "ScheduleAnyway"}], [round(2 * log(4)), round(log(4))]),
+        (
+            [{**CONSTRAINT, "maxSkew": 3, "whenUnsatisfiable": "ScheduleAnyway"}],
+            [round(2 * log(4) + 2), round(log(4) + 2)],
+        ),
+        ([{**CONSTRAINT, "whenUnsatisfiable": "DoNotSchedule"}], None),
+        (
+            [{**CONSTRAINT, "topologyKey": HOSTNAME, "whenUnsatisfiable": "ScheduleAnyway"}],
+            [round(2 * log(4)), round(log(4))],
+        ),
+        (
+            [{**CONSTRAINT, "topologyKey": key, "whenUnsatisfiable": "ScheduleAnyway"} for key in (ZONE, "rack")],
+            [None, None],
+        ),
+    ],
+)
+def test_constraints_that_a_pod_can_do_without(
+    constraints: list[dict[str, Any]], counts: list[int | None] | None
+) -> None:
+    """podtopologyspread/scoring.go Score, scoreForCount: count * log(size + 2) + maxSkew - 1."""
+    infos = [info("a", running("one"), running("two")), info("b", running("three"), zone="2")]
+    asking = running("asking", topologySpreadConstraints=constraints)
+    spread = SoftSpread.of(asking, infos, infos, WEB)
+    assert (spread and [spread.count(each) for each in infos]) == counts
+
+
+@pytest.mark.parametrize(
+    ("reference", "found", "said"),
+    [
+        (("apps/v1", "ReplicaSet"), {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, {"matchLabels": {"a": "b"}}),
+        (("apps/v1", "ReplicaSet"), {"spec": {}}, None),
+        (("apps/v1", "ReplicaSet"), None, None),
+        (("v1", "ReplicationController"), {"spec": {"selector": {"a": "b"}}}, {"matchLabels": {"a": "b"}}),
+        (("v1", "ReplicationController"), None, None),
+        (("example.com/v1", "ReplicaSet"), {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, None),
+        (("batch/v1", "Job"), {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, None),
+        (None, {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, None),
+    ],
+)
+def test_the_selector_of_a_controller(
+    reference: tuple[str, str] | None, found: dict[str, Any] | None, said: dict[str, Any] | None
+) -> None:
+    """plugins/helper/spread.go DefaultSelector knows these three."""
+    asking = running("asking")
+    if reference is not None:
+        version, kind = reference
+        owner = {"apiVersion": version, "kind": kind, "name": "o", "uid": "o", "controller": True}
+        asking["metadata"]["ownerReferences"] = [owner]
+    assert owner_selector(asking, lambda *_: found) == said
+
+
 @pytest.mark.parametrize(
     ("allocatable", "score"),
     [({}, 0), ({"memory": "400Mi"}, 50), ({"cpu": "400m"}, 75), ({"cpu": "400m", "memory": "400Mi"}, 62)],
@@ -144,6 +233,17 @@ def test_what_a_node_does_not_have_is_not_judged(allocatable: dict[str, str], sc
     """Of a container that requests nothing 100m and 200Mi are assumed (noderesources/least_allocated.go)."""
     bare = NodeInfo({"metadata": {"name": "a"}, "status": {"allocatable": allocatable}})
     assert allocation(load_of_incoming(pod("asking", "", "")), bare, KNOWN[1]) == score
+
+
+@pytest.mark.parametrize(
+    ("version", "balanced"),
+    [(Version(1, 32, 9), 100 - 20), (Version(1, 33), 0), (Version(1, 35), 0), (Version(1, 36), 0)],
+)
+def test_a_pod_that_requests_nothing_is_not_judged_by_balance_since_1_33(version: Version, balanced: int) -> None:
+    """noderesources/balanced_allocation.go PreScore (kubernetes #129138)."""
+    there = NodeInfo(node("a", "1", "1000Mi"), [pod("there", "700m", "300Mi")])
+    least = (20 + 50) // 2  # 800m and 500Mi are taken with what is assumed of the pod
+    assert allocation(load_of_incoming(pod("asking", "", "")), there, version) == least + balanced
 
 
 @pytest.mark.parametrize("version", [Version(1, 35), KNOWN[-1]])

@@ -125,7 +125,7 @@ NODES: list[tuple[str, list[Object], list[Object], str]] = [
     (
         "many of the least",
         [low("x", priority=5), low("y", priority=5)],
-        [low("z", priority=5), low("u", "500m", priority=LEAST), low("v", "500m", priority=LEAST)],
+        [low("z", priority=5), *(low(name, "300m", priority=LEAST) for name in "tuv")],
         "b",
     ),
     ("the latest start", [low("x", "2", hour=1)], [low("y", "2", hour=2)], "b"),

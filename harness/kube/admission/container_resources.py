@@ -7,12 +7,14 @@ from typing import Any
 
 from harness.kube.admission.places import Place
 from harness.kube.api.field_errors import FieldError
-from harness.kube.api.quantity import NANO, Quantity
+from harness.kube.api.quantity import NANO, Quantity, QuantityError
 
 __all__ = ["resources_errors"]
 
 Part = Mapping[str, Any]
 _OF_NAMESPACES = frozenset({"configmaps", "persistentvolumeclaims", "pods", "secrets", "services", "storage"})
+
+_HUGE_PAGES = "hugepages-"
 
 
 def _plain(resources: Part) -> bool:
@@ -44,20 +46,39 @@ def resources_errors(resources: Part, at: Place) -> Iterator[FieldError]:
             yield place.invalid(str(asked), f"must be equal to {name} limit of {limit}")
         elif asked > limit:
             yield place.invalid(str(asked), f"must be less than or equal to {name} limit of {limit}")
+    named = {*limits, *(resources.get("requests") or ())}
+    if any(map(_is_huge_page, named)) and named.isdisjoint(("cpu", "memory")):
+        yield at.forbidden("HugePages require cpu or memory")
 
 
 def _quantity(name: str, amount: Any, at: Place) -> Iterator[FieldError]:
-    if "/" not in name and name not in ("cpu", "memory", "ephemeral-storage") and not name.startswith("hugepages-"):
+    if "/" not in name and name not in ("cpu", "memory", "ephemeral-storage") and not _is_huge_page(name):
         if name not in _OF_NAMESPACES:
             yield at.invalid(name, "must be a standard resource type or fully qualified")
         yield at.invalid(name, "must be a standard resource for containers")
     quantity = Quantity.parse(amount)
     if quantity.negative:
         yield at.invalid(str(quantity), "must be greater than or equal to 0")
-    if not _overcommits(name) and not name.startswith("hugepages-") and quantity.nano % NANO:
+    if _is_huge_page(name):
+        if not _divisible(quantity, name.removeprefix(_HUGE_PAGES)):
+            yield at.invalid(str(quantity), f"{quantity} is not positive integer multiple of {name}")
+    elif not _overcommits(name) and quantity.nano % NANO:
         yield at.invalid(str(quantity), "must be an integer")
+
+
+def _is_huge_page(name: str) -> bool:
+    return name.startswith(_HUGE_PAGES)
+
+
+def _divisible(quantity: Quantity, size: str) -> bool:
+    """Whether that are whole pages of this size (IsHugePageResourceValueDivisible)."""
+    try:
+        page = Quantity.parse(size)
+    except QuantityError:
+        return False
+    return page.nano > 0 and page.nano % NANO == 0 and quantity.value() % page.value() == 0
 
 
 def _overcommits(name: str) -> bool:
     """Whether less may be requested than the limit: Kubernetes' own resources but huge pages."""
-    return not name.startswith("hugepages-") and ("/" not in name or "kubernetes.io/" in name)
+    return not _is_huge_page(name) and ("/" not in name or "kubernetes.io/" in name)

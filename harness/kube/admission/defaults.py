@@ -5,6 +5,7 @@ Sources: kubernetes pkg/apis/{core,apps,batch,storage}/v1/defaults.go, plugin/pk
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -31,7 +32,7 @@ def default_pod(
     """
     spec = _defaulted_spec(pod.get("spec") or {}, kubernetes)
     _prioritise(spec, class_of)
-    return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec)}}
+    return {**pod, "spec": spec, "status": {"phase": "Pending", "qosClass": _quality_of_service(spec, kubernetes)}}
 
 
 def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
@@ -110,22 +111,28 @@ def _prioritise(spec: dict[str, Any], class_of: Callable[[str], Mapping[str, Any
         spec[field] = value
 
 
-def _quality_of_service(spec: Mapping[str, Any]) -> str:
-    """pkg/apis/core/v1/helper/qos: Guaranteed when every container limits cpu and memory to what it requests."""
-    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
-    named = [
-        {
-            name: part
-            for name, part in ((each.get("resources") or {}).get(kind) or {}).items()
-            if name in ("cpu", "memory")
-        }
-        for each in containers
-        for kind in ("requests", "limits")
-    ]
-    if not any(named):
+def _quality_of_service(spec: Mapping[str, Any], kubernetes: tuple[int, int]) -> str:
+    """pkg/apis/core/v1/helper/qos ComputePodQOS: Guaranteed when every container limits cpu and memory to what it requests.
+
+    A pod that asks as a whole is judged as if it were one container.
+    """
+    whole = spec.get("resources") if kubernetes >= _POD_LEVEL_FROM else None
+    containers = [each.get("resources") or {} for field in _CONTAINERS for each in spec.get(field) or ()]
+    requests, limits, limited = Counter[str](), Counter[str](), True
+    for resources in containers if whole is None else [whole]:
+        own = _positive(resources.get("limits") or {})
+        limits += own
+        requests += _positive(resources.get("requests") or {})
+        limited = limited and len(own) == 2
+    if not requests and not limits:
         return "BestEffort"
-    pairs = zip(named[::2], named[1::2], strict=True)
-    return "Guaranteed" if all(len(limits) == 2 and requests == limits for requests, limits in pairs) else "Burstable"
+    return "Guaranteed" if limited and requests == limits else "Burstable"
+
+
+def _positive(resources: Mapping[str, Any]) -> Counter[str]:
+    """The amounts of cpu and memory that are more than nothing."""
+    amounts = {name: Quantity.parse(resources[name]).nano for name in ("cpu", "memory") if name in resources}
+    return +Counter(amounts)
 
 
 def _default_container(container: Mapping[str, Any], on_host: bool) -> Mapping[str, Any]:

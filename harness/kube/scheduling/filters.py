@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 from harness.kube.api.labels import UNSCHEDULABLE
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import Quantity
+from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.node_affinity import named_nodes, required_matches
+from harness.kube.scheduling.node_ports import KNOWS_SIDECARS, NodePort, node_ports, ports_of_sidecars
 from harness.kube.scheduling.placement import NodeInfo
-from harness.kube.scheduling.pods import HostPort, host_ports, pod_requests
+from harness.kube.scheduling.pods import pod_requests
 from harness.kube.scheduling.spreading import InterPodAffinity, TopologySpread
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
@@ -50,7 +52,8 @@ class Filters:
     pod: Object
     named: frozenset[str] | None
     requests: Mapping[str, Quantity]
-    ports: tuple[HostPort, ...]
+    ports: Sequence[NodePort]
+    knows_sidecars: bool
     tolerations: Sequence[Mapping[str, object]]
     restrictions: VolumeRestrictions | None
     volumes: PodVolumes | None
@@ -63,13 +66,19 @@ class Filters:
         nodes: Sequence[NodeInfo],
         volumes: PodVolumes | None = None,
         namespaces: Sequence[Object] = (),
+        version: Version = KNOWN[1],
     ) -> Filters:
-        """The filters of a pod over these nodes; ``namespaces`` are the cluster's Namespaces. Raises QuantityError."""
+        """The filters of a pod over these nodes; ``namespaces`` are the cluster's Namespaces, ``version`` is Kubernetes'.
+
+        Raises QuantityError.
+        """
+        knows_sidecars = version >= KNOWS_SIDECARS
         return Filters(
             pod,
             named_nodes(pod),
             pod_requests(pod),
-            host_ports(pod),
+            [*node_ports(pod), *(ports_of_sidecars(pod) if knows_sidecars else ())],
+            knows_sidecars,
             spec_of(pod).get("tolerations") or (),
             VolumeRestrictions.of(pod, nodes, volumes),
             volumes,
@@ -78,9 +87,9 @@ class Filters:
         )
 
     @staticmethod
-    def alone(pod: Object) -> Filters:
+    def alone(pod: Object, version: Version = KNOWN[1]) -> Filters:
         """The filters of a pod for which the pods of other nodes do not matter. Raises QuantityError."""
-        return Filters.of(pod, ())
+        return Filters.of(pod, (), version=version)
 
     def failure(self, info: NodeInfo) -> Failure | None:
         """Why this node cannot take the pod, None when it can."""
@@ -95,7 +104,7 @@ class Filters:
                 return Failure(info.name, (text,), True)
         if not required_matches(self.pod, info.node):
             return Failure(info.name, (NOT_SELECTED,), True)
-        if any(wanted.conflicts(taken) for wanted in self.ports for taken in info.ports):
+        if self.ports and self._clashes(info):
             return Failure(info.name, ("node(s) didn't have free ports for the requested pod ports",), False)
         short = info.insufficient(self.requests)
         if short:
@@ -113,6 +122,11 @@ class Filters:
 
     def _tolerates(self, taint: Mapping[str, str]) -> bool:
         return any(tolerates(each, taint) for each in self.tolerations)
+
+    def _clashes(self, info: NodeInfo) -> bool:
+        """Whether a pod there takes a port that this one wants."""
+        there = [*info.ports, *(info.ports_of_sidecars if self.knows_sidecars else ())]
+        return any(wanted.conflicts(taken) for wanted in self.ports for taken in there)
 
     def _never_fits(self, info: NodeInfo) -> bool:
         """Whether even the empty node is too small."""

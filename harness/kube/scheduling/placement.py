@@ -8,7 +8,8 @@ from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, s
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import parse_list
 from harness.kube.scheduling.loads import NOTHING, Load, amount, load_of
-from harness.kube.scheduling.pods import HostPort, affinity_terms, host_ports, is_terminal, pod_requests
+from harness.kube.scheduling.node_ports import NodePort, node_ports, ports_of_sidecars
+from harness.kube.scheduling.pods import affinity_terms, is_terminal, pod_requests
 
 _ZERO = Quantity.parse("0")
 
@@ -32,6 +33,7 @@ class NodeInfo:
         "node",
         "pods",
         "ports",
+        "ports_of_sidecars",
         "related",
         "repelling",
         "requested",
@@ -47,7 +49,8 @@ class NodeInfo:
         self.pods: list[Object] = []
         self.by_namespace: dict[str, list[Object]] = {}
         self.requested: dict[str, Quantity] = {}
-        self.ports: list[HostPort] = []
+        self.ports: list[NodePort] = []
+        self.ports_of_sidecars: list[NodePort] = []
         self._capacity: tuple[int, int] | None = None
         self._load: Load | None = None
         self.related: list[Object] = []
@@ -71,7 +74,8 @@ class NodeInfo:
         for name, quantity in pod_requests(pod).items():
             present = self.requested.get(name)
             self.requested[name] = quantity if present is None else present + quantity
-        self.ports.extend(host_ports(pod))
+        self.ports.extend(node_ports(pod))
+        self.ports_of_sidecars.extend(ports_of_sidecars(pod))
         if self._load is not None:
             self._load += load_of(pod)
         affinity = spec_of(pod).get("affinity")

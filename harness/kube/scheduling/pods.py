@@ -149,7 +149,7 @@ class HostPort:
 
 
 def host_ports(pod: Object) -> tuple[HostPort, ...]:
-    """The host ports of the pod's containers (init containers do not count)."""
+    """The host ports of the pod's containers as Karpenter reads them (init containers do not count)."""
     return tuple(
         [
             HostPort(_address(port.get("hostIP") or "0.0.0.0"), port["hostPort"], port.get("protocol") or "")

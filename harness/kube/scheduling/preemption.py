@@ -21,6 +21,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.selectors import Selector
+from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.filters import Failure, Filters
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.volume_binding import PodVolumes
@@ -82,11 +83,12 @@ def preempt(
     volumes: PodVolumes | None,
     namespaces: Sequence[Object] = (),
     promised: Mapping[str, Sequence[Object]] = MappingProxyType({}),
+    version: Version = KNOWN[1],
 ) -> Preemption | Futile:
     """Which pods leave which node for a pod that no node takes, or why none do.
 
     `failures` are those of the nodes, in their order, `namespaces` the cluster's Namespaces, `promised` the pods for which others are
-    to leave each node.
+    to leave each node, `version` Kubernetes'.
     """
     if spec_of(pod).get("preemptionPolicy") == "Never":
         return Futile(_NEVER)
@@ -104,7 +106,7 @@ def preempt(
             reasons.append((NOT_HELPFUL,))
             continue
         own = promised.get(nodes[index].name, ())
-        found = _on_node(pod, index, nodes, budgets, volumes, namespaces, own)
+        found = _on_node(pod, index, nodes, budgets, volumes, namespaces, own, version)
         if isinstance(found, _Candidate):
             candidates.append(found)
         else:
@@ -124,6 +126,7 @@ def _on_node(
     volumes: PodVolumes | None,
     namespaces: Sequence[Object],
     nominated: Sequence[Object],
+    version: Version,
 ) -> _Candidate | tuple[str, ...]:
     """The candidate with the fewest victims on this node, or the reasons why victims would not help."""
     info, priority = nodes[index], priority_of(pod)
@@ -134,8 +137,8 @@ def _on_node(
     def failure(gone: Sequence[Object]) -> Failure | None:
         left = info.without(gone)
         around = [*nodes[:index], left, *nodes[index + 1 :]]
-        found = beside(pod, index, around, nominated, volumes, namespaces)
-        return found or Filters.of(pod, around, volumes, namespaces).failure(left)
+        found = beside(pod, index, around, nominated, volumes, namespaces, version)
+        return found or Filters.of(pod, around, volumes, namespaces, version).failure(left)
 
     refused = failure(lower)
     if refused is not None:
@@ -159,6 +162,7 @@ def beside(
     nominated: Sequence[Object],
     volumes: PodVolumes | None,
     namespaces: Sequence[Object],
+    version: Version,
 ) -> Failure | None:
     """Why the node does not take the pod together with the nominated pods of no lower priority; None when it does."""
     priority = priority_of(pod)
@@ -167,7 +171,7 @@ def beside(
         return None
     crowded = nodes[index].with_also(others)
     around = [*nodes[:index], crowded, *nodes[index + 1 :]]
-    return Filters.of(pod, around, volumes, namespaces).failure(crowded)
+    return Filters.of(pod, around, volumes, namespaces, version).failure(crowded)
 
 
 def _by_budget(pods: Sequence[Object], budgets: Sequence[Object]) -> tuple[list[Object], list[Object]]:

@@ -31,6 +31,9 @@ UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
 _TAINTS_HIDDEN = Version(1, 34, 2)
 """From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
 
+_DEVICES = (1, 34)
+"""From this version on the plugin for claims of devices has its say when a pod could preempt others."""
+
 _LEFT_OUT = Version(1, 33)
 """From this version on nodes that a pod leaves out by their names are told apart (as in 1.33.6 to 1.37.0; older ones were not read)."""
 
@@ -57,10 +60,10 @@ class Unschedulable:
         first = f"0/{count} nodes are available: {self.problem or _histogram(reasons)}."
         if isinstance(self.preemption, Preemption):
             return first
-        if self.problem and self.version >= (1, 34):
+        if self.problem and self.version.line >= _DEVICES:
             # the plugin for claims of devices misses what it would have prepared, and says no more than that
             return f"{first} not found"
-        claims = "no new claims to deallocate, " if self.version >= (1, 34) else ""
+        claims = "no new claims to deallocate, " if self.version.line >= _DEVICES else ""
         if self.preemption.sentence:
             return f"{first} {claims}preemption: {self.preemption.sentence}"
         helped = self.preemption.reasons or ((NOT_HELPFUL,),) * count
@@ -105,11 +108,11 @@ def schedule(
     if volumes is not None and volumes.problem is not None:
         failures = tuple(Failure(info.name, (), True) for info in nodes)
         return Unschedulable(failures, version, volumes.problem, _futile(pod))
-    filters = Filters.of(pod, nodes, volumes, namespaces)
+    filters = Filters.of(pod, nodes, volumes, namespaces, version)
 
     def failure(index: int, info: NodeInfo) -> Failure | None:
         others = (nominated or {}).get(info.name)
-        found = beside(pod, index, nodes, others, volumes, namespaces) if others else None
+        found = beside(pod, index, nodes, others, volumes, namespaces, version) if others else None
         return found or filters.failure(info)
 
     # most nodes are full, and nobody asks for the whole reason where another one takes the pod
@@ -118,7 +121,7 @@ def schedule(
     ]
     if not fitting:
         found = [each for index, info in enumerate(nodes) if (each := failure(index, info)) is not None]
-        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces, nominated or {})
+        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces, nominated or {}, version)
         return Unschedulable(tuple(found), version, preemption=preemption)
     if len(fitting) == 1:
         return fitting[0].name

@@ -44,7 +44,7 @@ class Standing:
 
     def __init__(self, pod: Object, version: Version, siblings: Selector | None) -> None:
         self._pod, self._version, self._priority = pod, version, priority_of(pod)
-        self._asking, self._load = Filters.alone(pod), load_of_incoming(pod)
+        self._asking, self._load = Filters.alone(pod, version), load_of_incoming(pod)
         self._neighbours = Neighbours(pod, siblings) if siblings is not None else None
         self._failures: dict[str, Failure] = {}
         self._rows: dict[str, Row] = {}
@@ -67,7 +67,8 @@ class Standing:
             return self._refusal
         nodes = list(infos.values())
         failures = tuple(self._failures[name] for name in infos)
-        refusal = Unschedulable(failures, self._version, preemption=preempt(self._pod, nodes, failures, budgets, None))
+        preemption = preempt(self._pod, nodes, failures, budgets, None, version=self._version)
+        refusal = Unschedulable(failures, self._version, preemption=preemption)
         if not any(self._has_victims(info) for info in nodes):  # else budgets and the victims' age count as well
             self._refusal = refusal
         return refusal
