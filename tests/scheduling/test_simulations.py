@@ -11,6 +11,7 @@ import pytest
 from harness.karpenter.labels.core import MIN_VALUES_RELAXED
 from harness.karpenter.releases import ProviderRelease, provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, solve
+from harness.karpenter.scheduling.nodeclaims.model import alike
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.simulation import Simulations
 from tests.scheduling.test_since_core_1_15 import DISK, storage, with_disks
@@ -95,6 +96,28 @@ def test_pods_of_other_sizes_are_other_pods_to_foretell() -> None:
     assert told[0].key != told[1].key
 
 
+def test_several_nodes_that_leave_bring_all_their_pods() -> None:
+    moving = [(pod("a", on="n0"),), (pod("b", "2", on="n1"), pod("c", on="n1"))]
+    nodes = [node(name, "0") for name in ("n0", "n1")]
+    made = simulations([each for some in moving for each in some], nodes)
+    told = made.foretold(["n0", "n1"], moving, settled=False)
+    assert told is not None
+    assert told.tried == 3
+    made.learn(told, results := made.without(["n0", "n1"], [*moving[0], *moving[1]], settled=False))
+    assert sorted(len(each.pods) for each in results.nodeclaims) == [3]
+    alone = made.foretold(["n1"], [moving[1]], settled=False)
+    assert alone is not None
+    assert (alone.tried, alone.key != told.key) == (2, True)
+
+
+@pytest.mark.parametrize(("cpu", "counts"), [("100m", True), ("1", False)])
+def test_counting_is_of_pods_that_are_as_those_that_need_a_place_anyway(cpu: str, counts: bool) -> None:
+    moving = (pod("a", on="n0"),)
+    outlooks = simulations([pod("anyway", cpu), *moving], [node("n0", "0")]).counting(settled=False)
+    assert outlooks is not None
+    assert (outlooks.of(outlooks.asked(moving)) is not None) is counts
+
+
 def existing(
     memory: ClusterMemory, machine: Objects, *daemons: Mapping[str, Any], pods: Objects = (), **objects: Any
 ) -> SchedulingResults:
@@ -131,3 +154,84 @@ def test_only_a_nodeclaim_with_pods_says_whether_its_min_values_were_relaxed(rel
         for planned in (*made.provision().nodeclaims, made.static_nodeclaim(nodepool(replicas=1)))
     ]
     assert relaxed == [None if release == "1.4.0" else "false", None]
+
+
+@pytest.mark.parametrize(("disk", "takes"), [("x", 2), ("y", 1)])
+def test_volumes_of_pods_that_were_just_placed_count_on_their_node(disk: str, takes: int) -> None:
+    """Core ``scheduling/existingnode.go`` Add. Two pods share a disk, or a node that attaches one takes one of them."""
+    csinode = {"metadata": {"name": "n0"}, "spec": {"drivers": [{"name": DISK, "allocatable": {"count": 1}}]}}
+    pods = [with_disks("a", "x"), with_disks("b", disk)]
+    results = existing(ClusterMemory(), node("n0"), pods=pods, csinodes=[csinode], **storage("x", "y"))
+    assert [len(each) for each in results.existing.values()] == [takes]
+
+
+def test_a_pod_whose_disk_is_attached_goes_where_another_pod_of_that_size_was_refused() -> None:
+    csinode = {"metadata": {"name": "n0"}, "spec": {"drivers": [{"name": DISK, "allocatable": {"count": 1}}]}}
+    pods = [with_disks("runs", "x", on="n0"), with_disks("a", "y"), with_disks("b", "x")]
+    results = existing(ClusterMemory(), node("n0"), pods=pods, csinodes=[csinode], **storage("x", "y"))
+    assert [[each["metadata"]["name"] for each in placed] for placed in results.existing.values()] == [["b"]]
+
+
+def amounts(machine: Objects, **room: str) -> Objects:
+    """The machine with this room according to its Node; its NodeClaim knows more."""
+    made, claim = machine
+    status = {"capacity": room, "allocatable": room}
+    return [{**made, "status": status}, claim]
+
+
+@pytest.mark.parametrize(("most", "takes"), [("1", 0), ("2", 1), ("3", 2)])
+def test_a_node_takes_as_many_pods_as_its_kubelet_beside_those_that_run(most: str, takes: int) -> None:
+    machine = amounts(node("n0"), cpu="4", memory="16Gi", pods=most)
+    pods = [pod("runs", on="n0"), pod("a"), pod("b")]
+    results = existing(ClusterMemory(), machine, pods=pods)
+    assert [len(each) for each in results.existing.values()] == [takes] * bool(takes)
+
+
+@pytest.mark.parametrize("initialized", [False, True])
+def test_the_nodeclaim_completes_what_its_node_has_until_it_is_initialized(initialized: bool) -> None:
+    """Core ``pkg/controllers/state/statenode.go`` Allocatable: device plugins that start late."""
+    made, claim = amounts(node("n0"), cpu="0", memory="16Gi", pods="30")
+    if not initialized:
+        del made["metadata"]["labels"]["karpenter.sh/initialized"]
+    results = existing(ClusterMemory(), [made, claim], pods=[pod("a", "1")])
+    assert list(results.existing) == ([] if initialized else ["n0"])
+
+
+@pytest.mark.parametrize(("asked", "room"), [("0", True), ("1n", False)])
+def test_a_node_that_lacks_what_a_daemonset_asks_for_has_no_room_in_core_1_4(asked: str, room: bool) -> None:
+    daemons = [daemonset("d", "0", requests={"ephemeral-storage": asked})]
+    made, claim = node("n0")
+    snapshot = ClusterSnapshot([nodepool()], [pod("a")], [made], [claim], daemonsets=daemons)
+    results = solve(snapshot, {"default": SIZES}, release=provider("1.4.0"))
+    assert list(results.existing) == (["n0"] if room else [])
+
+
+@pytest.mark.parametrize(("release", "fits"), [("1.13.1", True), ("1.14.0", False)])
+def test_what_a_container_has_counts_while_it_is_resized_since_core_1_14(release: str, fits: bool) -> None:
+    """Core ``pkg/utils/resources/resources.go`` Ceiling."""
+    running = pod("runs", "1", on="n0")
+    running["status"]["containerStatuses"] = [{"name": "c", "resources": {"requests": {"cpu": "3"}}}]
+    made, claim = node("n0")
+    snapshot = ClusterSnapshot([nodepool()], [running, pod("a", "2")], [made], [claim])
+    results = solve(snapshot, {"default": SIZES}, release=provider(release))
+    assert list(results.existing) == (["n0"] if fits else [])
+
+
+@pytest.mark.parametrize(
+    ("change", "same"),
+    [
+        ({"status": {"conditions": []}}, True),
+        ({"metadata": {"name": "default", "uid": "uid-default", "resourceVersion": "2", "managedFields": []}}, True),
+        ({"metadata": {"name": "default", "uid": "uid-default", "annotations": {"a": "b"}}}, False),
+        ({"spec": {"weight": 1}}, False),
+    ],
+    ids=["status", "another write", "annotations", "spec"],
+)
+def test_a_nodepool_is_the_one_of_the_look_before_while_it_asks_for_the_same(
+    change: dict[str, Any], same: bool
+) -> None:
+    memory, before = ClusterMemory(), nodepool()
+    now = {**before, **change}
+    assert alike(before, now) is alike(now, before) is same
+    assert memory.nodepool(before) is before
+    assert memory.nodepool(now) is (before if same else now)
