@@ -96,6 +96,12 @@ def test_pods_of_other_sizes_are_other_pods_to_foretell() -> None:
     assert told[0].key != told[1].key
 
 
+def test_pods_are_foretold_where_no_node_is_left() -> None:
+    told = simulations().foretold(["gone"], [(pod("a", on="gone"),)], settled=False)
+    assert told is not None
+    assert (told.overflow, told.early) == (True, {})
+
+
 def test_several_nodes_that_leave_bring_all_their_pods() -> None:
     moving = [(pod("a", on="n0"),), (pod("b", "2", on="n1"), pod("c", on="n1"))]
     nodes = [node(name, "0") for name in ("n0", "n1")]
