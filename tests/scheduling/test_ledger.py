@@ -105,6 +105,12 @@ def test_a_size_with_just_enough_room_is_not_too_small(cpu: str, reasons: list[t
     assert [name for name, _ in entry.funnel().left] == ["NodePool", "pod", "resources", "sold-so", "available"]
 
 
+def test_a_node_without_a_resource_has_no_room_for_the_least_of_it() -> None:
+    ledger = Ledger()
+    run([pod("a", requests={"ephemeral-storage": "1n"})], nodes=[node("n1")], ledger=ledger)
+    assert ledger.of("default/a")[0] == NodeTried("default/a", 0, "n1", NodeFull(("ephemeral-storage",)))
+
+
 def test_relaxations_and_joins() -> None:
     ledger = Ledger()
     preferred = affinity("podAffinity", ZONE, "nobody", preferred=True)

@@ -34,6 +34,13 @@ def simulations(
     return Simulations(snapshot, {"default": SIZES}, release=release, options=options)
 
 
+def amounts(machine: Objects, **room: str) -> Objects:
+    """The machine with this room according to its Node; its NodeClaim knows more."""
+    made, claim = machine
+    status = {"capacity": room, "allocatable": room}
+    return [{**made, "status": status}, claim]
+
+
 @pytest.mark.parametrize("limit", [inf, 0.5])
 def test_new_nodes_are_foretold_by_an_equal_simulation_that_came_to_its_end(limit: float) -> None:
     moving = (pod("a", on="n0"), pod("b", on="n0"))
@@ -100,6 +107,42 @@ def test_pods_are_foretold_where_no_node_is_left() -> None:
     told = simulations().foretold(["gone"], [(pod("a", on="gone"),)], settled=False)
     assert told is not None
     assert (told.overflow, told.early) == (True, {})
+
+
+def settling(machine: Objects) -> Objects:
+    """The machine, whose last pod has come just now."""
+    made, claim = machine
+    since = "2026-01-01T00:00:00Z"
+    initialized = {"type": "Initialized", "status": "True", "lastTransitionTime": since}
+    return [made, {**claim, "status": {**claim["status"], "conditions": [initialized], "lastPodEventTime": since}}]
+
+
+def test_a_pod_that_needs_a_place_anyway_takes_what_settles_only_when_another_was_there_first() -> None:
+    """Core ``scheduling/scheduler.go`` addToExistingNode: nodes under consolidateAfter take pending pods."""
+    moving = {name: (pod(name, "1", on=node),) for name, node in (("a", "n0"), ("z", "n1"))}
+    nodes = [node("n0", "0"), node("n1", "0"), node("ready", "1"), settling(node("settles", "1"))]
+    pools = [nodepool(disruption={"consolidateAfter": "1h"})]
+    pods = [pod("m", "1"), *(each for some in moving.values() for each in some)]
+    made = simulations(pods, nodes, pools=pools)
+    for name, leaving, overflow in (("a", "n0", False), ("z", "n1", True), ("a", "n0", False)):
+        told = made.foretold([leaving], [moving[name]], settled=True)
+        assert told is not None
+        assert told.overflow is overflow
+        simulated = made.without([leaving], moving[name], settled=True)
+        assert bool(simulated.nodeclaims) is overflow
+
+
+@pytest.mark.parametrize("limited", [False, True])
+def test_nodes_are_alike_where_they_give_as_much_of_the_limits_back(limited: bool) -> None:
+    pools = [nodepool(limits={"cpu": "100"} if limited else {})]
+    machines = [amounts(node(name, "0"), cpu=cpu, pods="0") for name, cpu in (("n0", "2"), ("n1", "2"), ("n2", "4"))]
+    moving = [(pod(name, on=node),) for name, node in (("a", "n0"), ("b", "n1"), ("c", "n2"))]
+    made = simulations([each for some in moving for each in some], machines, pools=pools)
+    alike = [made.likeness(f"n{at}", some, settled=False) for at, some in enumerate(moving)]
+    first, second, third = (each and each.key for each in alike)
+    assert first is not None
+    assert first == second
+    assert (first == third) is not limited
 
 
 def test_several_nodes_that_leave_bring_all_their_pods() -> None:
@@ -178,13 +221,6 @@ def test_a_pod_whose_disk_is_attached_goes_where_another_pod_of_that_size_was_re
     assert [[each["metadata"]["name"] for each in placed] for placed in results.existing.values()] == [["b"]]
 
 
-def amounts(machine: Objects, **room: str) -> Objects:
-    """The machine with this room according to its Node; its NodeClaim knows more."""
-    made, claim = machine
-    status = {"capacity": room, "allocatable": room}
-    return [{**made, "status": status}, claim]
-
-
 @pytest.mark.parametrize(("most", "takes"), [("1", 0), ("2", 1), ("3", 2)])
 def test_a_node_takes_as_many_pods_as_its_kubelet_beside_those_that_run(most: str, takes: int) -> None:
     machine = amounts(node("n0"), cpu="4", memory="16Gi", pods=most)
@@ -241,3 +277,19 @@ def test_a_nodepool_is_the_one_of_the_look_before_while_it_asks_for_the_same(
     assert alike(before, now) is alike(now, before) is same
     assert memory.nodepool(before) is before
     assert memory.nodepool(now) is (before if same else now)
+
+
+@pytest.mark.parametrize(("cpu", "fits"), [("3", True), ("3.000000001", False)])
+def test_exactly_what_a_daemonset_asks_for_is_kept_for_it(cpu: str, fits: bool) -> None:
+    results = existing(ClusterMemory(), node("n0"), daemonset("d", "1"), pods=[pod("a", cpu)])
+    assert list(results.existing) == (["n0"] if fits else [])
+
+
+@pytest.mark.parametrize("labels", [{HOST: "other"}, {HOST: "n0"}, {}])
+def test_the_hostname_of_a_node_is_its_label_or_else_its_name(labels: dict[str, str]) -> None:
+    """Core ``pkg/controllers/state/statenode.go`` HostName."""
+    made, claim = node("n0")
+    made["metadata"]["labels"] = {key: value for key, value in made["metadata"]["labels"].items() if key != HOST}
+    made["metadata"]["labels"].update(labels)
+    pods = [pod("a", **affinity("podAntiAffinity", HOST, "nobody"))]
+    assert list(existing(ClusterMemory(), [made, claim], pods=pods).existing) == ["n0"]

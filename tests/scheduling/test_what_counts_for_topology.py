@@ -164,3 +164,18 @@ def test_a_pod_joins_a_node_that_a_preference_kept_it_from() -> None:
     ]
     results = run(pods, nodes=[node("n1", "0", zone="z1")])
     assert (results.errors, groups(results)) == ({}, [["one"], ["other", "wants"]])
+
+
+def test_nodes_of_a_term_that_was_dropped_do_not_count_any_more() -> None:
+    terms = [{"matchExpressions": [need("team", "In", "a")]}, {"matchExpressions": [need(CAPACITY, "In", "on-demand")]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    (one,) = web(1, affinity={"nodeAffinity": required}, topologySpreadConstraints=[spread(ZONE, "web")])
+    running = pod("old", labels={"app": "web"}, on="n1")
+    results = run([running, one], nodes=[node("n1", "0", labels={"team": "a", CAPACITY: "spot"})])
+    assert (results.errors, zones(results)) == ({}, {"z1": 1})
+
+
+def test_tolerations_for_other_times_are_other_filters() -> None:
+    """TopologyNodeFilter is part of TopologyGroup.Hash, with all fields of its tolerations."""
+    tolerations = [{"key": "t", "tolerationSeconds": seconds} for seconds in (60, 61)] + [{"key": "t"}]
+    assert len({NodeFilter(tolerations=(each,)).identity() for each in tolerations}) == 3
