@@ -212,6 +212,12 @@ def test_daemonsets_take_room_on_the_sizes_they_run_on() -> None:
     assert 'resources=min={"cpu":"8500m","pods":"2"}, max={"cpu":"10500m","pods":"3"}' in failed
 
 
+def test_a_daemonset_of_one_size_takes_room_there_from_every_pod_that_joins() -> None:
+    on_medium = daemonset("d", "2", nodeSelector={TYPE: "medium"})
+    (claim,) = run([pod("a", "1"), pod("b", "1")], daemonsets=[on_medium]).nodeclaims
+    assert [each.name for each in claim.instance_types] == ["large"]
+
+
 def test_daemonset_overhead_remains_to_come_on_existing_nodes() -> None:
     results = run([pod("a", "3500m")], nodes=[node("n1")], daemonsets=[daemonset("d", "1")])
     assert results.existing == {}
