@@ -82,6 +82,7 @@ def test_counting_is_filling(settles, exempt, several):
             one = outlook.counted_of("c0", joining[0])
             hurry = one if one is not None and one.hurries else None
         true = foretold(room, others, exempt, joining, settling)
+        assert true.hurries == bool(true.hurried), seed
         if one is not None:
             assert (one.key, one.overflow, one.tried) == (true.key, true.overflow, true.tried), seed
             assert one.hurries == true.hurries, seed

@@ -15,6 +15,7 @@ from tests.scheduling.workload import (
     SIZES,
     TYPE,
     ZONE,
+    affinity,
     daemonset,
     error,
     groups,
@@ -275,6 +276,12 @@ def test_a_nodeclaim_names_fewer_sizes_than_its_min_values_only_where_these_are_
     results = run([pod("a")], [pool], types=types, options=options)
     assert [len(each.instance_types) for each in results.nodeclaims] == [600] * made
     assert len(results.errors) == 1 - made
+
+
+def test_a_pod_that_looks_at_others_has_a_reason_of_its_own() -> None:
+    results = run([pod("a", "64"), pod("b", "64", **affinity("podAffinity", ZONE, "nobody"))])
+    assert (error(results, "a") or "").startswith("no instance type has enough resources, ")
+    assert (error(results, "b") or "").startswith("unsatisfiable topology constraint for pod affinity, ")
 
 
 def test_the_reason_is_about_the_sizes_that_the_limits_leave_now() -> None:

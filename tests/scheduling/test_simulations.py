@@ -15,7 +15,7 @@ from harness.karpenter.scheduling.nodeclaims.model import alike
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.simulation import Simulations
 from tests.scheduling.test_since_core_1_15 import DISK, storage, with_disks
-from tests.scheduling.workload import HOST, RELEASE, SIZES, affinity, daemonset, node, nodepool, pod, spread
+from tests.scheduling.workload import HOST, RELEASE, SIZES, ZONE, affinity, daemonset, need, node, nodepool, pod, spread
 
 Objects = Sequence[Mapping[str, Any]]
 SLOW = SchedulingOptions(attempt_seconds=1.0)
@@ -92,6 +92,16 @@ def test_nothing_is_told_where_a_pod_looks_at_where_others_are(more: dict[str, A
     made = simulations([*moving, more], [node("n0", "0")])
     assert (made.likeness("n0", moving, settled=False) is not None) is tells
     assert (made.foretold(["n0"], [moving], settled=False) is not None) is tells
+
+
+@pytest.mark.parametrize(("selector", "tells"), [({}, True), ({ZONE: "z1"}, False)])
+def test_what_becomes_of_pods_is_foretold_where_they_ask_for_amounts_alone(
+    selector: dict[str, str], tells: bool
+) -> None:
+    moving = (pod("a", on="n0", nodeSelector=selector),)
+    made = simulations(moving, [node("n0", "0")])
+    assert (made.foretold(["n0"], [moving], settled=False) is not None) is tells
+    assert made.likeness("n0", moving, settled=False) is not None
 
 
 def test_pods_of_other_sizes_are_other_pods_to_foretell() -> None:
@@ -293,3 +303,13 @@ def test_the_hostname_of_a_node_is_its_label_or_else_its_name(labels: dict[str, 
     made["metadata"]["labels"].update(labels)
     pods = [pod("a", **affinity("podAntiAffinity", HOST, "nobody"))]
     assert list(existing(ClusterMemory(), [made, claim], pods=pods).existing) == ["n0"]
+
+
+def test_a_volume_that_is_another_one_now_decides_anew() -> None:
+    memory, machine, pods = ClusterMemory(), node("n0", zone="z1"), [with_disks("a", "x")]
+    for zone in ("z1", "z2", "z1"):
+        objects = storage("x")
+        terms = [{"matchExpressions": [need(ZONE, "In", zone)]}]
+        objects["pvs"][0]["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
+        results = existing(memory, machine, pods=pods, **objects)
+        assert list(results.existing) == (["n0"] if zone == "z1" else [])

@@ -30,7 +30,6 @@ class Amounts:
         self.at_least = [0] * (len(self.steps) + 1)
         for position in range(len(self.steps) - 1, -1, -1):
             self.at_least[position] = self.at_least[position + 1] | by_amount[self.steps[position]]
-        self.everything = self.at_least[0]
 
     def holding(self, amount: int) -> int:
         """The mask of the items with at least this amount."""
