@@ -124,3 +124,13 @@ def test_only_the_price_at_which_a_list_ends_is_drawn_for(count: int) -> None:
     EqualPrices(draw).sort(first, prices, index, first=count)
     assert set(first[:count]) == set(whole[:count])
     assert len(drawn) == (0 if count % 10 == 0 else 10)
+
+
+def test_of_two_sizes_of_one_price_each_may_be_the_first() -> None:
+    index = CatalogIndex([size(name, 4) for name in "ab"], VOCABULARY)
+    first = set()
+    for seed in range(20):
+        found = [0, 1]
+        EqualPrices(Rng(seed).pick).sort(found, [1.0, 1.0], index)
+        first.add(found[0])
+    assert first == {0, 1}

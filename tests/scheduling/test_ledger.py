@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.karpenter.scheduling.reasons.instance_types import NoInstanceType
 from harness.karpenter.scheduling.reasons.ledger import (
     BeyondLimit,
@@ -91,6 +93,22 @@ def test_reasons_of_sizes() -> None:
     assert isinstance(tiny, TooSmall)
     assert (tiny.resource, str(tiny.requested), str(tiny.allocatable)) == ("cpu", "2", "900m")
     assert [o.usable for o in verdicts["good"].offerings] == [True, True, False, False, False, False]
+
+
+@pytest.mark.parametrize(("cpu", "reasons"), [("1900m", []), ("1901m", [TooSmall])])
+def test_a_size_with_just_enough_room_is_not_too_small(cpu: str, reasons: list[type]) -> None:
+    ledger = Ledger()
+    run([pod("a", cpu)], types=(size("one", 2),), ledger=ledger)
+    (entry,) = ledger.of("default/a")
+    assert isinstance(entry, PoolTried)
+    assert [[type(reason) for reason in verdict.reasons] for verdict in entry.types()] == [reasons]
+    assert [name for name, _ in entry.funnel().left] == ["NodePool", "pod", "resources", "sold-so", "available"]
+
+
+def test_a_node_without_a_resource_has_no_room_for_the_least_of_it() -> None:
+    ledger = Ledger()
+    run([pod("a", requests={"ephemeral-storage": "1n"})], nodes=[node("n1")], ledger=ledger)
+    assert ledger.of("default/a")[0] == NodeTried("default/a", 0, "n1", NodeFull(("ephemeral-storage",)))
 
 
 def test_relaxations_and_joins() -> None:

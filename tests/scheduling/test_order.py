@@ -52,10 +52,11 @@ def test_equal_elements_stay_where_go_leaves_them() -> None:
 
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 1.0])
-def test_candidates_come_in_order(share: float) -> None:
+@pytest.mark.parametrize("count", [5, 12, 13, 50, 120])
+def test_candidates_come_in_order(count: int, share: float) -> None:
     rng = random.Random(7)
     order = InflightOrder(False)
-    for number in range(120):
+    for number in range(count):
         order.sort()
         order.append(nodeclaim(number))
         order.sort()
@@ -63,10 +64,10 @@ def test_candidates_come_in_order(share: float) -> None:
             grown = rng.choice(order.by_id)
             grown.pods += 1
             order.grew(grown)
-    order.sort()
-    wanted = {each.id for each in order.items if rng.random() < share}
-    mask = sum(1 << number for number in wanted)
-    assert [each.id for each in order.candidates(mask)] == [each.id for each in order.items if each.id in wanted]
+        order.sort()
+        wanted = {each.id for each in order.items if rng.random() < share}
+        mask = sum(1 << number for number in wanted)
+        assert [each.id for each in order.candidates(mask)] == [each.id for each in order.items if each.id in wanted]
 
 
 def test_only_nodeclaims_with_as_many_pods_are_looked_at() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, solve
 from tests.scheduling.workload import (
     CAPACITY,
@@ -14,6 +15,7 @@ from tests.scheduling.workload import (
     SIZES,
     TYPE,
     ZONE,
+    affinity,
     daemonset,
     error,
     groups,
@@ -23,6 +25,7 @@ from tests.scheduling.workload import (
     pod,
     run,
     size,
+    spread,
 )
 
 BEST_EFFORT = SchedulingOptions(min_values_policy="BestEffort")
@@ -210,6 +213,12 @@ def test_daemonsets_take_room_on_the_sizes_they_run_on() -> None:
     assert 'resources=min={"cpu":"8500m","pods":"2"}, max={"cpu":"10500m","pods":"3"}' in failed
 
 
+def test_a_daemonset_of_one_size_takes_room_there_from_every_pod_that_joins() -> None:
+    on_medium = daemonset("d", "2", nodeSelector={TYPE: "medium"})
+    (claim,) = run([pod("a", "1"), pod("b", "1")], daemonsets=[on_medium]).nodeclaims
+    assert [each.name for each in claim.instance_types] == ["large"]
+
+
 def test_daemonset_overhead_remains_to_come_on_existing_nodes() -> None:
     results = run([pod("a", "3500m")], nodes=[node("n1")], daemonsets=[daemonset("d", "1")])
     assert results.existing == {}
@@ -255,6 +264,60 @@ def test_too_many_sizes_are_cut_to_the_cheapest() -> None:
     assert {each.name for each in types} - {each.name for each in claim.instance_types} == {
         each.name for each in types if each.offerings[0].price > 600
     }
+
+
+@pytest.mark.parametrize(("options", "made"), [(SchedulingOptions(), 0), (BEST_EFFORT, 1)])
+def test_a_nodeclaim_names_fewer_sizes_than_its_min_values_only_where_these_are_relaxed(
+    options: SchedulingOptions, made: int
+) -> None:
+    """Core ``pkg/cloudprovider/types.go`` Truncate."""
+    types = tuple(size(f"s{number:03}", 2) for number in range(603))
+    pool = nodepool(requirements=[need(TYPE, "Exists", minValues=602)])
+    results = run([pod("a")], [pool], types=types, options=options)
+    assert [len(each.instance_types) for each in results.nodeclaims] == [600] * made
+    assert len(results.errors) == 1 - made
+
+
+def test_a_pod_that_looks_at_others_has_a_reason_of_its_own() -> None:
+    results = run([pod("a", "64"), pod("b", "64", **affinity("podAffinity", ZONE, "nobody"))])
+    assert (error(results, "a") or "").startswith("no instance type has enough resources, ")
+    assert (error(results, "b") or "").startswith("unsatisfiable topology constraint for pod affinity, ")
+
+
+def test_the_reason_is_about_the_sizes_that_the_limits_leave_now() -> None:
+    """The large size has room, until another pod takes what the limits leave."""
+    results = run([pod("a", "5", nodeSelector={TYPE: "small"}), pod("b", "4")], [nodepool(limits={"cpu": "10"})])
+    assert groups(results) == [["b"]]
+    assert (error(results, "a") or "").startswith("no instance type has enough resources, ")
+    alone = run([pod("a", "5", nodeSelector={TYPE: "small"})], [nodepool(limits={"cpu": "10"})])
+    assert (error(alone, "a") or "").startswith("no instance type which had enough resources and ")
+
+
+@pytest.mark.parametrize(
+    ("release", "runs", "fits"),
+    [("1.13.1", False, True), ("1.13.1", True, False), ("1.14.0", False, False), ("1.14.0", True, False)],
+)
+def test_ports_of_all_daemonsets_count_but_for_pods_without_a_name_before_core_1_14(
+    release: str, runs: bool, fits: bool
+) -> None:
+    """Core ``scheduling/scheduler.go`` getDaemonHostPortUsage, ``pkg/scheduling/hostportusage.go``: usage is kept by the pod's name."""
+    ports = [[{"containerPort": port, "hostPort": port, "protocol": "TCP"}] for port in (80, 81)]
+    daemons = [daemonset(f"d{at}", "100m", ports=each) for at, each in enumerate(ports)]
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d0", "uid": "d0"}
+    running = pod("d0-x", on="n0", owner=owner, ports=ports[0])
+    running["metadata"]["namespace"] = "kube-system"
+    machine, claim = node("n0", "0")
+    pods = [pod("a", ports=ports[0]), *([running] if runs else [])]
+    snapshot = ClusterSnapshot([nodepool()], pods, [machine], [claim], daemonsets=daemons)
+    results = solve(snapshot, {"default": SIZES}, release=provider(release))
+    assert (results.errors == {}) is fits
+
+
+def test_a_pod_that_looks_at_others_goes_to_the_node_of_one_that_is_not_among_them_in_core_1_4() -> None:
+    """Core 1.4 ``scheduling/nodeclaim.go`` NewNodeClaim registers a host, and Destroy undoes it where no pod fits."""
+    looks = pod("looks", topologySpreadConstraints=[spread(HOST, "web")])
+    snapshot = ClusterSnapshot([nodepool()], [pod("first", "1"), looks])
+    assert groups(solve(snapshot, {"default": SIZES}, release=provider("1.4.0"))) == [["first", "looks"]]
 
 
 def test_offerings_that_are_gone() -> None:

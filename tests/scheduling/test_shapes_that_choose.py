@@ -12,7 +12,7 @@ from harness.karpenter.scheduling.pods.preferences import Preferences
 from harness.karpenter.scheduling.pods.shapes import _chooses
 from harness.karpenter.scheduling.reasons.pods import VolumeLimitExceeded
 from harness.testing import pod
-from tests.scheduling.workload import HOST, VOCABULARY, ZONE, need, run
+from tests.scheduling.workload import HOST, VOCABULARY, ZONE, need, run, spread
 from tests.scheduling.workload import pod as waiting
 
 
@@ -44,6 +44,19 @@ def test_the_terms_that_are_left_are_a_list_without_the_first(kind: str) -> None
         assert len(left) == len(expected)
         for at in range(-len(expected), len(expected)):
             assert left[at] == expected[at]
+
+
+def test_spread_constraints_are_dropped_one_by_one_the_last_taking_the_place_of_the_first() -> None:
+    """Core ``scheduling/preferences.go`` removeTopologySpreadScheduleAnyway."""
+    first, second, third = (spread(name, "x", when="ScheduleAnyway") for name in "abc")
+    preferences = Preferences.of(pod(topologySpreadConstraints=[first, second, third]), ignored=False)
+    for expected in ([third, second], [second], []):
+        step = preferences.relaxed(tolerate_preferences=False)
+        assert step is not None
+        preferences = step.preferences
+        left = preferences.spread
+        assert [*left] == [*left[:]] == [left[at] for at in range(len(left))] == expected
+    assert preferences.relaxed(tolerate_preferences=False) is None
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,13 @@ SHAPES: dict[str, Callable[[int], Pods]] = {
     "preferred node affinity terms": lambda n: one(
         **node_affinity(preferred=[[need("nowhere", "In", key)] for key in keys(n)])
     ),
+    "as many nodes, none of which may be joined": lambda n: [
+        *(
+            pod(f"a{i}", labels={"app": "a"}, nodeSelector={ZONE: "z1"}, **affinity("podAntiAffinity", HOST, "a"))
+            for i in range(n)
+        ),
+        *(pod(f"b{i}", labels={"app": f"b{i}"}, **affinity("podAffinity", ZONE, f"nobody{i}")) for i in range(n)),
+    ],
     "host ports": lambda n: [
         pod(name, ports=[{"containerPort": i, "hostPort": i, "protocol": "TCP"} for i in range(start, start + n)])
         for name, start in (("a", 1), ("b", 1 + n))

@@ -115,6 +115,30 @@ def test_a_pod_that_was_unlucky_is_placed_later() -> None:
     assert max(tries) > 1
 
 
+@pytest.mark.parametrize(("names", "placed", "unlucky"), [("a", [], True), ("ab", [["b"]], False)])
+def test_a_pod_is_unlucky_where_another_draw_would_have_placed_it_and_its_equals_draw_for_themselves(
+    names: str, placed: list[list[str]], unlucky: bool
+) -> None:
+    """Zone z1 is a domain, since a size that is too small is sold there. When b is in z2, there is no tie any more."""
+    pods = [
+        workload.pod(name, "2", labels={"app": "web"}, topologySpreadConstraints=[workload.spread(ZONE, "web", skew=2)])
+        for name in names
+    ]
+    types = [workload.size("big", 4, zones=("z2",)), workload.size("tiny", 1, zones=("z1",))]
+    bad = SchedulingOptions(draw=lambda name, values: values[0] if "/default/a/" in name else values[-1])
+    results = workload.run(pods, types=types, options=bad)
+    assert (workload.groups(results), [*results.errors], results.unlucky) == (placed, ["default/a"], unlucky)
+
+
+@pytest.mark.parametrize("draws", [False, True])
+@pytest.mark.parametrize("ties", [False, True])
+def test_a_pod_that_nothing_can_help_is_not_unlucky(ties: bool, draws: bool) -> None:
+    looks = {"topologySpreadConstraints": [workload.spread(ZONE, "web")]} if ties else {}
+    options = SchedulingOptions(draw=(lambda name, values: values[0]) if draws else None)
+    results = workload.run([workload.pod("web", "64", labels={"app": "web"}, **looks)], options=options)
+    assert (len(results.errors), results.unlucky) == (1, False)
+
+
 def test_a_pod_that_no_draw_can_help_is_not_waited_for() -> None:
     made = world(0, spread("web", cpu="64"))
     assert made.settle().seconds < 60

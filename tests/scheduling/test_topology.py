@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from harness.karpenter.scheduling import SchedulingOptions, SchedulingResults
+from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults
+from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.kube.api.selectors import format_selector
 from tests.scheduling.workload import (
     CAPACITY,
@@ -204,6 +205,21 @@ MOUNTED = [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
 @pytest.mark.parametrize(("spec", "zone"), [({"volumeName": "pv"}, "z2"), ({"storageClassName": "sc"}, "z3")])
 def test_volumes_decide_the_zone(spec: dict[str, str], zone: str) -> None:
     assert zones(run([pod("a", volumes=MOUNTED)], **volume_objects(**spec))) == {zone: 1}
+
+
+@pytest.mark.parametrize(
+    ("source", "driver"),
+    [
+        ({"csi": {"driver": "d"}}, "d"),
+        ({"awsElasticBlockStore": {"volumeID": "v"}}, "ebs.csi.aws.com"),
+        ({"nfs": {}}, ""),
+    ],
+)
+def test_the_driver_of_a_volume(source: dict[str, Any], driver: str) -> None:
+    """Core ``pkg/scheduling/volumeusage.go`` driverFromVolume."""
+    claim = {"metadata": {"name": "c"}, "spec": {"volumeName": "pv"}}
+    lookup = VolumeLookup(ClusterSnapshot(pvcs=[claim], pvs=[{"metadata": {"name": "pv"}, "spec": source}]))
+    assert lookup.driver(claim) == driver
 
 
 def test_attach_limits_of_nodes() -> None:

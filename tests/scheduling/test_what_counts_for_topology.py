@@ -5,12 +5,14 @@ Core ``pkg/controllers/provisioning/scheduling/{topology,topologygroup,topologyn
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import CatalogIndex
+from harness.karpenter.scheduling.nodeclaims.candidates import Candidates
 from harness.karpenter.scheduling.topology.domains import Domains
 from harness.karpenter.scheduling.topology.group import AFFINITY, TopologyGroup
 from harness.karpenter.scheduling.topology.node_filter import Alternatives, NodeFilter
@@ -22,6 +24,7 @@ from tests.scheduling.workload import (
     SIZES,
     VOCABULARY,
     ZONE,
+    affinity,
     groups,
     need,
     node,
@@ -121,3 +124,58 @@ def test_a_displaced_pod_whose_volume_is_gone_is_spread_after_its_first_term_has
     (one,) = web(1, on="n1", topologySpreadConstraints=[spread(ZONE, "web")], **moved)
     results = run([one], nodes=[node("n1")], deleting=frozenset({"n1"}))
     assert (results.errors, zones(results)) == ({}, {"z2": 1})
+
+
+def test_nodes_in_the_making_are_worth_a_try_where_a_constraint_alone_allows_them() -> None:
+    algebra = Algebra(VOCABULARY)
+    asked = [need(ZONE, "In", "z1")], [need(ZONE, "In", "z2")], [need(ZONE, "NotIn", "z2")], []
+    made: list[Any] = [
+        SimpleNamespace(requirements=algebra.from_node_selector(each), bit=1 << at) for at, each in enumerate(asked)
+    ]
+    order: Any = SimpleNamespace(by_id=made)
+    topology: Any = SimpleNamespace(is_blocked=lambda shape: False, blocked=lambda groups: None)
+    group = TopologyGroup(algebra, AFFINITY, ZONE, frozenset({"default"}), {}, EVERYTHING, domains=("z1", "z2", "z3"))
+    group.record("z2")
+    shape: Any = SimpleNamespace(
+        fit=7, strict=algebra.empty, requirements=algebra.empty, groups=(group,), namespace="x", labels={}, volumes=()
+    )
+    candidates = Candidates(algebra, topology, order)
+    assert candidates.of(shape, ()) == 0b1111
+    assert candidates.of(shape, (group,)) == 0b1010
+    made.append(SimpleNamespace(requirements=algebra.from_labels({ZONE: "z2"}), bit=1 << 4))
+    candidates.begun(made[-1])
+    assert candidates.of(shape, (group,)) == 0b11010
+    topology.is_blocked = lambda shape: True
+    assert candidates.of(shape, (group,)) == 0
+
+
+def test_a_pod_joins_a_node_that_a_preference_kept_it_from() -> None:
+    """``wants`` is repelled by one node in the making; the other would do once it no longer prefers the zone that it must not go to."""
+    repels = affinity("podAntiAffinity", HOST, "a")["affinity"]["podAntiAffinity"]
+    repels["requiredDuringSchedulingIgnoredDuringExecution"] += affinity("podAntiAffinity", ZONE, "b")["affinity"][
+        "podAntiAffinity"
+    ]["requiredDuringSchedulingIgnoredDuringExecution"]
+    prefers = affinity("podAffinity", ZONE, "b", preferred=True)["affinity"]
+    pods = [
+        pod("b", "0", labels={"app": "b"}, on="n1"),
+        pod("one", "3", labels={"app": "a"}),
+        pod("other", "3", **affinity("podAntiAffinity", HOST, "a")),
+        pod("wants", affinity={"podAntiAffinity": repels, **prefers}),
+    ]
+    results = run(pods, nodes=[node("n1", "0", zone="z1")])
+    assert (results.errors, groups(results)) == ({}, [["one"], ["other", "wants"]])
+
+
+def test_nodes_of_a_term_that_was_dropped_do_not_count_any_more() -> None:
+    terms = [{"matchExpressions": [need("team", "In", "a")]}, {"matchExpressions": [need(CAPACITY, "In", "on-demand")]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    (one,) = web(1, affinity={"nodeAffinity": required}, topologySpreadConstraints=[spread(ZONE, "web")])
+    running = pod("old", labels={"app": "web"}, on="n1")
+    results = run([running, one], nodes=[node("n1", "0", labels={"team": "a", CAPACITY: "spot"})])
+    assert (results.errors, zones(results)) == ({}, {"z1": 1})
+
+
+def test_tolerations_for_other_times_are_other_filters() -> None:
+    """TopologyNodeFilter is part of TopologyGroup.Hash, with all fields of its tolerations."""
+    tolerations = [{"key": "t", "tolerationSeconds": seconds} for seconds in (60, 61)] + [{"key": "t"}]
+    assert len({NodeFilter(tolerations=(each,)).identity() for each in tolerations}) == 3

@@ -30,7 +30,6 @@ class Amounts:
         self.at_least = [0] * (len(self.steps) + 1)
         for position in range(len(self.steps) - 1, -1, -1):
             self.at_least[position] = self.at_least[position + 1] | by_amount[self.steps[position]]
-        self.everything = self.at_least[0]
 
     def holding(self, amount: int) -> int:
         """The mask of the items with at least this amount."""
@@ -178,17 +177,20 @@ class CatalogIndex:
 
     def within(self, resource: str, amount: int) -> int:
         """The types whose capacity is at most ``amount`` (in billionths)."""
+        amounts = self._capacities(resource)
+        return self.full & ~amounts.at_least[bisect_right(amounts.steps, amount)]
+
+    def _capacities(self, resource: str) -> Amounts:
         amounts = self._capacity.get(resource)
         if amounts is None:
             amounts = self._capacity[resource] = Amounts(
                 [q.nano if (q := t.capacity.get(resource)) is not None else 0 for t in self.types]
             )
-        return self.full & ~amounts.at_least[bisect_right(amounts.steps, amount)]
+        return amounts
 
     def largest_capacity(self, resource: str, mask: int) -> int:
         """The largest capacity (in billionths) among the types of ``mask``; 0 when none has the resource."""
-        self.within(resource, 0)
-        amounts = self._capacity[resource]
+        amounts = self._capacities(resource)
         for position in range(len(amounts.steps) - 1, -1, -1):
             if amounts.at_least[position] & mask:
                 return amounts.steps[position]

@@ -28,6 +28,7 @@ class Filling:
         """Puts a row of equal pods on nodes: positions, and how many of the row each takes, in order; the others find no node."""
         taken = []
         shape = self._shapes[fit]
+        asked = [(name, amount) for name, amount in shape.amounts if amount]
         candidates = self._accepting.get(fit)
         if candidates is None:
             candidates = self._accepting[fit] = self._room.accepting(shape) & ~self._gone
@@ -40,13 +41,13 @@ class Filling:
             left = self._left.get(position)
             if left is None:
                 left = self._left[position] = dict(self._room.existing[position].amounts)
-            most = min((left.get(name, 0) // amount for name, amount in shape.amounts if amount), default=count + 1)
+            most = min((left[name] // amount for name, amount in asked), default=count + 1)
             if most <= count:  # else the node has room for another row
                 self._accepting[fit] &= ~bit
             if most > 0:
                 here = min(most, count)
-                for name, amount in shape.amounts:
-                    left[name] = left.get(name, 0) - amount * here
+                for name, amount in asked:
+                    left[name] -= amount * here
                 taken.append((position, here))
                 count -= here
         return taken

@@ -173,11 +173,7 @@ class Likeness:
         """What can be told of the simulation without these nodes, each with its pods; None where pods ask for more than amounts."""
         if not self._tells or not self._anyway.fillers or self._ground.tolerates_preferences:
             return None
-        own = (
-            self._asked_by(moving[0])
-            if len(moving) == 1
-            else Asking.together([self._asked_by(each) for each in moving])
-        )
+        own = Asking.together([self._asked_by(each) for each in moving])
         if not own.fillers:
             return None
         room, line, exempt, gone = self._ground.room, self._line, False, 0

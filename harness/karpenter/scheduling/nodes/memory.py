@@ -73,8 +73,8 @@ class ClusterMemory:
 
         def answer(pod: P) -> T:
             known = kept.get(id(pod))
-            if known is None or known[0] is not pod:
-                known = kept[id(pod)] = (pod, find(pod))
+            if known is None:
+                known = kept[id(pod)] = (pod, find(pod))  # while the pod is kept, no other has its identity
             found: T = known[1]
             return found
 

@@ -90,7 +90,7 @@ class Room:
             found = []
             for position in few_bits(self.accepting(shape)):
                 amounts = self.existing[position].amounts
-                most = min((amounts.get(name, 0) // amount for name, amount in shape.amounts if amount), default=_ANY)
+                most = min((amounts[name] // amount for name, amount in shape.amounts if amount), default=_ANY)
                 found.append((position, most))
             self._capacities[shape.fit] = found
         return found
