@@ -10,7 +10,7 @@ import pytest
 from harness.conformance.ops.catalog import instance_types
 from harness.karpenter.overlays.evaluation import Evaluation, Verdict, adjusted_price, evaluate
 from harness.karpenter.releases import provider
-from harness.testing import nodepool
+from harness.testing import nodeclass, nodepool
 from harness.world import World
 
 RELEASE, BEFORE = provider("1.14.0"), provider("1.7.2")
@@ -138,3 +138,9 @@ def test_what_fails_is_tried_again_after_twice_as_long() -> None:
     world.advance(0.1)
     failed = [line.at for line in world.log if line.controller == "nodeoverlay"]
     assert failed == [0.0, 0.005, 0.015, 0.035, 0.075]
+    world.apply(nodeclass("none"))
+    world.advance(60)
+    world.delete("AKSNodeClass", "none")  # after a success the first wait is the shortest again
+    world.advance(0.1)
+    again = [line.at for line in world.log if line.controller == "nodeoverlay"][len(failed) :]
+    assert [round(at - again[0], 6) for at in again] == failed
