@@ -204,6 +204,15 @@ def test_a_node_that_took_a_pod_lately_takes_none_of_others_from_core_1_14_on() 
     assert [str(each) for each in found(old, "SingleNodeConsolidation")] == ["delete: [a]"]
 
 
+def test_a_node_is_replaced_although_a_node_has_room_that_took_a_pod_lately() -> None:
+    machines = [machine("a", "eight"), machine("b", conditions=())]
+    machines[1][1]["status"]["lastPodEventTime"] = "2026-01-07T10:29:00Z"
+    pods = [pod("p", "a", "1500m"), pod("q", "b")]
+    for release, command in (("1.14.0", "replace: [a] -> [1 replacement]"), ("1.13.1", "delete: [a]")):
+        made = situation(machines, pods, [nodepool(consolidateAfter="30m")], release=provider(release))
+        assert [str(each) for each in found(made, "SingleNodeConsolidation")] == [command]
+
+
 def test_spot_to_spot_has_a_gate_and_wants_fifteen_types() -> None:
     machines, pools = [machine("a", "eight", kind="spot")], [nodepool(kinds=("spot",))]
     pods = [pod("p", "a", "1500m")]
@@ -415,6 +424,70 @@ def test_a_node_that_may_not_be_consolidated_any_more_stays(
     done = after_waiting(attempt(made, emptiness), wait)
     assert done.findings is not None
     assert (len(done.findings.commands), done.findings.withdrawn) == ((1, False) if kept else (0, True))
+
+
+@pytest.mark.parametrize(
+    ("loaded", "nominated", "most", "kept", "failed"),
+    [
+        ("", "", "100%", "abc", {}),
+        ("a", "", "100%", "bc", {}),
+        ("", "b", "100%", "ac", {}),
+        ("a", "b", "100%", "c", {}),
+        ("", "", "1", "a", {"empty": 2}),
+        ("a", "", "1", "b", {"empty": 1}),
+        ("", "abc", "100%", "", {"empty": 3}),
+        ("abc", "", "100%", "", {"empty": 3}),
+    ],
+)
+def test_of_empty_nodes_those_go_that_still_may_and_others_are_counted(
+    loaded: str, nominated: str, most: str, kept: str, failed: dict[str, int]
+) -> None:
+    """Core pkg/controllers/disruption/validation.go, EmptinessValidator. Who is no candidate any more counts only where nobody is."""
+    machines = [machine(name) for name in "abc"]
+    made = situation(machines, pools=[nodepool(budgets=[{"nodes": "100%"}])])
+    (emptiness,) = (each for each in methods_of(made.rules) if each.name == "Emptiness")
+
+    def wait(seconds: float) -> None:
+        pods = [pod(f"p{name}", name) for name in loaded]
+        until = dict.fromkeys(nominated, parse(NOW) + SECOND)
+        made.view = situation(machines, pods, [nodepool(budgets=[{"nodes": most}])], nominated=until).view
+
+    done = after_waiting(attempt(made, emptiness), wait)
+    assert done.findings is not None
+    assert "".join(each.name for command in done.findings.commands for each in command.candidates) == kept
+    assert dict(made.tally.failed_validations) == failed
+
+
+@pytest.mark.parametrize(
+    ("later", "nominated", "most", "failed"),
+    [
+        ("ab", "", "100%", {}),
+        ("a", "", "100%", {"multi": 2}),
+        ("ab", "b", "100%", {"multi": 2}),
+        ("ab", "", "1", {"multi": 2}),
+    ],
+)
+def test_a_command_about_several_nodes_counts_with_all_of_them_when_one_may_not_go(
+    later: str, nominated: str, most: str, failed: dict[str, int]
+) -> None:
+    """Core pkg/controllers/disruption/validation.go, ConsolidationValidator."""
+    pods = [pod("p", "a"), pod("q", "b"), pod("r", "c", "3")]
+
+    def state(may: str, nominated: str, most: str) -> Situation:
+        machines = [machine(name, conditions=("Consolidatable",) if name in may else ()) for name in "abc"]
+        until = dict.fromkeys(nominated, parse(NOW) + SECOND)
+        return situation(machines, pods, [nodepool(budgets=[{"nodes": most}])], nominated=until)
+
+    made = state("ab", "", "100%")
+    (several,) = (each for each in methods_of(made.rules) if each.name == "MultiNodeConsolidation")
+
+    def wait(seconds: float) -> None:
+        made.view = state(later, nominated, most).view
+
+    done = after_waiting(attempt(made, several), wait)
+    assert done.findings is not None
+    assert [str(each) for each in done.findings.commands] == ([] if failed else ["delete: [a, b]"])
+    assert dict(made.tally.failed_validations) == failed
 
 
 def test_a_command_is_dropped_when_the_node_that_takes_the_pods_has_just_got_others() -> None:

@@ -52,6 +52,9 @@ class Cluster:
     def list(self, kind: str) -> list[Json]:
         return {"NodePool": [self.pool], "NodeClaim": self.claims}[kind]
 
+    def indexed(self, index: str, value: str) -> list[Json]:
+        return [each for each in self.claims if each["status"]["providerID"] == value]
+
     def patch(self, kind: str, name: str, patch: Json, *, subresource: str) -> None:
         pass
 
@@ -118,6 +121,24 @@ def test_whoever_is_gone_is_not_looked_at() -> None:
     assert cluster.see(ChangeType.DELETED, "NodeClaim", claim, claim) == []
     cluster.claims.clear()
     assert cluster.sweep(2 * HOUR) == []
+
+
+@pytest.mark.parametrize(
+    ("type", "provider_id", "woken"),
+    [
+        (ChangeType.ADDED, "azure:///a", [("claim-a",)]),
+        (ChangeType.ADDED, "azure:///other", []),
+        (ChangeType.ADDED, None, []),
+        (ChangeType.MODIFIED, "azure:///a", []),
+        (ChangeType.DELETED, "azure:///a", []),
+    ],
+)
+def test_a_new_node_brings_the_version_by_which_drift_is_judged(
+    type: ChangeType, provider_id: str | None, woken: list[Any]
+) -> None:
+    node, _ = machine("a")
+    node["spec"]["providerID"] = provider_id
+    assert Cluster(claims(0)).see(type, "Node", node, node) == woken
 
 
 @pytest.mark.parametrize(

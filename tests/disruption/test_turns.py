@@ -159,6 +159,28 @@ def test_what_happens_meanwhile_does_not_shorten_the_wait_before_a_command() -> 
     assert disrupted(undisturbed - 13) == undisturbed
 
 
+def test_what_happens_during_a_turn_is_looked_at_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The turn waits for its simulations, whose time passes."""
+    of = world(pool(), deployment("web", 1))
+    (node,) = of.list("Node")
+    begun: list[float] = []
+    changed: list[float] = []
+    reconcile = DisruptionController.reconcile
+
+    def told(self: DisruptionController, key: Any) -> Any:
+        if self._deliberation is None:
+            begun.append(of.clock.seconds)
+        result = reconcile(self, key)
+        if self._deliberation is not None and not changed:
+            changed.append(of.clock.seconds)
+            of.cluster.writer(ADMIN).patch("Node", node["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+        return result
+
+    monkeypatch.setattr(DisruptionController, "reconcile", told)
+    of.advance(3 * MINUTE)
+    assert [each for each in begun if changed[0] < each < changed[0] + 11]
+
+
 @pytest.fixture
 def departures(monkeypatch: pytest.MonkeyPatch) -> list[Departure]:
     """All departures that worlds take note of."""
