@@ -100,6 +100,17 @@ def test_marks_are_taken_away_where_they_are(reason: str | None, initialized: bo
     assert all(patch["spec"]["taints"] is None for kind, patch in cluster.patched if kind == "Node")
 
 
+@pytest.mark.parametrize("missing", ["node", "nodeclaim"])
+def test_a_machine_that_is_a_node_or_a_nodeclaim_only_keeps_its_marks(missing: str) -> None:
+    """Core pkg/controllers/state/statenode.go, RequireNoScheduleTaint and ClearNodeClaimsCondition."""
+    node, claim, state = going("Empty")
+    setattr(state, missing, None)
+    cluster = Cluster(node, claim)
+    actions(cluster).release([state])
+    actions(cluster).take_back([state])
+    assert cluster.patched == []
+
+
 def test_nobody_is_written_to_who_is_gone() -> None:
     _, _, state = going("Empty")
     cluster = Cluster()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,7 +17,7 @@ from harness.karpenter.disruption.budgets import (
     disruption_budgets,
     unreadable,
 )
-from harness.karpenter.disruption.candidates import all_candidates, candidate_of, node_refusals
+from harness.karpenter.disruption.candidates import Candidate, all_candidates, candidate_of, node_refusals
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
 from harness.karpenter.disruption.costs import eviction_cost, is_unpriced
@@ -27,6 +28,7 @@ from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import foresee, simulate
 from harness.karpenter.disruption.situation import Pause, Situation, after_waiting
 from harness.karpenter.releases import provider
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from tests.disruption import fleet
 from tests.disruption.fleet import CAPACITY, NOW, RELEASE, ZONE, Json, machine, nodepool, pod, situation, size
 
@@ -276,6 +278,34 @@ def test_a_budget_that_allows_no_eviction_blocks_its_node() -> None:
     assert said(made, "a") == ["Pdb prevents pod evictions (PodDisruptionBudget=[default/pdb])"]
 
 
+def blocking(**spec: Any) -> Json:
+    """A budget of all pods that allows no eviction now."""
+    name = {"name": "pdb", "namespace": "default"}
+    return {"metadata": name, "spec": {"selector": {}, **spec}, "status": {"disruptionsAllowed": 0}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "budgets", "command"),
+    [
+        ({}, (), "replace: [a] -> [1 replacement]"),
+        ({}, (blocking(maxUnavailable=0),), "delete: [a]"),
+        ({}, (blocking(maxUnavailable=1),), "replace: [a] -> [1 replacement]"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, (), "delete: [a]"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "false"}}, (), "replace: [a] -> [1 replacement]"),
+    ],
+)
+@pytest.mark.parametrize("other", [False, True])
+def test_pods_that_may_not_be_evicted_now_need_no_place_where_a_grace_period_lets_their_node_go(
+    fields: dict[str, Any], budgets: Sequence[Json], command: str, other: bool
+) -> None:
+    """Core pkg/controllers/disruption/helpers.go, SimulateScheduling (IsCurrentlyReschedulable): budgets that never allow one."""
+    drifted = machine("a", conditions=("Drifted",))
+    drifted[1]["spec"]["terminationGracePeriod"] = "1h"
+    pods = [pod("p", "a", "3500m", **fields), *([pod("q", "b", "3500m")] if other else [])]
+    machines = [drifted, machine("b")] if other else [drifted]
+    assert [str(each) for each in found(situation(machines, pods, pdbs=budgets), "Drift")] == [command]
+
+
 @pytest.mark.parametrize("release", ["next", "1.14.2"])
 def test_nothing_is_said_of_a_node_that_can_go(release: str) -> None:
     fine, kept = machine("a"), machine("b", annotations={"karpenter.sh/do-not-disrupt": "true"})
@@ -296,6 +326,24 @@ def test_a_candidate_is_what_its_labels_and_pods_say() -> None:
         "a": ("four", "z-1", "on-demand", "pool", 0.2, 1, False),
         "b": ("eight", "z-1", "on-demand", "pool", 0.4, 1, True),
     }
+
+
+def test_a_candidate_is_the_same_from_turn_to_turn_while_what_it_rests_on_is() -> None:
+    memory, machines, pools = ClusterMemory(), [machine("a"), machine("b")], [nodepool()]
+    types, dearer = (instance_types([size("four", 4, price)], RELEASE.vocabulary) for price in (0.2, 0.3))
+
+    def look(machines: Any = machines, pools: Any = pools, types: Any = types) -> list[Candidate]:
+        return list(all_candidates(situation(machines, (), pools, memory=memory, types=types), eventual=False))
+
+    first = look()
+    assert [each.price for each in first] == [0.2, 0.2]
+    assert all(one is another for one, another in zip(first, look(), strict=True))
+    assert [each.price for each in look(types=dearer)] == [0.3, 0.3]
+    assert [each.policy for each in look(pools=[nodepool(consolidationPolicy="WhenEmpty")])] == ["WhenEmpty"] * 2
+    assert [each.policy for each in look()] == ["WhenEmptyOrUnderutilized"] * 2
+    before, after = look(), look([machines[0], machine("b", "eight")])
+    assert [one is another for one, another in zip(before, after, strict=True)] == [True, False]
+    assert [each.size for each in after] == ["four", "eight"]
 
 
 def test_why_a_node_is_not_consolidated_is_worded_once_while_it_stays() -> None:

@@ -157,11 +157,12 @@ def test_whoever_is_gone_already_keeps_nobody_from_being_deleted(code: int) -> N
 
 
 @pytest.mark.parametrize("code", [403, 409, 500])
-def test_a_deletion_that_is_refused_ends_the_reconcile(code: int) -> None:
+def test_a_deletion_that_is_refused_keeps_no_others_and_is_tried_again(code: int) -> None:
+    """Core pkg/controllers/static/deprovisioning/controller.go: all are asked for, and their errors returned together."""
     cluster = Cluster(static(0), code=code)
-    with pytest.raises(ReconcileError, match="failed to deprovision nodeclaims, no"):
+    with pytest.raises(ReconcileError, match=r"^failed to deprovision nodeclaims, no; no$"):
         deprovisioning(cluster, [machine("a"), machine("b")]).reconcile("pool")
-    assert len(cluster.asked) == 1
+    assert sorted(cluster.asked) == ["claim-a", "claim-b"]
 
 
 @pytest.mark.parametrize(("replicas", "replaced"), [(0, 0), (1, 1), (2, 1)])
