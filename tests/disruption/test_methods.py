@@ -580,6 +580,21 @@ def test_which_pods_would_go_to_a_node_that_starts_is_told(
         assert said(made, name) == [f"Not all pods would schedule, {told}"]
 
 
+def test_a_pod_that_would_go_to_a_node_that_starts_is_told_even_if_others_need_a_new_node() -> None:
+    """Also of a second node, where it is known what the new node for the other pods would be."""
+    machines = [machine("a", "eight"), machine("b", "eight"), starting("c")]
+    pods = [pod(f"{name}{number}", name, "2500m") for name in "ab" for number in range(3)]
+    made = situation(machines, pods)
+    outcome = simulate(made, all_candidates(made, eventual=False)[:1], settled=True)
+    assert outcome is not None
+    assert (len(outcome.nodeclaims), outcome.stranded) == (1, ("default/a0",))
+    assert not found(made, "SingleNodeConsolidation")
+    text = (
+        "Not all pods would schedule, default/{0}0 => would schedule against uninitialized nodeclaim/claim-c, node/c "
+    )
+    assert [said(made, name) for name in "ab"] == [[text.format(name)] for name in "ab"]
+
+
 @pytest.mark.parametrize("release", ["1.13.1", "1.14.0"])
 def test_drifted_nodes_of_a_size_that_nobody_sells_stay_as_others_do(release: str) -> None:
     machines = [machine("a", conditions=("Drifted",)), machine("b", conditions=("Drifted",)), starting("c")]

@@ -21,7 +21,7 @@ from harness.kube.api.status import ApiError
 from harness.testing import deployment
 from harness.world import World
 from tests.disruption.fleet import Json, machine, nodepool, pod, situation
-from tests.disruption.test_world import MINUTE, pool, world
+from tests.disruption.test_world import MINUTE, conditions, pool, world
 
 
 @pytest.mark.parametrize(
@@ -213,6 +213,17 @@ def test_the_departure_of_an_empty_node_needs_no_other_reason(departures: list[D
     of.apply(deployment("web", 0))
     of.advance(3 * MINUTE)
     assert [(each.reason, each.because, each.replacements) for each in departures] == [("Empty", "", ())]
+
+
+def test_the_departure_of_an_empty_node_that_has_drifted_too_does_not_say_how(departures: list[Departure]) -> None:
+    budgets = [{"nodes": "0", "reasons": ["Drifted"]}, {"nodes": "100%"}]
+    of = world(pool({"budgets": budgets}), deployment("web", 3))
+    of.apply(deployment("web", 0), pool({"budgets": budgets}, expireAfter="100h"))
+    of.settle()
+    assert conditions(of, "Drifted") == ["NodePoolDrifted"]
+    of.advance(3 * MINUTE)
+    assert [(each.reason, each.because) for each in departures] == [("Empty", "")]
+    assert [each.drift for each in of.disruptions] == [""]
 
 
 def unbound(name: str, operator: str, key: str, *values: str) -> Json:
