@@ -7,9 +7,11 @@ from typing import Any
 
 from harness.conformance.ops.catalog import instance_types
 from harness.engine.clock import parse
+from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.releases import ProviderRelease, provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 
 Json = dict[str, Any]
 
@@ -115,11 +117,16 @@ def situation(
     spot_to_spot: bool = False,
     nominated: Mapping[str, int] | None = None,
     attempt_seconds: float = 0.0,
+    memory: ClusterMemory | None = None,
+    types: Sequence[InstanceType] | None = None,
     **more: Any,
 ) -> Situation:
-    """A turn of the controller on this cluster at half past ten on a Wednesday; ``attempt_seconds`` are those of simulations."""
+    """A turn of the controller on this cluster at half past ten on a Wednesday; ``attempt_seconds`` are those of simulations.
+
+    ``memory`` is that of the turns before, ``types`` are sold instead of SIZES.
+    """
     pools = [nodepool()] if pools is None else pools
-    types = instance_types(SIZES, release.vocabulary)
+    types = instance_types(SIZES, release.vocabulary) if types is None else types
     snapshot = ClusterSnapshot(
         nodepools=pools,
         pods=pods,
@@ -134,5 +141,6 @@ def situation(
         release=release,
         options=SchedulingOptions(attempt_seconds=attempt_seconds),
         nominated=nominated,
+        memory=memory,
     )
     return Situation(view, spot_to_spot=spot_to_spot)

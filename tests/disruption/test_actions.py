@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,7 @@ class Cluster:
         self._objects = {(each["kind"], each["metadata"]["name"]): each for each in objects}
         self._refused = refused or {}
         self.patched: list[tuple[str, Json]] = []
+        self.deleted: list[tuple[str, str, str]] = []
 
     def get(self, kind: str, name: str) -> Json | None:
         return self._objects.get((kind, name))
@@ -35,6 +37,11 @@ class Cluster:
         if kind in self._refused:
             raise ApiError(self._refused[kind], "Refused", "no")
         self.patched.append((kind, patch))
+
+    def delete(self, kind: str, name: str, *, uid: str) -> None:
+        self.deleted.append((kind, name, uid))
+        if kind in self._refused:
+            raise ApiError(self._refused[kind], "Refused", "no")
 
 
 def going(reason: str | None = None, *, initialized: bool = True) -> tuple[Json, Json, Any]:
@@ -93,6 +100,17 @@ def test_marks_are_taken_away_where_they_are(reason: str | None, initialized: bo
     assert all(patch["spec"]["taints"] is None for kind, patch in cluster.patched if kind == "Node")
 
 
+@pytest.mark.parametrize("missing", ["node", "nodeclaim"])
+def test_a_machine_that_is_a_node_or_a_nodeclaim_only_keeps_its_marks(missing: str) -> None:
+    """Core pkg/controllers/state/statenode.go, RequireNoScheduleTaint and ClearNodeClaimsCondition."""
+    node, claim, state = going("Empty")
+    setattr(state, missing, None)
+    cluster = Cluster(node, claim)
+    actions(cluster).release([state])
+    actions(cluster).take_back([state])
+    assert cluster.patched == []
+
+
 def test_nobody_is_written_to_who_is_gone() -> None:
     _, _, state = going("Empty")
     cluster = Cluster()
@@ -109,6 +127,22 @@ def test_who_goes_meanwhile_is_no_mistake_and_a_refusal_is(kind: str) -> None:
         with pytest.raises(Unmarked) as refused:
             actions(Cluster(node, claim, refused={kind: code})).mark_disrupted(state, "Empty")
         assert str(refused.value) == text
+
+
+@pytest.mark.parametrize(("code", "fails"), [(0, False), (404, False), (409, False), (410, True), (403, True)])
+def test_whoever_is_gone_or_another_one_by_now_is_not_deleted(code: int, fails: bool) -> None:
+    """It is deleted by its UID: the API server answers 409 where another one has its name."""
+    _, claim, _ = going()
+    claim["metadata"]["uid"] = "u"
+    cluster = Cluster(claim, refused={"NodeClaim": code} if code else {})
+    acting = actions(cluster)
+    with pytest.raises(ApiError) if fails else nullcontext():
+        acting.delete("claim-a")
+    assert cluster.deleted == [("NodeClaim", "claim-a", "u")]
+    acting.delete("gone")
+    claim["metadata"]["deletionTimestamp"] = "2026-01-07T10:00:00Z"
+    acting.delete("claim-a")
+    assert len(cluster.deleted) == 1
 
 
 @pytest.mark.parametrize(

@@ -131,10 +131,13 @@ def test_totals_are_of_all_nodes_and_all_nodeclaims_of_nodepools_with_candidates
         machine("b", "eight", annotations={"karpenter.sh/do-not-disrupt": "true"}),
         machine("c"),
         machine("d", pool="gone"),
+        machine("e", pool="other"),  # which its pod keeps, as far as consolidation is concerned
     ]
+    machines[4][1]["spec"]["terminationGracePeriod"] = "1h"
     del machines[2][1]["metadata"]["labels"]["topology.kubernetes.io/zone"]  # so that no price of it is known
     cheap = {"controller.kubernetes.io/pod-deletion-cost": "-200000000"}
     pods = [pod("p", "a"), pod("q", "b"), pod("r", "b", annotations=cheap), pod("s", "b"), pod("t", "b")]
+    pods.append(pod("u", "e", annotations={"karpenter.sh/do-not-disrupt": "true"}))
     pods[3]["metadata"]["ownerReferences"][0]["kind"] = "DaemonSet"
     made = situation(machines, pods, [nodepool(**BALANCED), nodepool("other", **BALANCED)])
     found = nodepool_totals(made)

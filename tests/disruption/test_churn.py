@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.karpenter.disruption.churn import BOUND, SHORT_LIFE, Churn, Departure
 
 
@@ -27,8 +29,15 @@ def test_the_circle_says_who_and_why() -> None:
     assert "created NodeClaim/c1 because NodeClaim/c0 (two) lived 60 s and has to go: ImageDrift" in told
 
 
-def test_what_goes_every_week_goes_in_no_circle() -> None:
-    assert not any(chain(Churn(), 4 * BOUND, SHORT_LIFE + 1))
+@pytest.mark.parametrize(("lives", "circle"), [(SHORT_LIFE - 1, True), (SHORT_LIFE, False), (SHORT_LIFE + 1, False)])
+def test_what_lives_for_an_hour_goes_in_no_circle(lives: float, circle: bool) -> None:
+    assert any(chain(Churn(), 4 * BOUND, lives)) == circle
+
+
+def test_it_makes_no_difference_when_a_circle_begins() -> None:
+    churn, day = Churn(), 24 * SHORT_LIFE
+    gone = [departure(number, day + number * 60, day + number * 60 + 60) for number in range(BOUND)]
+    assert [churn.departs([each]) is not None for each in gone] == [False] * (BOUND - 1) + [True]
 
 
 def test_a_fleet_that_shrinks_goes_in_no_circle() -> None:

@@ -5,11 +5,17 @@ Core ``pkg/controllers/nodeclaim/disruption/drift.go``, ``pkg/controllers/nodepo
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.conformance.ops.catalog import instance_types
-from harness.karpenter.disruption.conditions import core_drift, hashed
-from tests.disruption.fleet import CAPACITY, RELEASE, SIZE, ZONE, Json, machine, nodepool, size
+from harness.engine.clock import parse
+from harness.karpenter.disruption import conditions
+from harness.karpenter.disruption.conditions import CoreDrift, core_drift, hashed
+from harness.karpenter.releases import provider
+from harness.karpenter.releases.disruption import disruption_rules_of
+from tests.disruption.fleet import CAPACITY, NOW, RELEASE, SIZE, ZONE, Json, machine, nodepool, size
 
 HASH, VERSION = "karpenter.sh/nodepool-hash", "karpenter.sh/nodepool-hash-version"
 KINDS = ("reserved", "on-demand", "spot")
@@ -32,6 +38,36 @@ def test_a_node_whose_offering_is_gone_has_drifted(labels: dict[str, str], reaso
     types = instance_types([size("four", 4, 0.2)], RELEASE.vocabulary)
     assert core_drift(claim, nodepool(kinds=KINDS), types, RELEASE.vocabulary) == reason
     assert core_drift(claim, nodepool(kinds=KINDS), None, RELEASE.vocabulary) == ""
+
+
+@pytest.mark.parametrize(("release", "age", "asks"), [("1.14.0", 0, False), ("1.14.0", 1, True), ("1.4.0", 0, True)])
+def test_whether_a_size_is_sold_is_asked_of_nodeclaims_that_are_older_than_an_hour(
+    release: str, age: int, asks: bool
+) -> None:
+    """Core pkg/controllers/nodeclaim/disruption/drift.go, isDrifted; ``age``: nanoseconds beyond the hour. Core 1.4 asks at once."""
+    _, claim = machine("a", since="2026-01-07T09:30:00Z")
+    drift = CoreDrift(disruption_rules_of(provider(release).core))
+    found = drift(claim, nodepool(), (), parse(NOW) + age, RELEASE.vocabulary)
+    assert found == ("InstanceTypeNotFound" if asks else "")
+
+
+def test_an_answer_is_kept_while_nothing_changes_on_which_it_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    monkeypatch.setattr(conditions, "core_drift", lambda *given: asked.append(given) or "")
+    drift, types = CoreDrift(disruption_rules_of(RELEASE.core)), instance_types([], RELEASE.vocabulary)
+    (_, claim), pool, now = machine("a", since="2026-01-07T09:30:00Z"), nodepool(), parse(NOW)
+
+    def ask(claim: Json = claim, pool: Json = pool, types: Any = types, later: int = 0) -> int:
+        asked.clear()
+        drift(claim, pool, types, now + later, RELEASE.vocabulary)
+        return len(asked)
+
+    assert [ask(), ask(), ask(later=1), ask(later=2)] == [1, 0, 1, 0]
+    assert [ask(pool={**pool, "status": {}}, later=2), ask({**claim, "status": {}}, later=2)] == [0, 0]
+    assert ask(pool={**pool, "spec": {}}, later=2) == 1
+    assert [ask(types=list(types), later=2), ask(later=2)] == [1, 1]
+    drift.forget("claim-a")
+    assert ask(later=2) == 1
 
 
 def marked(version: str | None, *, drifted: bool = False, pool: str = "pool") -> Json:

@@ -37,6 +37,16 @@ def test_a_deletion_cost_is_any_number_that_go_reads_until_core_1_14(text: str, 
 
 
 @pytest.mark.parametrize(
+    ("priority", "cost"), [(None, 1.0), (0, 1.0), (2**25, 2.0), (-(2**25), 0.0), (2**31 - 1, 10.0), (-(2**31), -10.0)]
+)
+def test_a_priority_counts_in_units_of_33_million(priority: int | None, cost: float) -> None:
+    """Core pkg/utils/disruption/disruption.go, EvictionCost: divided by 2 to the 25th, and all in all between -10 and 10."""
+    made = pod("p", "a")
+    made["spec"]["priority"] = priority
+    assert eviction_cost(made, situation([]).rules) == cost
+
+
+@pytest.mark.parametrize(
     ("expires", "age", "left"),
     [
         (None, 3600, 1.0),

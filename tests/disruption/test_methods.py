@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,17 +10,26 @@ import pytest
 
 from harness.conformance.ops.catalog import instance_types
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.disruption.budgets import UNLIMITED, BudgetError, allowed_disruptions, unreadable
-from harness.karpenter.disruption.candidates import all_candidates, node_refusals
+from harness.karpenter.disruption.budgets import (
+    UNLIMITED,
+    BudgetError,
+    allowed_disruptions,
+    disruption_budgets,
+    unreadable,
+)
+from harness.karpenter.disruption.candidates import Candidate, all_candidates, candidate_of, node_refusals
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
 from harness.karpenter.disruption.costs import eviction_cost, is_unpriced
+from harness.karpenter.disruption.methods import consolidation, drift
 from harness.karpenter.disruption.methods.consolidation import should_consolidate
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
-from harness.karpenter.disruption.simulating import simulate
+from harness.karpenter.disruption.simulating import foresee, simulate
 from harness.karpenter.disruption.situation import Pause, Situation, after_waiting
 from harness.karpenter.releases import provider
+from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from tests.disruption import fleet
 from tests.disruption.fleet import CAPACITY, NOW, RELEASE, ZONE, Json, machine, nodepool, pod, situation, size
 
 
@@ -45,6 +55,20 @@ def test_a_pod_that_costs_nothing_leaves_its_node_empty_from_core_1_14_on() -> N
     cheap = pod("p", "a", annotations={"controller.kubernetes.io/pod-deletion-cost": "-200000000"})
     assert [str(each) for each in found(situation([machine("a")], [cheap]), "Emptiness")] == ["delete: [a]"]
     assert not found(situation([machine("a")], [cheap], release=provider("1.13.1")), "Emptiness")
+
+
+@pytest.mark.parametrize("method", ["SingleNodeConsolidation", "MultiNodeConsolidation"])
+def test_until_core_1_13_a_node_whose_pods_cost_nothing_is_consolidated_as_others_are(method: str) -> None:
+    """Core pkg/controllers/disruption/{single,multi}nodeconsolidation.go: only nodes without pods are left to emptiness."""
+    cheap = {NAMES["deletion"]: "-200000000"}
+    pods = [*(pod(f"p{name}", name, annotations=cheap) for name in "ab"), pod("full", "c", "3500m")]
+
+    def taken(release: str) -> set[str]:
+        made = situation([machine(name) for name in "abcd"], pods, release=provider(release))
+        return {each.name for command in found(made, method) for each in command.candidates}
+
+    assert "a" in taken("1.13.1")
+    assert not taken("1.14.0") & {"a", "b"}
 
 
 def emptied(release: str, **annotations: str) -> bool:
@@ -144,6 +168,30 @@ def test_several_nodes_go_at_once() -> None:
     made = situation(machines, [pod(name, name, "1") for name in "abc"])
     (command,) = found(made, "MultiNodeConsolidation")
     assert str(command) == "delete: [a, b]"
+    assert made.tally.moves == {("approved", "pool", "WhenEmptyOrUnderutilized"): 1}
+
+
+def test_budgets_of_one_nodepool_keep_no_nodes_of_another() -> None:
+    """Core pkg/controllers/disruption/multinodeconsolidation.go: who is over budget is left out, and the search goes on behind it."""
+    pools = [nodepool("one", budgets=[{"nodes": "1"}]), nodepool("many", budgets=[{"nodes": "3"}])]
+    names = {"a": "one", "b": "many", "c": "one", "d": "many", "e": "many"}
+    pods = []
+    for cost, name in enumerate(names):  # they are asked in this order
+        pods.append(pod(name, name, "100m", annotations={NAMES["deletion"]: str(cost * 1_000_000)}))
+    made = situation([machine(name, pool=of) for name, of in names.items()], pods, pools)
+    (command,) = found(made, "MultiNodeConsolidation")
+    assert str(command) == "delete: [a, b, d, e]"
+
+
+@pytest.mark.parametrize(("zone", "replaced"), [("z-1", False), ("z-9", False), (None, True)])
+def test_several_nodes_are_not_replaced_by_one_of_a_size_that_one_of_them_has(zone: str | None, replaced: bool) -> None:
+    """Core filterOutSameInstanceType: also where no offering is known of that node, so that it costs nothing."""
+    machines = [machine("a", "eight"), machine("b", "four" if zone is None else "two")]
+    for each in machines[1]:
+        each["metadata"]["labels"][ZONE] = zone or "z-1"
+    made = situation(machines, [pod(name, name, "600m") for name in "ab"])
+    commands = [str(each) for each in found(made, "MultiNodeConsolidation")]
+    assert commands == (["replace: [a, b] -> [1 replacement]"] if replaced else [])
 
 
 def test_a_node_that_took_a_pod_lately_takes_none_of_others_from_core_1_14_on() -> None:
@@ -158,6 +206,15 @@ def test_a_node_that_took_a_pod_lately_takes_none_of_others_from_core_1_14_on() 
     assert [str(each) for each in found(old, "SingleNodeConsolidation")] == ["delete: [a]"]
 
 
+def test_a_node_is_replaced_although_a_node_has_room_that_took_a_pod_lately() -> None:
+    machines = [machine("a", "eight"), machine("b", conditions=())]
+    machines[1][1]["status"]["lastPodEventTime"] = "2026-01-07T10:29:00Z"
+    pods = [pod("p", "a", "1500m"), pod("q", "b")]
+    for release, command in (("1.14.0", "replace: [a] -> [1 replacement]"), ("1.13.1", "delete: [a]")):
+        made = situation(machines, pods, [nodepool(consolidateAfter="30m")], release=provider(release))
+        assert [str(each) for each in found(made, "SingleNodeConsolidation")] == [command]
+
+
 def test_spot_to_spot_has_a_gate_and_wants_fifteen_types() -> None:
     machines, pools = [machine("a", "eight", kind="spot")], [nodepool(kinds=("spot",))]
     pods = [pod("p", "a", "1500m")]
@@ -169,6 +226,23 @@ def test_spot_to_spot_has_a_gate_and_wants_fifteen_types() -> None:
     assert (
         "requires 15 cheaper instance type options than the current candidate to consolidate, got 2" in said(on, "a")[0]
     )
+
+
+@pytest.mark.parametrize(("least", "kept"), [(None, 15), (14, 15), (16, 16), (18, 18), (19, None)])
+def test_spot_is_replaced_by_the_fifteen_cheapest_sizes_or_as_many_as_min_values_ask_for(
+    monkeypatch: pytest.MonkeyPatch, least: int | None, kept: int | None
+) -> None:
+    """Core pkg/controllers/disruption/consolidation.go, computeSpotToSpotConsolidation; of 19 sizes one is not cheaper."""
+    sizes = [size(f"s{number:02}", 4, 1.0, 0.01 * number) for number in range(1, 20)]
+    monkeypatch.setattr(fleet, "SIZES", sizes)
+    of_spot = nodepool(kinds=("spot",))
+    if least is not None:
+        wanted = {"key": fleet.SIZE, "operator": "Exists", "minValues": least}
+        of_spot["spec"]["template"]["spec"]["requirements"].append(wanted)
+    made = situation([machine("a", "s19", kind="spot")], [pod("p", "a")], [of_spot], spot_to_spot=True)
+    commands = found(made, "SingleNodeConsolidation")
+    names = [[each.name for each in planned.instance_types] for command in commands for planned in command.replacements]
+    assert names == ([] if kept is None else [[f"s{number:02}" for number in range(1, kept + 1)]])
 
 
 @pytest.mark.parametrize(
@@ -204,6 +278,34 @@ def test_a_budget_that_allows_no_eviction_blocks_its_node() -> None:
     assert said(made, "a") == ["Pdb prevents pod evictions (PodDisruptionBudget=[default/pdb])"]
 
 
+def blocking(**spec: Any) -> Json:
+    """A budget of all pods that allows no eviction now."""
+    name = {"name": "pdb", "namespace": "default"}
+    return {"metadata": name, "spec": {"selector": {}, **spec}, "status": {"disruptionsAllowed": 0}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "budgets", "command"),
+    [
+        ({}, (), "replace: [a] -> [1 replacement]"),
+        ({}, (blocking(maxUnavailable=0),), "delete: [a]"),
+        ({}, (blocking(maxUnavailable=1),), "replace: [a] -> [1 replacement]"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "true"}}, (), "delete: [a]"),
+        ({"annotations": {"karpenter.sh/do-not-disrupt": "false"}}, (), "replace: [a] -> [1 replacement]"),
+    ],
+)
+@pytest.mark.parametrize("other", [False, True])
+def test_pods_that_may_not_be_evicted_now_need_no_place_where_a_grace_period_lets_their_node_go(
+    fields: dict[str, Any], budgets: Sequence[Json], command: str, other: bool
+) -> None:
+    """Core pkg/controllers/disruption/helpers.go, SimulateScheduling (IsCurrentlyReschedulable): budgets that never allow one."""
+    drifted = machine("a", conditions=("Drifted",))
+    drifted[1]["spec"]["terminationGracePeriod"] = "1h"
+    pods = [pod("p", "a", "3500m", **fields), *([pod("q", "b", "3500m")] if other else [])]
+    machines = [drifted, machine("b")] if other else [drifted]
+    assert [str(each) for each in found(situation(machines, pods, pdbs=budgets), "Drift")] == [command]
+
+
 @pytest.mark.parametrize("release", ["next", "1.14.2"])
 def test_nothing_is_said_of_a_node_that_can_go(release: str) -> None:
     fine, kept = machine("a"), machine("b", annotations={"karpenter.sh/do-not-disrupt": "true"})
@@ -224,6 +326,24 @@ def test_a_candidate_is_what_its_labels_and_pods_say() -> None:
         "a": ("four", "z-1", "on-demand", "pool", 0.2, 1, False),
         "b": ("eight", "z-1", "on-demand", "pool", 0.4, 1, True),
     }
+
+
+def test_a_candidate_is_the_same_from_turn_to_turn_while_what_it_rests_on_is() -> None:
+    memory, machines, pools = ClusterMemory(), [machine("a"), machine("b")], [nodepool()]
+    types, dearer = (instance_types([size("four", 4, price)], RELEASE.vocabulary) for price in (0.2, 0.3))
+
+    def look(machines: Any = machines, pools: Any = pools, types: Any = types) -> list[Candidate]:
+        return list(all_candidates(situation(machines, (), pools, memory=memory, types=types), eventual=False))
+
+    first = look()
+    assert [each.price for each in first] == [0.2, 0.2]
+    assert all(one is another for one, another in zip(first, look(), strict=True))
+    assert [each.price for each in look(types=dearer)] == [0.3, 0.3]
+    assert [each.policy for each in look(pools=[nodepool(consolidationPolicy="WhenEmpty")])] == ["WhenEmpty"] * 2
+    assert [each.policy for each in look()] == ["WhenEmptyOrUnderutilized"] * 2
+    before, after = look(), look([machines[0], machine("b", "eight")])
+    assert [one is another for one, another in zip(before, after, strict=True)] == [True, False]
+    assert [each.size for each in after] == ["four", "eight"]
 
 
 def test_why_a_node_is_not_consolidated_is_worded_once_while_it_stays() -> None:
@@ -248,20 +368,260 @@ def test_a_drifted_node_goes_whatever_its_replacement_costs() -> None:
     assert command.savings(made.rules, made.view.release.vocabulary) < 0.1
 
 
-def test_a_command_that_no_longer_holds_is_dropped() -> None:
-    made = situation([machine("a"), machine("b")], [pod("p", "a"), pod("q", "b", "3")])
-    later = situation([machine("a"), machine("b")], [pod("p", "a"), pod("q", "b", "3950m")])
-    (single,) = (each for each in methods_of(made.rules) if each.name == "SingleNodeConsolidation")
+@pytest.mark.parametrize(("method", "condition"), [("SingleNodeConsolidation", "Consolidatable"), ("Drift", "Drifted")])
+def test_where_a_pod_would_go_to_a_node_that_starts_no_simulation_is_needed(
+    monkeypatch: pytest.MonkeyPatch, method: str, condition: str
+) -> None:
+    """Counting tells it, and why the node stays is said all the same."""
+    machines = [machine("a", conditions=(condition,)), machine("b", conditions=(condition,)), starting("c")]
+    made = situation(machines, [pod(name, name, "3900m") for name in "ab"])
+    for module in (consolidation, drift):
+        monkeypatch.delattr(module, "simulate")
+    assert not found(made, method)
+    text = "Not all pods would schedule, default/{0} => would schedule against uninitialized nodeclaim/claim-c, node/c "
+    assert [said(made, name) for name in "ab"] == [[text.format(name)] for name in "ab"]
+
+
+def test_pods_of_a_drifted_node_move_to_a_node_that_took_a_pod_lately() -> None:
+    """Core pkg/controllers/disruption/drift.go: the simulation of drift knows nothing of consolidateAfter."""
+    machines = [machine("a", conditions=("Drifted",)), machine("b")]
+    machines[1][1]["status"]["lastPodEventTime"] = "2026-01-07T10:29:00Z"
+    made = situation(machines, [pod("p", "a")], [nodepool(consolidateAfter="30m")])
+    assert [str(each) for each in found(made, "Drift")] == ["delete: [a]"]
+
+
+def starting(name: str, of: str = "four") -> tuple[Json, Json]:
+    """A node that is not initialized yet."""
+    node, claim = machine(name, of)
+    del node["metadata"]["labels"]["karpenter.sh/initialized"]
+    claim["status"]["conditions"] = claim["status"]["conditions"][:-2]
+    return node, claim
+
+
+@pytest.mark.parametrize("full", ["", "a", "ab"])
+def test_a_node_that_took_a_pod_lately_takes_those_of_a_drifted_one_before_a_node_that_starts(full: str) -> None:
+    """Nodes that are initialized come first. That another drifted node before has to stay makes no difference."""
+    drifted = {"conditions": ("Drifted",)}
+    machines = [machine("a", **drifted), machine("b"), machine("c", **drifted), starting("d")]
+    machines[1][1]["status"]["lastPodEventTime"] = "2026-01-07T10:29:00Z"
+    pods = [pod("p", "c", "3500m"), *(pod(f"full-{name}", name, "3950m") for name in full)]
+    for each in pods[1:]:
+        each["spec"]["nodeSelector"] = {"nobody": "has"}
+    made = situation(machines if full else machines[1:], pods, [nodepool(consolidateAfter="30m")])
+    room = full != "ab"
+    assert [str(each) for each in found(made, "Drift")] == (["delete: [c]"] if room else [])
+    told = "Not all pods would schedule, default/p => would schedule against uninitialized nodeclaim/claim-d, node/d "
+    assert said(made, "c") == ([] if room else [told])
+
+
+@pytest.mark.parametrize(
+    ("method", "pods", "later", "told"),
+    [
+        ("SingleNodeConsolidation", {"a": "100m", "b": "3"}, {"a": "100m", "b": "3950m"}, "scheduling"),
+        (
+            "MultiNodeConsolidation",
+            {"a": "100m", "b": "100m", "c": "3"},
+            {"a": "100m", "b": "100m", "c": "3950m"},
+            None,
+        ),
+        ("Emptiness", {}, {"a": "100m"}, None),
+    ],
+)
+def test_a_command_that_no_longer_holds_is_dropped(
+    method: str, pods: dict[str, str], later: dict[str, str], told: str | None
+) -> None:
+    """Core pkg/controllers/disruption/validation.go. The method looks again at the next turn, whatever happens."""
+
+    def state(load: dict[str, str]) -> Situation:
+        return situation([machine(name) for name in pods or "a"], [pod(name, name, cpu) for name, cpu in load.items()])
+
+    made = state(pods)
+    (chosen,) = (each for each in methods_of(made.rules) if each.name == method)
 
     def wait(seconds: float) -> None:
         assert seconds == 15
-        made.view = later.view
+        made.view = state(later).view
+
+    done = after_waiting(attempt(made, chosen), wait)
+    assert done.findings is not None
+    assert (done.findings.commands, done.findings.consolidated, done.findings.withdrawn) == ([], False, True)
+    rejected = [each for each in said(made, "a") if each.startswith("Consolidation rejected")]
+    assert rejected == ([f"Consolidation rejected: delete: [a], reason: {told} (savings: $0.20)"] if told else [])
+
+
+@pytest.mark.parametrize(
+    ("conditions", "after", "kept"),
+    [(("Consolidatable",), "0s", True), ((), "0s", False), (("Consolidatable",), "Never", False)],
+)
+@pytest.mark.parametrize("release", ["1.4.0", "1.14.0"])
+def test_a_node_that_may_not_be_consolidated_any_more_stays(
+    release: str, conditions: tuple[str, ...], after: str, kept: bool
+) -> None:
+    """Core pkg/controllers/disruption/validation.go, from the beginning."""
+
+    def state(conditions: tuple[str, ...], after: str) -> Situation:
+        pools = [nodepool(consolidateAfter=after)]
+        return situation([machine("a", conditions=conditions)], pools=pools, release=provider(release))
+
+    made = state(("Consolidatable",), "0s")
+    (emptiness,) = (each for each in methods_of(made.rules) if each.name == "Emptiness")
+
+    def wait(seconds: float) -> None:
+        made.view = state(conditions, after).view
+
+    done = after_waiting(attempt(made, emptiness), wait)
+    assert done.findings is not None
+    assert (len(done.findings.commands), done.findings.withdrawn) == ((1, False) if kept else (0, True))
+
+
+@pytest.mark.parametrize(
+    ("loaded", "nominated", "most", "kept", "failed"),
+    [
+        ("", "", "100%", "abc", {}),
+        ("a", "", "100%", "bc", {}),
+        ("", "b", "100%", "ac", {}),
+        ("a", "b", "100%", "c", {}),
+        ("", "", "1", "a", {"empty": 2}),
+        ("a", "", "1", "b", {"empty": 1}),
+        ("", "abc", "100%", "", {"empty": 3}),
+        ("abc", "", "100%", "", {"empty": 3}),
+    ],
+)
+def test_of_empty_nodes_those_go_that_still_may_and_others_are_counted(
+    loaded: str, nominated: str, most: str, kept: str, failed: dict[str, int]
+) -> None:
+    """Core pkg/controllers/disruption/validation.go, EmptinessValidator. Who is no candidate any more counts only where nobody is."""
+    machines = [machine(name) for name in "abc"]
+    made = situation(machines, pools=[nodepool(budgets=[{"nodes": "100%"}])])
+    (emptiness,) = (each for each in methods_of(made.rules) if each.name == "Emptiness")
+
+    def wait(seconds: float) -> None:
+        pods = [pod(f"p{name}", name) for name in loaded]
+        until = dict.fromkeys(nominated, parse(NOW) + SECOND)
+        made.view = situation(machines, pods, [nodepool(budgets=[{"nodes": most}])], nominated=until).view
+
+    done = after_waiting(attempt(made, emptiness), wait)
+    assert done.findings is not None
+    assert "".join(each.name for command in done.findings.commands for each in command.candidates) == kept
+    assert dict(made.tally.failed_validations) == failed
+
+
+@pytest.mark.parametrize(
+    ("later", "nominated", "most", "failed"),
+    [
+        ("ab", "", "100%", {}),
+        ("a", "", "100%", {"multi": 2}),
+        ("ab", "b", "100%", {"multi": 2}),
+        ("ab", "", "1", {"multi": 2}),
+    ],
+)
+def test_a_command_about_several_nodes_counts_with_all_of_them_when_one_may_not_go(
+    later: str, nominated: str, most: str, failed: dict[str, int]
+) -> None:
+    """Core pkg/controllers/disruption/validation.go, ConsolidationValidator."""
+    pods = [pod("p", "a"), pod("q", "b"), pod("r", "c", "3")]
+
+    def state(may: str, nominated: str, most: str) -> Situation:
+        machines = [machine(name, conditions=("Consolidatable",) if name in may else ()) for name in "abc"]
+        until = dict.fromkeys(nominated, parse(NOW) + SECOND)
+        return situation(machines, pods, [nodepool(budgets=[{"nodes": most}])], nominated=until)
+
+    made = state("ab", "", "100%")
+    (several,) = (each for each in methods_of(made.rules) if each.name == "MultiNodeConsolidation")
+
+    def wait(seconds: float) -> None:
+        made.view = state(later, nominated, most).view
+
+    done = after_waiting(attempt(made, several), wait)
+    assert done.findings is not None
+    assert [str(each) for each in done.findings.commands] == ([] if failed else ["delete: [a, b]"])
+    assert dict(made.tally.failed_validations) == failed
+
+
+def test_a_command_is_dropped_when_the_node_that_takes_the_pods_has_just_got_others() -> None:
+    """As in the simulation before, nodes within their NodePool's consolidateAfter take no pods."""
+
+    def state(event: str) -> Situation:
+        machines = [machine("a"), machine("b", conditions=())]
+        machines[1][1]["status"]["lastPodEventTime"] = event
+        return situation(machines, [pod("p", "a"), pod("q", "b", "3")], [nodepool(consolidateAfter="30m")])
+
+    made = state("2026-01-07T09:00:00Z")
+    (single,) = (each for each in methods_of(made.rules) if each.name == "SingleNodeConsolidation")
+
+    def wait(seconds: float) -> None:
+        made.view = state("2026-01-07T10:29:00Z").view
 
     done = after_waiting(attempt(made, single), wait)
     assert done.findings is not None
-    assert not done.findings.commands
-    assert not done.findings.consolidated
+    assert done.findings.commands == []
     assert said(made, "a") == ["Consolidation rejected: delete: [a], reason: scheduling (savings: $0.20)"]
+
+
+@pytest.mark.parametrize(
+    ("method", "condition", "failed"),
+    [("SingleNodeConsolidation", "Consolidatable", ["p1", "p2"]), ("Drift", "Drifted", ["p2"])],
+)
+@pytest.mark.parametrize("alike", ["a", "az"])
+def test_which_pods_would_go_to_a_node_that_starts_is_told(
+    method: str, condition: str, failed: list[str], alike: str
+) -> None:
+    """One pod has room on a node that took a pod lately: there go those of drifted nodes, and none of consolidated ones."""
+    machines = [*(machine(name, conditions=(condition,)) for name in alike), machine("b", conditions=()), starting("c")]
+    machines[-2][1]["status"]["lastPodEventTime"] = "2026-01-07T10:29:00Z"
+    pods = [pod(f"p{number}", name, "1900m") for name in alike for number in (1, 2)]
+    for each in pods[2:]:
+        each["metadata"]["name"] = f"z{each['metadata']['name']}"
+    made = situation(machines, [*pods, pod("q", "b", "1900m")], [nodepool(consolidateAfter="30m")])
+    assert not found(made, method)
+    for name, prefix in zip(alike, ("", "z"), strict=False):
+        names = [f"default/{prefix}{pod}" for pod in failed]
+        told = "".join(f"{pod} => would schedule against uninitialized nodeclaim/claim-c, node/c " for pod in names)
+        assert said(made, name) == [f"Not all pods would schedule, {told}"]
+
+
+def test_a_pod_that_would_go_to_a_node_that_starts_is_told_even_if_others_need_a_new_node() -> None:
+    """Also of a second node, where it is known what the new node for the other pods would be."""
+    machines = [machine("a", "eight"), machine("b", "eight"), starting("c")]
+    pods = [pod(f"{name}{number}", name, "2500m") for name in "ab" for number in range(3)]
+    made = situation(machines, pods)
+    outcome = simulate(made, all_candidates(made, eventual=False)[:1], settled=True)
+    assert outcome is not None
+    assert (len(outcome.nodeclaims), outcome.stranded) == (1, ("default/a0",))
+    assert not found(made, "SingleNodeConsolidation")
+    text = (
+        "Not all pods would schedule, default/{0}0 => would schedule against uninitialized nodeclaim/claim-c, node/c "
+    )
+    assert [said(made, name) for name in "ab"] == [[text.format(name)] for name in "ab"]
+
+
+@pytest.mark.parametrize("release", ["1.13.1", "1.14.0"])
+def test_drifted_nodes_of_a_size_that_nobody_sells_stay_as_others_do(release: str) -> None:
+    machines = [machine("a", conditions=("Drifted",)), machine("b", conditions=("Drifted",)), starting("c")]
+    for each in machines[1]:
+        each["metadata"]["labels"]["node.kubernetes.io/instance-type"] = "none"
+    made = situation(machines, [pod(name, name, "3900m") for name in "ab"], release=provider(release))
+    assert not found(made, "Drift")
+    assert [len(said(made, name)) for name in "ab"] == [1, 1]
+
+
+@pytest.mark.parametrize("selector", [{}, {CAPACITY: "on-demand"}])
+def test_what_is_known_of_one_node_is_so_of_an_equal_one_and_not_of_two(selector: dict[str, str]) -> None:
+    """Whether only amounts decide, or what pods select, too."""
+    pods = [pod(name, name, "7500m") for name in "abc"]
+    for each in pods:
+        each["spec"]["nodeSelector"] = selector
+    made = situation([machine(name, "eight") for name in "abc"], pods)
+    a, b, _ = all_candidates(made, eventual=False)
+    assert foresee(made, (a,), settled=True) is None
+    alone = simulate(made, (a,), settled=True)
+    assert alone is not None
+    for one in (a, b):
+        known = foresee(made, (one,), settled=True)
+        assert known is not None
+        assert [len(each.pods) for each in known.nodeclaims] == [1]
+        assert known.nodeclaims == alone.nodeclaims
+    assert foresee(made, (a, b), settled=True) is None
 
 
 @pytest.mark.parametrize(
@@ -270,6 +630,8 @@ def test_a_command_that_no_longer_holds_is_dropped() -> None:
         ([], 10, UNLIMITED),
         ([{"nodes": "10%"}], 11, 2),
         ([{"nodes": "10%"}], 0, 0),
+        ([{"nodes": "5%"}], 21, 2),
+        ([{"nodes": "100%"}], 7, 7),
         ([{"nodes": "3"}, {"nodes": "50%"}], 4, 2),
         ([{"nodes": "0", "reasons": ["Drifted"]}], 4, UNLIMITED),
         ([{"nodes": "0", "reasons": ["Drifted", "Empty"]}], 4, 0),
@@ -282,7 +644,13 @@ def test_budgets(budgets: list[Json], nodes: int, allowed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "budget", [{"nodes": "many"}, {"nodes": "1", "schedule": "x", "duration": "1h", "reasons": ["Drifted"]}]
+    "budget",
+    [
+        {"nodes": "many"},
+        {"nodes": "%"},
+        {"nodes": "x%"},
+        {"nodes": "1", "schedule": "x", "duration": "1h", "reasons": ["Drifted"]},
+    ],
 )
 def test_a_budget_that_cannot_be_read_allows_nothing_for_any_reason(budget: Json) -> None:
     pool = nodepool(budgets=[budget])
@@ -299,6 +667,34 @@ def test_budgets_are_spent_by_nodes_that_are_not_ready() -> None:
     made = situation(machines, pools=[nodepool(budgets=[{"nodes": "2"}])])
     (command,) = found(made, "Emptiness")
     assert len(command.candidates) == 1
+
+
+def test_nodes_that_start_or_have_no_machine_any_more_do_not_count_for_budgets() -> None:
+    """Core pkg/controllers/disruption/helpers.go, BuildDisruptionBudgetMapping."""
+    gone = machine("b", conditions=("InstanceTerminating",))
+    made = situation([machine("a"), gone, starting("d")], pools=[nodepool(budgets=[{"nodes": "100%"}])])
+    assert disruption_budgets(made, "Empty") == {"pool": 1}
+    assert made.tally.consuming == {("pool", "Empty"): 0}
+
+
+def test_a_nodepool_without_nodes_spends_none_of_its_budget() -> None:
+    made = situation(
+        [machine("a")], pools=[nodepool(budgets=[{"nodes": "2"}]), nodepool("idle", budgets=[{"nodes": "3"}])]
+    )
+    assert disruption_budgets(made, "Empty") == {"pool": 2, "idle": 3}
+    assert made.tally.allowed == {("pool", "Empty"): 2, ("idle", "Empty"): 3}
+    assert made.tally.consuming == {("pool", "Empty"): 0, ("idle", "Empty"): 0}
+
+
+@pytest.mark.parametrize(("going", "result"), [(False, "delete: [a]"), (True, None)])
+def test_nothing_is_foreseen_of_a_node_that_goes_already(going: bool, result: str | None) -> None:
+    """Core SimulateScheduling returns errCandidateDeleting."""
+    made = situation([machine("a"), machine("b")], [pod("p", "a")])
+    one = candidate_of(made, made.view.nodes[0])
+    if going:
+        made = situation([machine("a"), machine("b")], [pod("p", "a")], deleting=frozenset({"claim-a"}))
+    outcome, foreseen = (ask(made, (one,), settled=True) for ask in (simulate, foresee))
+    assert (outcome is None, foreseen is None) == (going, going)
 
 
 def test_what_simulations_share_does_not_change_their_outcome() -> None:

@@ -8,6 +8,7 @@ import pytest
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.karpenter.disruption.events.deduplication import EventDeduplication
 from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow
+from harness.karpenter.disruption.events.texts import blocked, unconsolidatable
 from harness.karpenter.scheduling import SchedulingEvent
 
 
@@ -111,7 +112,8 @@ def test_events_are_heard_as_if_each_were_worded(seed):
     assert len(ours.heard) > 50
 
 
-def test_what_is_hidden_is_not_worded():
+@pytest.mark.parametrize(("event", "window"), [(blocked, 120), (unconsolidatable, 900)])
+def test_what_is_hidden_is_not_worded(event, window):
     clock, worded = Clock(), []
 
     def words():
@@ -119,8 +121,8 @@ def test_what_is_hidden_is_not_worded():
         return f"at {clock.now}"
 
     said = EventDeduplication(clock, Listener(clock).publish)
-    for _ in range(50):
+    for _ in range(200):
         said.begin()
-        said.say([NodeEvents(("node", "claim", "DisruptionBlocked"), words, 120.0, hides=True)])
+        said.say([event(machine(0, True), words)])
         clock.advance_to(clock.now + 10 * SECOND)
-    assert len(worded) == 5
+    assert worded == [*range(0, 2000 * SECOND, window * SECOND)]

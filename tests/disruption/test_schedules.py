@@ -73,6 +73,13 @@ def test_the_next_hit_is_later_than_now() -> None:
     assert Schedule.parse("0 0 29 2 *").next_after(noon) == datetime(2028, 2, 29, tzinfo=UTC)
 
 
+def test_a_hit_in_the_fifth_year_from_now_is_the_latest_that_is_found() -> None:
+    """robfig/cron spec.go, Next (yearLimit). 2100 is no leap year."""
+    leap_day = Schedule.parse("0 0 29 2 *")
+    assert leap_day.next_after(datetime(2099, 1, 1, tzinfo=UTC)) == datetime(2104, 2, 29, tzinfo=UTC)
+    assert leap_day.next_after(datetime(2098, 12, 31, 12, tzinfo=UTC)) is None
+
+
 def test_hits_come_as_robfig_cron_has_them() -> None:
     """The next hit of each schedule after each moment, "" where there is none, or null and the error (go_schedules.go)."""
     lines = Path(__file__).with_name("go_schedules.jsonl").read_text(encoding="utf-8").splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from harness.engine.clock import Clock
 from harness.engine.engine import ReconcileError, Wait
 from harness.engine.ports import Change, ChangeType
+from harness.karpenter.disruption.methods.static_drift import counts_of
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused
 from harness.karpenter.staticpools.controllers import StaticDeprovisioning, StaticProvisioning
 from harness.kube.api.status import ApiError
@@ -46,10 +48,13 @@ class Cluster:
         assert not rejections
 
 
-def provisioning(cluster: Any, create: Any = None) -> StaticProvisioning:
+def provisioning(cluster: Any, create: Any = None, synced: Sequence[bool] = ()) -> StaticProvisioning:
+    """``synced``: whether every NodeClaim has a machine, at the first looks."""
+    said = list(synced)
+
     def look() -> Any:
         view = situation([], pools=[cluster.get("NodePool", "pool")]).view
-        return SimpleNamespace(simulations=view.simulations, synced=True)
+        return SimpleNamespace(simulations=view.simulations, synced=said.pop(0) if said else True)
 
     return StaticProvisioning(cluster, cluster, Clock(), look, create, {}, lambda runaway: None)
 
@@ -125,6 +130,24 @@ def test_after_a_success_failures_count_from_the_beginning() -> None:
     assert [controller.reconcile("pool").after for _ in range(4)] == pytest.approx([0.005, 0.01, 60.0, 0.005])
 
 
+def test_nothing_is_made_until_every_nodeclaim_has_had_a_machine_once() -> None:
+    """Core pkg/controllers/static/provisioning/controller.go, and Synced in pkg/controllers/state/cluster.go, which keeps its first yes."""
+    made: list[Json] = []
+
+    def create(planned: Any) -> Json:
+        made.append(machine("a")[1])
+        return made[-1]
+
+    controller = provisioning(Cluster(static(2)), create, synced=[False, False, True, False])
+    looks = [(controller.reconcile("pool"), len(made)) for _ in range(4)]
+    assert [(each.after, each.wait, count) for each, count in looks] == [
+        (1.0, Wait.POLL, 0),
+        (1.0, Wait.POLL, 0),
+        (60.0, Wait.POLL, 2),
+        (60.0, Wait.POLL, 4),
+    ]
+
+
 @pytest.mark.parametrize("code", [0, 404])
 def test_whoever_is_gone_already_keeps_nobody_from_being_deleted(code: int) -> None:
     cluster = Cluster(static(0), code=code)
@@ -134,11 +157,12 @@ def test_whoever_is_gone_already_keeps_nobody_from_being_deleted(code: int) -> N
 
 
 @pytest.mark.parametrize("code", [403, 409, 500])
-def test_a_deletion_that_is_refused_ends_the_reconcile(code: int) -> None:
+def test_a_deletion_that_is_refused_keeps_no_others_and_is_tried_again(code: int) -> None:
+    """Core pkg/controllers/static/deprovisioning/controller.go: all are asked for, and their errors returned together."""
     cluster = Cluster(static(0), code=code)
-    with pytest.raises(ReconcileError, match="failed to deprovision nodeclaims, no"):
+    with pytest.raises(ReconcileError, match=r"^failed to deprovision nodeclaims, no; no$"):
         deprovisioning(cluster, [machine("a"), machine("b")]).reconcile("pool")
-    assert len(cluster.asked) == 1
+    assert sorted(cluster.asked) == ["claim-a", "claim-b"]
 
 
 @pytest.mark.parametrize(("replicas", "replaced"), [(0, 0), (1, 1), (2, 1)])
@@ -146,3 +170,13 @@ def test_drifted_nodes_that_are_too_many_are_not_replaced(replicas: int, replace
     """Core pkg/controllers/disruption/staticdrift.go: only where no more nodes run than spec.replicas says."""
     drifted = machine("a", conditions=("Consolidatable", "Drifted"))
     assert len(found(situation([drifted], pools=[static(replicas)]), "StaticDrift")) == replaced
+
+
+def test_nodeclaims_count_as_running_as_going_or_as_about_to_be_replaced() -> None:
+    """Core pkg/controllers/state/statenodepool.go."""
+    machines = [machine(name) for name in "abcde"]
+    machines[4][1]["metadata"]["labels"]["karpenter.sh/nodepool"] = "other"
+    made = situation(machines, deleting=frozenset({"claim-d"}))
+    replacing = frozenset({"claim-a", "claim-b", "claim-e"})
+    found = counts_of(made.view.simulations, "pool", replacing)
+    assert (found.running, found.deleting, found.replacing, found.total) == (1, 1, 2, 4)

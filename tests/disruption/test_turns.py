@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from harness.engine.clock import SECOND
+from harness.engine.ports import ADMIN
 from harness.karpenter.disruption.churn import Churn, Departure
 from harness.karpenter.disruption.execution.actions import ClusterActions
+from harness.karpenter.disruption.loop import DisruptionController
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import tell_judged
 from harness.karpenter.disruption.situation import after_waiting
 from harness.karpenter.releases import provider
 from harness.kube.api.status import ApiError
 from harness.testing import deployment
+from harness.world import World
 from tests.disruption.fleet import Json, machine, nodepool, pod, situation
-from tests.disruption.test_world import MINUTE, pool, world
+from tests.disruption.test_world import MINUTE, conditions, pool, world
 
 
 @pytest.mark.parametrize(
@@ -46,6 +51,137 @@ def test_a_conflict_ends_a_turn_silently_and_another_error_is_logged(
 
 
 @pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> tuple[World, list[float], list[bool]]:
+    """A world in which turns fail from a restart on, when turns took place, and whether they still fail."""
+    of = world(pool(), deployment("web", 1))
+    of.advance(MINUTE)
+    tried: list[float] = []
+    fails = [True]
+
+    def refused(self: Any, nodes: Any) -> None:
+        tried.append(of.clock.seconds)
+        if fails[0]:
+            raise ApiError(500, "Refused", "no")
+
+    monkeypatch.setattr(ClusterActions, "release", refused)
+    of.restart_karpenter()
+    return of, tried, fails
+
+
+def waits(tried: list[float]) -> list[float]:
+    return [round(later - earlier, 6) for earlier, later in pairwise(tried)]
+
+
+def test_a_turn_that_fails_is_tried_again_after_twice_the_time(failing: Any) -> None:
+    """The rate limiter of client-go: 5 ms, doubled with each failure, and from the beginning after a success."""
+    of, tried, fails = failing
+    of.advance(12)
+    assert waits(tried[:5]) == [0.005, 0.01, 0.02, 0.04]
+    fails[0] = False
+    of.advance(MINUTE)
+    fails[0] = True
+    tried.clear()
+    of.apply(deployment("web", 2))
+    of.advance(12)
+    assert waits(tried[:5]) == [0.005, 0.01, 0.02, 0.04]
+
+
+def test_what_happens_meanwhile_does_not_shorten_the_wait_after_an_error(failing: Any) -> None:
+    of, tried, _ = failing
+    of.advance(60)
+    assert waits(tried)[-1] == 20.48
+    of.apply(deployment("web", 2))
+    of.advance(MINUTE)
+    assert waits(tried)[-2:] == [20.48, 40.96]
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """When turns began, or went on, in nanoseconds since the start."""
+    noted: list[int] = []
+    reconcile = DisruptionController.reconcile
+
+    def told(self: DisruptionController, key: Any) -> Any:
+        noted.append(self._engine.clock.now)
+        return reconcile(self, key)
+
+    monkeypatch.setattr(DisruptionController, "reconcile", told)
+    return noted
+
+
+def test_turns_begin_with_the_first_nodeclaim(turns: list[int]) -> None:
+    of = world(pool())
+    of.apply({"kind": "Node", "apiVersion": "v1", "metadata": {"name": "not-karpenters"}, "spec": {}})
+    of.advance(60 * MINUTE)
+    assert turns == []
+    of.apply(deployment("web", 1))
+    of.advance(MINUTE)
+    assert turns
+
+
+def test_while_nothing_changes_there_are_no_turns(turns: list[int]) -> None:
+    of = world(pool(), deployment("web", 1))
+    of.advance(10 * MINUTE)
+    turns.clear()
+    of.advance(60 * MINUTE)
+    assert turns == []
+
+
+def test_consolidation_that_rests_is_tried_again_five_minutes_after_something_happened(turns: list[int]) -> None:
+    """Core pkg/controllers/state/cluster.go, ConsolidationState. A turn in between that nothing of it matters to skips it."""
+    of = world(pool(), deployment("web", 1))
+    of.advance(MINUTE)
+    calm = turns[-1]
+    (node,) = of.list("Node")
+    turns.clear()
+    of.cluster.writer(ADMIN).patch("Node", node["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+    of.advance(10 * MINUTE)
+    skips, again, *_ = turns
+    assert skips - calm < 60 * SECOND
+    assert again - skips < 300 * SECOND
+
+
+def test_what_happens_meanwhile_does_not_shorten_the_wait_before_a_command() -> None:
+    """Core pkg/controllers/disruption/validation.go: 15 seconds between a command and its validation."""
+
+    def disrupted(meanwhile: float | None = None) -> float:
+        of = world(pool(), deployment("web", 3))
+        of.apply(deployment("web", 0))
+        if meanwhile is not None:
+            of.advance(meanwhile - of.clock.seconds)
+            (node,) = of.list("Node")
+            of.cluster.writer(ADMIN).patch("Node", node["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+        of.advance(2 * MINUTE)
+        (found,) = of.disruptions
+        return found.at
+
+    undisturbed = disrupted()
+    assert disrupted(undisturbed - 13) == undisturbed
+
+
+def test_what_happens_during_a_turn_is_looked_at_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The turn waits for its simulations, whose time passes."""
+    of = world(pool(), deployment("web", 1))
+    (node,) = of.list("Node")
+    begun: list[float] = []
+    changed: list[float] = []
+    reconcile = DisruptionController.reconcile
+
+    def told(self: DisruptionController, key: Any) -> Any:
+        if self._deliberation is None:
+            begun.append(of.clock.seconds)
+        result = reconcile(self, key)
+        if self._deliberation is not None and not changed:
+            changed.append(of.clock.seconds)
+            of.cluster.writer(ADMIN).patch("Node", node["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
+        return result
+
+    monkeypatch.setattr(DisruptionController, "reconcile", told)
+    of.advance(3 * MINUTE)
+    assert [each for each in begun if changed[0] < each < changed[0] + 11]
+
+
+@pytest.fixture
 def departures(monkeypatch: pytest.MonkeyPatch) -> list[Departure]:
     """All departures that worlds take note of."""
     noted: list[Departure] = []
@@ -68,7 +204,7 @@ def test_the_departure_of_a_drifted_node_says_how_it_drifted(departures: list[De
     of.advance(10 * MINUTE)
     (noted,) = departures
     assert (noted.nodeclaim, noted.reason, noted.because) == (claim["metadata"]["name"], "Drifted", "NodePoolDrifted")
-    assert (noted.nodepool, len(noted.replacements)) == ("default", 1)
+    assert (noted.nodepool, noted.size, len(noted.replacements)) == ("default", "Standard_D4s_v5", 1)
     assert 0 < noted.created < noted.at
 
 
@@ -77,6 +213,17 @@ def test_the_departure_of_an_empty_node_needs_no_other_reason(departures: list[D
     of.apply(deployment("web", 0))
     of.advance(3 * MINUTE)
     assert [(each.reason, each.because, each.replacements) for each in departures] == [("Empty", "", ())]
+
+
+def test_the_departure_of_an_empty_node_that_has_drifted_too_does_not_say_how(departures: list[Departure]) -> None:
+    budgets = [{"nodes": "0", "reasons": ["Drifted"]}, {"nodes": "100%"}]
+    of = world(pool({"budgets": budgets}), deployment("web", 3))
+    of.apply(deployment("web", 0), pool({"budgets": budgets}, expireAfter="100h"))
+    of.settle()
+    assert conditions(of, "Drifted") == ["NodePoolDrifted"]
+    of.advance(3 * MINUTE)
+    assert [(each.reason, each.because) for each in departures] == [("Empty", "")]
+    assert [each.drift for each in of.disruptions] == [""]
 
 
 def unbound(name: str, operator: str, key: str, *values: str) -> Json:

@@ -95,6 +95,16 @@ def test_a_node_too_large_is_replaced_and_its_pods_move():
     assert messages(of, "Evicted") == {"Evicted pod: Underutilized"}
 
 
+def test_a_changed_policy_counts_for_nodes_that_are_there():
+    of = world(pool({"consolidationPolicy": "WhenEmpty"}), deployment("big", 4), deployment("small", 1, "500m"))
+    of.apply(deployment("big", 0))
+    of.advance(5 * MINUTE)
+    assert sizes(of) == ["Standard_D8s_v5"]
+    of.apply(pool())
+    of.advance(5 * MINUTE)
+    assert sizes(of) == ["Standard_D2s_v5"]
+
+
 def test_a_changed_template_makes_nodes_drift_one_after_the_other():
     of = world(pool(), deployment("web", 3, "3"))
     first = {claim["metadata"]["name"] for claim in of.list("NodeClaim")}

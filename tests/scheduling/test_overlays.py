@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from harness.conformance.ops.catalog import instance_types
+from harness.engine.clock import Clock
+from harness.engine.engine import Wait
+from harness.engine.ports import Change, ChangeType
 from harness.karpenter.labels.core import CAPACITY_OVERLAID, PRICE_OVERLAID
+from harness.karpenter.overlays.applied import AppliedOverlays
+from harness.karpenter.overlays.controller import NodeOverlays
 from harness.karpenter.overlays.evaluation import Evaluation, Verdict, adjusted_price, evaluate
 from harness.karpenter.releases import provider
-from harness.testing import nodepool
+from harness.testing import nodeclass, nodepool
 from harness.world import World
 from tests.scheduling import workload
 
@@ -153,9 +160,76 @@ def test_lists_keep_their_identity_and_nodepools_that_were_not_looked_at_have_no
         found.apply("other", TYPES)
 
 
-def test_what_fails_is_tried_again_after_twice_as_long() -> None:
+def test_what_fails_is_tried_again_after_twice_as_long_and_a_minute_at_most() -> None:
+    """Core pkg/controllers/nodeoverlay/controller.go with the rate limiter of awslabs/operatorpkg reasonable: 100 ms to a minute."""
     world = World(karpenter="1.10.2", options={"feature_gates": {"NodeOverlay": "true"}})
     world.apply(nodepool(nodeclass="none"))
-    world.advance(0.1)
-    failed = [line.at for line in world.log if line.controller == "nodeoverlay"]
-    assert failed == [0.0, 0.005, 0.015, 0.035, 0.075]
+    world.advance(400)
+
+    def failed() -> list[float]:
+        return [line.at for line in world.log if line.controller == "nodeoverlay"]
+
+    first = failed()
+    assert [round(later - earlier, 6) for earlier, later in pairwise(first)] == [
+        *(0.1 * 2**number for number in range(10)),
+        *[60.0] * 4,
+    ]
+    world.apply(nodeclass("none"))
+    world.advance(60)
+    world.delete("AKSNodeClass", "none")  # after a success the first wait is the shortest again
+    world.advance(2)
+    again = failed()[len(first) :]
+    assert [round(at - again[0], 6) for at in again] == first[:5]
+
+
+@pytest.mark.parametrize("kind", ["NodeOverlay", "NodePool", "AKSNodeClass"])
+@pytest.mark.parametrize(
+    ("type", "before", "after", "wakes"),
+    [
+        (ChangeType.ADDED, None, 1, True),
+        (ChangeType.MODIFIED, 1, 1, False),
+        (ChangeType.MODIFIED, 1, 2, True),
+        (ChangeType.DELETED, 1, 1, True),
+    ],
+)
+def test_overlays_are_evaluated_when_a_spec_has_changed(
+    kind: str, type: ChangeType, before: int | None, after: int, wakes: bool
+) -> None:
+    """Core pkg/controllers/nodeoverlay/controller.go, Register (GenerationChangedPredicate)."""
+    controller = controlling()
+    old = None if before is None else {"metadata": {"name": "a", "generation": before}}
+    keys = list(controller.watches()[kind](Change(type, {"metadata": {"name": "a", "generation": after}}, old, 1)))
+    assert len(keys) == wakes
+
+
+def controlling(*overlays: dict[str, Any], types: Any = None, release: Any = RELEASE) -> NodeOverlays:
+    """The controller over some overlays and the NodePool; ``types`` raises LookupError or returns instance types."""
+    clock = Clock()
+    objects = {"NodeOverlay": list(overlays), "NodePool": [POOL]}
+    written: list[Any] = []
+    view = SimpleNamespace(list=lambda kind: objects[kind])
+    writer = SimpleNamespace(patch=lambda *said, **more: written.append((*said, more)))
+    sink = SimpleNamespace(log=lambda *said, **more: None)
+    access: Any = SimpleNamespace(view=view, writer=writer, sink=sink, clock=clock)
+    made = NodeOverlays(access, release, types or (lambda pool: TYPES), AppliedOverlays(), lambda: written.append(None))
+    made.written = written  # type: ignore[attr-defined]
+    return made
+
+
+def test_every_six_hours_they_are_evaluated_whatever_happens() -> None:
+    result = controlling().reconcile("overlays")
+    assert (result.after, result.wait) == (6 * 3600.0, Wait.ALARM)
+
+
+def test_a_verdict_is_written_once() -> None:
+    told = overlay("a", price="1")
+    controller: Any = controlling(told)
+    controller.reconcile("overlays")
+    (kind, name, patch, more), evaluated = controller.written
+    assert (kind, name, more, evaluated) == ("NodeOverlay", "a", {"subresource": "status"}, None)
+    conditions = patch["status"]["conditions"]
+    assert {each["type"]: each["status"] for each in conditions} == {"ValidationSucceeded": "True", "Ready": "True"}
+    told["status"] = patch["status"]
+    controller.written.clear()
+    controller.reconcile("overlays")
+    assert controller.written == [None]

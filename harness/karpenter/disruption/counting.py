@@ -207,7 +207,7 @@ class Counting:
         else:
             kept = _Kinds.of(self._situation, outlooks)
             self._verdicts = self._told(kept, kept.of_all(self._situation, candidates, outlooks.asked), outlooks)
-        self._distinct = [each for each in dict.fromkeys(self._verdicts) if each.kind is not None or not each.stays]
+        self._distinct = [each for each in dict.fromkeys(self._verdicts) if not each.stays]
 
     def _told(self, kept: _Kinds, kinds: Sequence[_Kind], outlooks: Outlooks) -> list[_Verdict]:
         """The verdict about each candidate."""

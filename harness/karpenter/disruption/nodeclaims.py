@@ -64,6 +64,8 @@ class NodeClaimConditions:
         self._swept_at = clock.now
         self._come_of_age: dict[str, int] = {}
         """When each NodeClaim, by name, is an hour old, if it was not before the last sweep."""
+        self._failures: dict[str, int] = {}
+        """How often in a row the provider could not tell of a NodeClaim, by name, whether it has drifted."""
         self._started = False
 
     def watches(self) -> Mapping[str, Router]:
@@ -83,6 +85,7 @@ class NodeClaimConditions:
         self._come_of_age.pop(name, None)
         if change.type is ChangeType.DELETED:
             self._core_drift.forget(name)
+            self._failures.pop(name, None)
             return
         of_age = parse(metadata_of(change.object)["creationTimestamp"]) + YOUNG
         if of_age >= self._swept_at:
@@ -140,9 +143,16 @@ class NodeClaimConditions:
                 return after_refusal(error)
         if judged.error:
             self._sink.log("error", self.name, "Reconciler error", NodeClaim=name_of(claim), error=judged.error)
-            return Result(1.0, Wait.ALARM)
+            return self._failed(name_of(claim))
+        self._failures.pop(name_of(claim), None)
         left = settles_in(pool, claim, self._clock.now) if pool is not None else 0
         return Result(left / SECOND, Wait.ALARM) if left else DONE
+
+    def _failed(self, name: str) -> Result:
+        """Retries with back-off, as an alarm: a world does not wait for it, since what can help triggers the next reconcile."""
+        first, longest = self.backoff
+        failures = self._failures[name] = self._failures.get(name, 0) + 1
+        return Result(min(first * 2 ** min(failures - 1, 32), longest), Wait.ALARM)
 
     def _write(self, claim: Object) -> None:
         conditions = {"status": {"conditions": status_of(claim)["conditions"]}}

@@ -48,7 +48,7 @@ class NodeOverlays:
     """
 
     name = "nodeoverlay"
-    backoff = (0.005, 1000.0)
+    backoff = (0.1, 60.0)
 
     def __init__(
         self,

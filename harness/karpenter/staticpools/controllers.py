@@ -19,7 +19,7 @@ from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
 from harness.karpenter.staticpools.decisions import LIMITED, Growth, growth, is_static_nodepool, surplus
 from harness.kube.api.objects import Object, condition_is, is_terminating, labels_of, name_of, spec_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ApiError, ignoring
 
 __all__ = ["BOUND", "GATE", "StaticDeprovisioning", "StaticProvisioning"]
 
@@ -152,12 +152,15 @@ class StaticDeprovisioning:
             told = {"current": made.counts.running, "desired": _replicas(pool), "deprovision-count": len(found)}
             text = "deprovisioning nodeclaims to satisfy replica count"
             self._sink.log("info", self.name, text, NodePool=name_of(pool), **told)
+        problems = []
         for claim in found:
             try:
-                self._writer.delete("NodeClaim", name_of(claim))
+                with ignoring(404):
+                    self._writer.delete("NodeClaim", name_of(claim))
             except ApiError as error:
-                if error.code != 404:
-                    raise ReconcileError(f"failed to deprovision nodeclaims, {error.message}") from error
+                problems.append(error.message)
+        if problems:
+            raise ReconcileError(f"failed to deprovision nodeclaims, {'; '.join(problems)}")
         return DONE if made.again is None else Result(made.again, Wait.POLL)
 
     def _say(self, event: SchedulingEvent) -> None:

@@ -98,7 +98,7 @@ def _totals(view: View, candidates: Sequence[Candidate], rules: DisruptionRules)
             cost = known.moving_cost if known is not None else _disruption_cost(node, rules)
             disruption[pool] = disruption.get(pool, 0.0) + cost
     costs = nodepool_costs(view)
-    return {pool: Totals(costs.get(pool) or price, disruption.get(pool, 0.0)) for pool, price in prices.items()}
+    return {pool: Totals(costs.get(pool) or price, disruption[pool]) for pool, price in prices.items()}
 
 
 def _disruption_cost(node: StateNode, rules: DisruptionRules) -> float:
