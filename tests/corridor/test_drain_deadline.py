@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
@@ -10,7 +11,16 @@ import pytest
 from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.engine import DONE, ReconcileError
 from harness.engine.ports import ADMIN
-from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable, outlives, tiers
+from harness.karpenter.lifecycle.nodes.drain import (
+    Drain,
+    Evictions,
+    is_drainable,
+    is_evictable,
+    is_waiting,
+    outlives,
+    tiers,
+)
+from harness.karpenter.lifecycle.nodes.protection import protection_of
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object, name_of, uid_of
 from harness.kube.api.status import ApiError
@@ -313,3 +323,69 @@ def test_time_alone_ends_a_drain_where_a_pod_is_protected_for_a_while_or_ends(
         going(second, deleted)
     of = Queue(first, second)
     assert of.drain.is_timeless(of.still.objects[-1]) is timeless
+
+
+def _pod(annotation: str | None = None, *, started: str | None = "2026-01-01T00:00:00Z", **spec: Any) -> Object:
+    made = pod("p", nodeName="n", **spec)
+    if annotation is not None:
+        made["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": annotation}
+    made["status"] = {"phase": "Running", **({"startTime": started} if started is not None else {})}
+    return made
+
+
+UNTIL = "The karpenter.sh/do-not-disrupt grace period will elapse at 2026-01-01T01:00:00Z"
+ELAPSED = "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"
+INVALID = "Invalid karpenter.sh/do-not-disrupt annotation: "
+
+
+@pytest.mark.parametrize(
+    ("made", "now", "active", "told"),
+    [
+        (_pod(), 0, False, None),
+        (_pod("true"), 0, True, None),
+        (_pod("1h"), 3599, True, UNTIL),
+        (_pod("1h"), 3600, False, ELAPSED),  # its age is less than an hour no more
+        (_pod("1h", started=None), 9999, True, None),
+        (_pod("false"), 0, False, f'{INVALID}failed to parse "false" as a duration: time: invalid duration "false"'),
+        (_pod("0s"), 0, False, f'{INVALID}duration "0s" must be positive'),
+        (_pod("-1h"), 0, False, f'{INVALID}duration "-1h" must be positive'),
+    ],
+)
+def test_do_not_disrupt_protects_for_ever_or_for_a_while(
+    made: Object, now: int, active: bool, told: str | None
+) -> None:
+    """Core pkg/utils/pod/scheduling.go IsDoNotDisruptActive; releases that know no durations take `true` alone."""
+    protection = protection_of(made, now * SECOND, may_end=True)
+    said = protection.event[2].removesuffix(", ignoring annotation") if protection.event is not None else None
+    assert (protection.active, said) == (active, told)
+    before = protection_of(made, now * SECOND, may_end=False)
+    assert (before.active, before.event) == (made["metadata"].get("annotations") == PROTECTED["annotations"], None)
+
+
+@pytest.mark.parametrize(
+    ("made", "evictable"),
+    [
+        (_pod(), True),
+        (_pod("true"), False),
+        (_pod("1h"), False),
+        (going(_pod(), "2026-01-01T00:10:00Z"), False),
+        ({**_pod(), "status": {"phase": "Succeeded"}}, False),
+        ({**_pod(), "status": {"phase": "Failed"}}, False),
+        (_pod(tolerations=[{"key": "karpenter.sh/disrupted", "operator": "Exists"}]), False),
+        (_pod(tolerations=[{"key": "another", "operator": "Exists"}]), True),
+    ],
+)
+def test_which_pods_a_drain_evicts(made: Object, evictable: bool) -> None:
+    """Core pkg/utils/pod/scheduling.go IsEvictable; one that ends already is waited for all the same."""
+    sink = MagicMock()
+    assert is_evictable(made, 60 * SECOND, protection_may_end=True, sink=sink) is evictable
+    assert sink.event.called is (made["metadata"].get("annotations") == {"karpenter.sh/do-not-disrupt": "1h"})
+
+
+def test_mirror_pods_are_neither_evicted_nor_waited_for() -> None:
+    made = _pod()
+    made["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "n"}]
+    assert not is_evictable(made, 0, protection_may_end=True, sink=MagicMock())
+    assert not is_waiting(made, 0)
+    assert is_waiting(_pod("true"), 0)
+    assert not is_waiting({**_pod(), "status": {"phase": "Failed"}}, 0)
