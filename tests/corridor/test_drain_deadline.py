@@ -389,3 +389,18 @@ def test_mirror_pods_are_neither_evicted_nor_waited_for() -> None:
     assert not is_waiting(made, 0)
     assert is_waiting(_pod("true"), 0)
     assert not is_waiting({**_pod(), "status": {"phase": "Failed"}}, 0)
+
+
+def test_a_pod_that_is_gone_when_it_is_deleted_is_no_error() -> None:
+    """Of terminator.go DeleteExpiringPods: 404 is not a problem; other errors are tried again."""
+    of = Queue(*_on_n("p", **PROTECTED))
+    of.add(100)
+    key = ("default", "p", uid_of(of.still.objects[0]))
+    of.clock.advance_to(71 * SECOND)
+    of.still.refusing = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ReconcileError, match="force-deleting pod, etcd is away"):
+        of.queue.reconcile(key)
+    assert of.queue.left == 0
+    of.still.refusing = ApiError(404, "NotFound", "not there")
+    assert of.queue.reconcile(key) == DONE
+    assert of.queue.left == 1
