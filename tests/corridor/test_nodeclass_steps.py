@@ -236,9 +236,13 @@ def test_a_new_version_of_kubernetes_is_read_after_a_quarter_of_an_hour_and_an_o
     for moment in (899, 900):
         of.look(moment)
         versions.append(of.object["status"]["kubernetesVersion"])
+    of.controller.upgraded("1.36.0")
+    for moment in (1799, 1800):
+        of.look(moment)
+        versions.append(of.object["status"]["kubernetesVersion"])
     of.controller.upgraded("1.33.0")
-    of.look(1800)
-    assert [*versions, of.object["status"]["kubernetesVersion"]] == ["1.34.0", "1.35.0", "1.35.0"]
+    of.look(2700)
+    assert [*versions, of.object["status"]["kubernetesVersion"]] == ["1.34.0", "1.35.0", "1.35.0", "1.36.0", "1.36.0"]
 
 
 @pytest.mark.parametrize(
