@@ -9,7 +9,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from harness.engine.clock import SECOND, Clock, parse, render
-from harness.engine.engine import DONE, ReconcileError
+from harness.engine.engine import DONE, ReconcileError, Wait
 from harness.engine.ports import ADMIN
 from harness.karpenter.lifecycle.nodes.drain import (
     Drain,
@@ -24,7 +24,7 @@ from harness.karpenter.lifecycle.nodes.protection import protection_of
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object, name_of, uid_of
 from harness.kube.api.status import ApiError
-from harness.testing import node, nodeclass, nodepool, pod
+from harness.testing import node, nodeclaim, nodeclass, nodepool, pod
 from harness.world import World
 from tests.corridor.conftest import SMALL
 from tests.corridor.still import Still, going
@@ -346,6 +346,7 @@ INVALID = "Invalid karpenter.sh/do-not-disrupt annotation: "
         (_pod("1h"), 3599, True, UNTIL),
         (_pod("1h"), 3600, False, ELAPSED),  # its age is less than an hour no more
         (_pod("1h", started=None), 9999, True, None),
+        (_pod("1ns"), 0, True, UNTIL.replace("01:00:00Z", "00:00:00Z")),
         (_pod("false"), 0, False, f'{INVALID}failed to parse "false" as a duration: time: invalid duration "false"'),
         (_pod("0s"), 0, False, f'{INVALID}duration "0s" must be positive'),
         (_pod("-1h"), 0, False, f'{INVALID}duration "-1h" must be positive'),
@@ -404,3 +405,44 @@ def test_a_pod_that_is_gone_when_it_is_deleted_is_no_error() -> None:
     of.still.refusing = ApiError(404, "NotFound", "not there")
     assert of.queue.reconcile(key) == DONE
     assert of.queue.left == 1
+
+
+@pytest.mark.parametrize(("deadline", "wait"), [(None, Wait.POLL), (9999, Wait.PROGRESS)])
+@pytest.mark.parametrize("protected", [True, False])
+def test_time_alone_helps_a_pod_that_may_not_be_evicted_only_where_a_deadline_ends_the_wait(
+    deadline: int | None, wait: Wait, protected: bool
+) -> None:
+    of = Queue(*_on_n("p", **(PROTECTED if protected else {})))
+    of.still.refusing = ApiError(429, "TooManyRequests", "budget")
+    of.add(deadline)
+    with pytest.raises(ReconcileError) as refused:
+        of.queue.reconcile(("default", "p", uid_of(of.still.objects[0])))
+    assert refused.value.wait is wait
+
+
+@pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [
+        (None, ""),
+        ([], "Forceful Termination"),
+        ([("DisruptionReason", "True", "Drifted")], "Drifted"),
+        ([("DisruptionReason", "False", "Drifted")], "Forceful Termination"),
+        ([("Drifted", "True", "ImageDrift")], "Forceful Termination"),
+    ],
+)
+@pytest.mark.parametrize("late", [True, False])
+def test_drained_pods_are_counted_by_why_their_node_goes(
+    conditions: list[tuple[str, str, str]] | None, reason: str, late: bool
+) -> None:
+    """Of terminator/eviction.go evictionReason: the NodeClaim's condition DisruptionReason while it is True."""
+    of = Queue(*_on_n("p", **(PROTECTED if late else {})))
+    of.still.objects[-1]["spec"]["providerID"] = "azure:///n"
+    if conditions is not None:
+        claim = nodeclaim()
+        found = [{"type": kind, "status": status, "reason": why} for kind, status, why in conditions]
+        claim["status"] = {"providerID": "azure:///n", "conditions": found}
+        of.still.objects.append(claim)
+    of.add(100 if late else None)
+    of.try_(90)
+    assert of.queue.drained == {reason: 1}
+    assert of.still.events()[-1] == ("Evicted", f"Evicted pod: {reason}") or late
