@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 from unittest.mock import MagicMock
 
 import pytest
 
 from harness.engine.clock import SECOND, Clock, parse, render
-from harness.engine.engine import DONE, ReconcileError
+from harness.engine.engine import DONE, ReconcileError, Wait
 from harness.engine.ports import ADMIN
-from harness.karpenter.lifecycle.nodes.drain import Drain, Evictions, is_drainable, outlives, tiers
+from harness.karpenter.lifecycle.nodes.drain import (
+    Drain,
+    Evictions,
+    is_drainable,
+    is_evictable,
+    is_waiting,
+    outlives,
+    tiers,
+)
+from harness.karpenter.lifecycle.nodes.protection import protection_of
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object, name_of, uid_of
 from harness.kube.api.status import ApiError
-from harness.testing import node, nodeclass, nodepool, pod
+from harness.testing import node, nodeclaim, nodeclass, nodepool, pod
 from harness.world import World
 from tests.corridor.conftest import SMALL
 from tests.corridor.still import Still, going
@@ -313,3 +323,126 @@ def test_time_alone_ends_a_drain_where_a_pod_is_protected_for_a_while_or_ends(
         going(second, deleted)
     of = Queue(first, second)
     assert of.drain.is_timeless(of.still.objects[-1]) is timeless
+
+
+def _pod(annotation: str | None = None, *, started: str | None = "2026-01-01T00:00:00Z", **spec: Any) -> Object:
+    made = pod("p", nodeName="n", **spec)
+    if annotation is not None:
+        made["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": annotation}
+    made["status"] = {"phase": "Running", **({"startTime": started} if started is not None else {})}
+    return made
+
+
+UNTIL = "The karpenter.sh/do-not-disrupt grace period will elapse at 2026-01-01T01:00:00Z"
+ELAPSED = "The karpenter.sh/do-not-disrupt grace period has elapsed, pod is now disruptable"
+INVALID = "Invalid karpenter.sh/do-not-disrupt annotation: "
+
+
+@pytest.mark.parametrize(
+    ("made", "now", "active", "told"),
+    [
+        (_pod(), 0, False, None),
+        (_pod("true"), 0, True, None),
+        (_pod("1h"), 3599, True, UNTIL),
+        (_pod("1h"), 3600, False, ELAPSED),  # its age is less than an hour no more
+        (_pod("1h", started=None), 9999, True, None),
+        (_pod("1ns"), 0, True, UNTIL.replace("01:00:00Z", "00:00:00Z")),
+        (_pod("false"), 0, False, f'{INVALID}failed to parse "false" as a duration: time: invalid duration "false"'),
+        (_pod("0s"), 0, False, f'{INVALID}duration "0s" must be positive'),
+        (_pod("-1h"), 0, False, f'{INVALID}duration "-1h" must be positive'),
+    ],
+)
+def test_do_not_disrupt_protects_for_ever_or_for_a_while(
+    made: Object, now: int, active: bool, told: str | None
+) -> None:
+    """Core pkg/utils/pod/scheduling.go IsDoNotDisruptActive; releases that know no durations take `true` alone."""
+    protection = protection_of(made, now * SECOND, may_end=True)
+    said = protection.event[2].removesuffix(", ignoring annotation") if protection.event is not None else None
+    assert (protection.active, said) == (active, told)
+    before = protection_of(made, now * SECOND, may_end=False)
+    assert (before.active, before.event) == (made["metadata"].get("annotations") == PROTECTED["annotations"], None)
+
+
+@pytest.mark.parametrize(
+    ("made", "evictable"),
+    [
+        (_pod(), True),
+        (_pod("true"), False),
+        (_pod("1h"), False),
+        (going(_pod(), "2026-01-01T00:10:00Z"), False),
+        ({**_pod(), "status": {"phase": "Succeeded"}}, False),
+        ({**_pod(), "status": {"phase": "Failed"}}, False),
+        (_pod(tolerations=[{"key": "karpenter.sh/disrupted", "operator": "Exists"}]), False),
+        (_pod(tolerations=[{"key": "another", "operator": "Exists"}]), True),
+    ],
+)
+def test_which_pods_a_drain_evicts(made: Object, evictable: bool) -> None:
+    """Core pkg/utils/pod/scheduling.go IsEvictable; one that ends already is waited for all the same."""
+    sink = MagicMock()
+    assert is_evictable(made, 60 * SECOND, protection_may_end=True, sink=sink) is evictable
+    assert sink.event.called is (made["metadata"].get("annotations") == {"karpenter.sh/do-not-disrupt": "1h"})
+
+
+def test_mirror_pods_are_neither_evicted_nor_waited_for() -> None:
+    made = _pod()
+    made["metadata"]["ownerReferences"] = [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "n"}]
+    assert not is_evictable(made, 0, protection_may_end=True, sink=MagicMock())
+    assert not is_waiting(made, 0)
+    assert is_waiting(_pod("true"), 0)
+    assert not is_waiting({**_pod(), "status": {"phase": "Failed"}}, 0)
+
+
+def test_a_pod_that_is_gone_when_it_is_deleted_is_no_error() -> None:
+    """Of terminator.go DeleteExpiringPods: 404 is not a problem; other errors are tried again."""
+    of = Queue(*_on_n("p", **PROTECTED))
+    of.add(100)
+    key = ("default", "p", uid_of(of.still.objects[0]))
+    of.clock.advance_to(71 * SECOND)
+    of.still.refusing = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ReconcileError, match="force-deleting pod, etcd is away"):
+        of.queue.reconcile(key)
+    assert of.queue.left == 0
+    of.still.refusing = ApiError(404, "NotFound", "not there")
+    assert of.queue.reconcile(key) == DONE
+    assert of.queue.left == 1
+
+
+@pytest.mark.parametrize(("deadline", "wait"), [(None, Wait.POLL), (9999, Wait.PROGRESS)])
+@pytest.mark.parametrize("protected", [True, False])
+def test_time_alone_helps_a_pod_that_may_not_be_evicted_only_where_a_deadline_ends_the_wait(
+    deadline: int | None, wait: Wait, protected: bool
+) -> None:
+    of = Queue(*_on_n("p", **(PROTECTED if protected else {})))
+    of.still.refusing = ApiError(429, "TooManyRequests", "budget")
+    of.add(deadline)
+    with pytest.raises(ReconcileError) as refused:
+        of.queue.reconcile(("default", "p", uid_of(of.still.objects[0])))
+    assert refused.value.wait is wait
+
+
+@pytest.mark.parametrize(
+    ("conditions", "reason"),
+    [
+        (None, ""),
+        ([], "Forceful Termination"),
+        ([("DisruptionReason", "True", "Drifted")], "Drifted"),
+        ([("DisruptionReason", "False", "Drifted")], "Forceful Termination"),
+        ([("Drifted", "True", "ImageDrift")], "Forceful Termination"),
+    ],
+)
+@pytest.mark.parametrize("late", [True, False])
+def test_drained_pods_are_counted_by_why_their_node_goes(
+    conditions: list[tuple[str, str, str]] | None, reason: str, late: bool
+) -> None:
+    """Of terminator/eviction.go evictionReason: the NodeClaim's condition DisruptionReason while it is True."""
+    of = Queue(*_on_n("p", **(PROTECTED if late else {})))
+    of.still.objects[-1]["spec"]["providerID"] = "azure:///n"
+    if conditions is not None:
+        claim = nodeclaim()
+        found = [{"type": kind, "status": status, "reason": why} for kind, status, why in conditions]
+        claim["status"] = {"providerID": "azure:///n", "conditions": found}
+        of.still.objects.append(claim)
+    of.add(100 if late else None)
+    of.try_(90)
+    assert of.queue.drained == {reason: 1}
+    assert of.still.events()[-1] == ("Evicted", f"Evicted pod: {reason}") or late

@@ -104,3 +104,53 @@ def test_machines_without_a_provider_id_and_those_that_go(random, store):
         claims, nodes = store.list("NodeClaim"), store.list("Node")
         assert machines.coming == any(not status_of(each).get("providerID") for each in claims)
         assert machines.going == any(map(is_terminating, [*claims, *nodes]))
+
+
+def with_capacity(store, name, machine, **capacity):
+    store.create(
+        {
+            "apiVersion": "karpenter.sh/v1",
+            "kind": "NodeClaim",
+            "metadata": {"name": name, "labels": {"karpenter.sh/nodepool": "a"}},
+            "spec": {},
+            "status": {"providerID": machine, "capacity": capacity},
+        },
+        ADMIN,
+    )
+    store.modify(
+        "patch",
+        Key("NodeClaim", "", name),
+        lambda old: {**old, "status": {"providerID": machine, "capacity": capacity}},
+        ADMIN,
+        subresource="status",
+    )
+
+
+@pytest.mark.parametrize(
+    ("amounts", "total"),
+    [
+        (["1Gi", "1024"], "1048577Ki"),
+        (["1024", "1Gi"], "1073742848"),
+        (["0", "1Gi", "1024"], "1048577Ki"),
+        (["1Gi", "1Gi"], "2Gi"),
+        (["1000", "1e3"], "2k"),
+        (["0", "1e3", "1000"], "2e3"),
+        (["0", "1Gi"], "1Gi"),
+        (["1Gi", "0"], "1Gi"),
+        (["0", "0"], "0"),
+        ([], None),
+    ],
+)
+def test_a_sum_is_written_as_the_first_amount_that_is_something(amounts, total):
+    """As apimachinery's Quantity.Add keeps the format: an amount of zero takes that of the other."""
+    store = Store(Clock(), Ids(Rng(1)))
+    usage = RunningUsage(store)
+    store.subscribe(usage.hear)
+    for number, amount in enumerate(amounts):
+        with_capacity(store, f"c{number}", f"azure:///{number}", memory=amount)
+    assert told(usage.of("a")).get("memory") == total
+    assert told(usage.of("a")) == told(usage_of(store, "a"))
+    assert told(usage.of("a"))["nodes"] == str(len(amounts))
+    for number in range(len(amounts)):
+        store.delete(Key("NodeClaim", "", f"c{number}"), ADMIN)
+    assert told(usage.of("a")) == {"nodes": "0"}

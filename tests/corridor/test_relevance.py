@@ -69,3 +69,35 @@ POD: dict[str, Any] = {
 def test_a_modified_pod(changed: dict[str, Any], expected: bool) -> None:
     assert matters(Change(ChangeType.MODIFIED, {**POD, **changed}, POD, 1)) is expected
     assert matters(Change(ChangeType.MODIFIED, POD, {**POD, **changed}, 1)) is expected
+
+
+def _of(kind: str, **status: Any) -> dict[str, Any]:
+    return {"kind": kind, "metadata": {"name": "x", "annotations": {"a": "b"}}, "spec": {}, "status": status}
+
+
+READY = [{"type": "Ready", "status": "True"}]
+OTHER = [*READY, {"type": "ValidationSucceeded", "status": "True"}]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (_of("NodePool", resources={"cpu": "1"}), _of("NodePool", resources={"cpu": "2"}), False),
+        (_of("NodePool", conditions=READY), _of("NodePool", conditions=OTHER), False),
+        (_of("NodePool", conditions=[]), _of("NodePool", conditions=READY), True),
+        (_of("AKSNodeClass", conditions=[]), _of("AKSNodeClass", conditions=READY), True),
+        (_of("AKSNodeClass", localDNSState="Enabled"), _of("AKSNodeClass", localDNSState="Disabled"), True),
+        (_of("AKSNodeClass", kubernetesVersion="1.34.0"), _of("AKSNodeClass", kubernetesVersion="1.35.0"), False),
+        ({**_of("NodePool"), "metadata": {"name": "x"}}, _of("NodePool"), True),
+        ({**_of("NodeClaim"), "metadata": {"name": "x"}}, _of("NodeClaim"), False),
+        (_of("NodeClaim", providerID="azure:///a"), _of("NodeClaim", providerID="azure:///b"), True),
+        (_of("NodeClaim", capacity={"cpu": "1"}), _of("NodeClaim", capacity={"cpu": "2"}), True),
+        (_of("NodeClaim", imageID="a"), _of("NodeClaim", imageID="b"), False),
+        (_of("PersistentVolumeClaim", phase="Pending"), _of("PersistentVolumeClaim", phase="Bound"), True),
+        ({**_of("PersistentVolumeClaim"), "metadata": {"name": "x"}}, _of("PersistentVolumeClaim"), False),
+        (_of("PodDisruptionBudget", disruptionsAllowed=1), _of("PodDisruptionBudget", disruptionsAllowed=0), True),
+    ],
+)
+def test_what_is_read_of_the_status_of_other_kinds(old: dict[str, Any], new: dict[str, Any], expected: bool) -> None:
+    assert matters(Change(ChangeType.MODIFIED, new, old, 1)) is expected
+    assert matters(Change(ChangeType.MODIFIED, old, new, 1)) is expected

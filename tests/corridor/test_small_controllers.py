@@ -1,4 +1,4 @@
-"""Controllers of one purpose, each alone: the time of pod events, the consistency of Nodes, the sweeps for garbage."""
+"""Controllers of one purpose, each alone: the time of pod events, the consistency of Nodes, the sweeps for garbage, expiration."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harness.engine.names import ProviderId
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.lifecycle.nodeclaims.consistency import Consistency, shape_issues
+from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration
 from harness.karpenter.lifecycle.nodeclaims.garbage import GarbageCollection
 from harness.karpenter.lifecycle.nodeclaims.pod_events import PodEvents
 from harness.karpenter.releases.core_release import CoreRelease
@@ -305,3 +306,34 @@ def test_azure_is_asked_again_while_a_machine_is_too_young_to_go() -> None:
     assert of.sweep() == []
     of.clock.advance_to(1201 * SECOND)
     assert of.sweep() == [("instance", "n")]
+
+
+# expiration
+
+
+@pytest.mark.parametrize(
+    ("after", "at", "result", "deleted"),
+    [
+        ("Never", 9999, DONE, False),
+        ("60s", 59, Result(1.0, Wait.ALARM), False),
+        ("60s", 60, DONE, True),
+    ],
+)
+def test_a_nodeclaim_is_deleted_when_it_has_expired(after: str, at: int, result: Result, deleted: bool) -> None:
+    """Core pkg/controllers/nodeclaim/expiration/controller.go; its pods are counted where its Node is there."""
+    claim = launched()
+    claim["metadata"]["creationTimestamp"] = START
+    claim["spec"]["expireAfter"] = after
+    still, clock = Still(claim, machine(), pod("a", nodeName="n"), pod("b", nodeName="n")), Clock()
+    clock.advance_to(at * SECOND)
+    assert Expiration(still, still, still.sink, clock).reconcile("n") == result
+    assert still.verbs == ([("delete", "NodeClaim", "n")] if deleted else [])
+    told = [call.args[0] for call in still.sink.disrupted.call_args_list]
+    gone = [(each.at, each.reason, each.ended, each.nodes[0].node, each.nodes[0].pods) for each in told]
+    assert gone == ([(60.0, "Expired", 60.0, "n", 2)] if deleted else [])
+
+
+def test_a_nodeclaim_that_is_gone_does_not_expire() -> None:
+    still = Still()
+    assert Expiration(still, still, still.sink, Clock()).reconcile("n") == DONE
+    assert still.written == []

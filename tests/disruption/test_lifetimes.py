@@ -149,7 +149,12 @@ def test_nodes_of_other_nodepools_count_for_standalone_claims_only() -> None:
 
 @pytest.mark.parametrize(
     ("before", "deadline"),
-    [(ago(5), None), ("2026-01-07T10:40:00Z", "2026-01-07T10:30:00Z"), ("soon", "2026-01-07T10:30:00Z")],
+    [
+        (ago(5), None),
+        ("2026-01-07T10:40:00Z", "2026-01-07T10:30:00Z"),
+        ("2026-01-07T10:30:00Z", "2026-01-07T10:30:00Z"),  # over is what lies before now
+        ("soon", "2026-01-07T10:30:00Z"),
+    ],
 )
 def test_repair_gives_pods_no_time_unless_theirs_is_over(before: str, deadline: str | None) -> None:
     found = claim()

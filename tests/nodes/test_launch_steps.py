@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -15,6 +16,7 @@ from harness.karpenter.launch.failures.errors import FailureKind, LaunchError, L
 from harness.karpenter.lifecycle.instance_provider import Instance, InstanceNotFound
 from harness.karpenter.lifecycle.nodeclaims.controller import NodeClaimLifecycle
 from harness.karpenter.lifecycle.nodeclaims.draft import Draft
+from harness.karpenter.lifecycle.nodeclaims.liveness import Liveness
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import condition, finalizers_of, name_of
@@ -205,3 +207,62 @@ def test_only_nodeclaims_of_an_aksnodeclass_are_ours(ref: dict[str, str] | None,
     way.look(0)
     assert bool(way.asked) is launches
     assert bool(way.still.written) is launches
+
+
+@pytest.mark.parametrize(
+    ("error", "rule", "message"),
+    [
+        (LaunchError.capacity("none left"), "insufficient-capacity", "insufficient capacity, none left"),
+        (LaunchError.create("no", "Why", "so"), "Why", "so"),
+        (LaunchError("no"), "LaunchFailed", "no"),
+    ],
+)
+def test_a_refused_launch_is_told_in_the_words_of_its_condition_else_of_the_error(
+    error: LaunchError, rule: str, message: str
+) -> None:
+    way = Launching(error, pace=Pace(request=0.0, answer=0.0))
+    with suppress(ReconcileError):
+        way.look(0)
+    ((told,),) = (call.args[0] for call in way.still.sink.rejected.call_args_list)
+    assert (told.object, told.rule, told.message, told.text) == ("NodeClaim/c", rule, message, str(error))
+
+
+@pytest.mark.parametrize(
+    ("launched", "release", "left"),
+    [
+        (False, {}, 300),
+        (True, {}, 900),
+        (False, {"launch_timeout": False}, 900),
+    ],
+)
+def test_a_nodeclaim_is_given_up_when_its_time_is_over(launched: bool, release: dict[str, bool], left: int) -> None:
+    """Core …/lifecycle/liveness.go: 5 min until the launch, 15 until the registration, to the second; before core 1.7 15 for both."""
+    claim = nodeclaim(name="c")
+    claim["metadata"]["creationTimestamp"] = START
+    draft, clock, still, health = Draft(claim, START), Clock(), Still(claim), MagicMock()
+    if launched:
+        draft.conditions.set_true("Launched")
+    core = CoreRelease(version="1.14.0", **release)
+    liveness = Liveness(clock, still, still.sink, health, core)
+    for moment in (0, left - 1):
+        clock.advance_to(nanoseconds(moment))
+        assert liveness.step(draft) == left - moment
+    clock.advance_to(nanoseconds(left - 0.25))
+    assert liveness.step(draft) == 0.25
+    assert still.written == []
+    clock.advance_to(nanoseconds(left))
+    assert liveness.step(draft) is None
+    assert still.verbs == [("delete", "NodeClaim", "c")]
+    assert health.failed.call_args.kwargs == {"launching": left == 300}
+    still.refusing = ApiError(404, "NotFound", "not there")
+    assert liveness.step(draft) is None
+
+
+def test_a_registered_nodeclaim_is_not_given_up() -> None:
+    claim = nodeclaim(name="c")
+    claim["metadata"]["creationTimestamp"] = START
+    draft, clock, still = Draft(claim, START), Clock(), Still(claim)
+    draft.conditions.set_true("Registered")
+    clock.advance_to(nanoseconds(9999))
+    assert Liveness(clock, still, still.sink, MagicMock(), CoreRelease(version="1.14.0")).step(draft) is None
+    assert still.written == []
