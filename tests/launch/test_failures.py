@@ -254,11 +254,11 @@ def test_sizes_that_aks_refuses(launch: Launcher, failure: AzureFailure) -> None
 def test_machines_that_fail_later(launch: Launcher) -> None:
     made = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi")
     failure = AzureFailure("AllocationFailed", "x")
-    handled = machine_provisioning_error("m", failure, classify(failure, made.choice, LATEST))
+    handled = machine_provisioning_error("m", failure, classify(failure, made.choice, LATEST), phase="LRO")
     assert str(handled).startswith(
         'failed to create AKS machine "m" during LRO, handled provisioning error: creating nodeclaim, unable to allocate'
     )
-    unknown = machine_provisioning_error("m", AzureFailure("Boom", "why"), None)
+    unknown = machine_provisioning_error("m", AzureFailure("Boom", "why"), None, phase="LRO")
     assert (
         str(unknown)
         == 'failed to create AKS machine "m" during LRO, unhandled provisioning error: code=Boom, message=why'
