@@ -12,6 +12,7 @@ from harness.engine.engine import DONE, Result
 from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.machine_updates import MachineUpdates
 from harness.karpenter.releases import provider
+from harness.kube.api.status import ApiError
 from harness.testing import nodeclass
 from tests.launch.conftest import GROUP, OPTIONS, nodeclaim
 from tests.launch.test_answers_of_azure import Cloud, Said, arm
@@ -100,20 +101,39 @@ def test_a_machine_is_put_only_if_nobody_else_has_changed_it(known: dict[str, st
     assert cloud.headers[1:] == told
 
 
-@pytest.mark.parametrize(
-    ("later", "result"),
-    [(nodeclass(tags={"team": "b"}), Result(0.0)), (nodeclass(tags={"team": "a"}), DONE), (None, DONE)],
-    ids=["other tags", "the same", "gone"],
-)
-def test_tags_that_change_during_an_update_are_looked_at_after_it(later: Any, result: Result) -> None:
+def reconciled(later: Any, writer: Any) -> Result:
+    """A look at a NodeClaim that finds its VM as it should be; its AKSNodeClass is another after that."""
     there = iter((nodeclass(tags={"team": "a"}), later))
     claim = launched(of_aks=False)
     claim["metadata"]["labels"]["karpenter.azure.com/aksnodeclass"] = "default"
     claim["spec"]["nodeClassRef"] = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
     claim["status"]["conditions"] = [{"type": "Registered", "status": "True"}]
     log: Any = Log()
-    writer: Any = SimpleNamespace(patch=lambda *_: None)
     view: Any = SimpleNamespace(get=lambda kind, name: claim if kind == "NodeClaim" else next(there))
     vm: Said = (200, {}, {"tags": TAGS, "identity": IDENTITIES})
     updates = MachineUpdates(arm(vm)[0], log, provider("1.14.0"))
-    assert InPlaceUpdates(view, writer, log, updates).reconcile("x") == result
+    return InPlaceUpdates(view, writer, log, updates).reconcile("x")
+
+
+@pytest.mark.parametrize(
+    ("later", "result"),
+    [(nodeclass(tags={"team": "b"}), Result(0.0)), (nodeclass(tags={"team": "a"}), DONE), (None, DONE)],
+    ids=["other tags", "the same", "gone"],
+)
+def test_tags_that_change_during_an_update_are_looked_at_after_it(later: Any, result: Result) -> None:
+    assert reconciled(later, SimpleNamespace(patch=lambda *_: None)) == result
+
+
+def test_a_nodeclaim_that_is_gone_after_its_update_is_let_alone() -> None:
+    """Kaz pkg/controllers/nodeclaim/inplaceupdate/controller.go: client.IgnoreNotFound of the patch."""
+
+    def refusing(code: int) -> Any:
+        def patch(*_: Any) -> None:
+            raise ApiError(code, "Why", "why")
+
+        return SimpleNamespace(patch=patch)
+
+    assert reconciled(None, refusing(404)) == DONE
+    for code in (403, 405, 409):
+        with pytest.raises(ApiError):
+            reconciled(None, refusing(code))
