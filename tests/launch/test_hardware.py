@@ -82,14 +82,20 @@ def test_the_definition_in_the_id_of_an_image(image: str, definition: str) -> No
     assert image_definition_of(image) == definition
 
 
+def interface(world: World) -> dict[str, Any]:
+    """What was asked of the only network interface."""
+    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
+    assert nic is not None
+    return dict(nic["properties"])
+
+
 @pytest.mark.parametrize(("size", "accelerated"), [("Standard_B2ms", False), ("Standard_D2s_v5", True)])
 def test_networking_is_accelerated_where_the_size_has_it(size: str, accelerated: bool) -> None:
     """Kaz pkg/providers/instance/vminstance.go, newNetworkInterfaceForVM."""
     world = World()
     world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, size)), pod())
     world.settle()
-    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
-    assert nic["properties"]["enableAcceleratedNetworking"] is accelerated
+    assert interface(world)["enableAcceleratedNetworking"] is accelerated
 
 
 OWN_SUBNET = (
@@ -108,8 +114,7 @@ def test_an_interface_in_a_subnet_of_ones_own_gets_the_security_group_of_the_clu
     world = World(azure={"subnets": [OWN_SUBNET]}, options=options)
     world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, "Standard_D2s_v5")), pod())
     world.settle()
-    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
-    group = nic["properties"].get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
+    group = interface(world).get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
     assert [group] * bool(group) == groups
 
 

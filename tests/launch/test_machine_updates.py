@@ -67,7 +67,7 @@ TAGS = {
     "karpenter.sh_nodepool": "default",
     "team": "a",
 }
-IDENTITIES = {"userAssignedIdentities": {name: {} for name in OPTIONS.node_identities}}
+IDENTITIES: dict[str, Any] = {"userAssignedIdentities": {name: {} for name in OPTIONS.node_identities}}
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_a_machine_is_put_only_if_nobody_else_has_changed_it(known: dict[str, st
     assert cloud.headers[1:] == told
 
 
-def reconciled(later: Any, writer: Any) -> Result:
-    """A look at a NodeClaim that finds its VM as it should be; its AKSNodeClass is another after that."""
+def reconciled(later: Any, writer: Any, *answers: Said) -> Result:
+    """A look at a NodeClaim that finds its VM as it should be, unless Azure says otherwise; its AKSNodeClass is another after that."""
     there = iter((nodeclass(tags={"team": "a"}), later))
     claim = launched(of_aks=False)
     claim["metadata"]["labels"]["karpenter.azure.com/aksnodeclass"] = "default"
@@ -111,7 +111,7 @@ def reconciled(later: Any, writer: Any) -> Result:
     log: Any = Log()
     view: Any = SimpleNamespace(get=lambda kind, name: claim if kind == "NodeClaim" else next(there))
     vm: Said = (200, {}, {"tags": TAGS, "identity": IDENTITIES})
-    updates = MachineUpdates(arm(vm)[0], log, provider("1.14.0"))
+    updates = MachineUpdates(arm(*(answers or (vm,)))[0], log, provider("1.14.0"))
     return InPlaceUpdates(view, writer, log, updates).reconcile("x")
 
 
@@ -137,3 +137,13 @@ def test_a_nodeclaim_that_is_gone_after_its_update_is_let_alone() -> None:
     for code in (403, 405, 409):
         with pytest.raises(ApiError):
             reconciled(None, refusing(code))
+
+
+def test_a_look_that_waits_for_azure_is_not_over() -> None:
+    """Upstream it waits inside, so that neither its failures are forgotten nor another begins meanwhile."""
+    vm: Said = (200, {}, {"tags": {}, "identity": IDENTITIES})
+    going: Said = (202, {"Azure-AsyncOperation": "https://management.azure.com/operations/1"}, None)
+    result = reconciled(
+        None, SimpleNamespace(), vm, (200, {}, {}), (200, {}, {}), going, (200, {}, {"status": "Running"})
+    )
+    assert result == Result(3.0, busy=3.0, under_way=True)
