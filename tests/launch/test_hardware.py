@@ -114,7 +114,11 @@ def test_an_interface_in_a_subnet_of_ones_own_gets_the_security_group_of_the_clu
     world = World(azure={"subnets": [OWN_SUBNET]}, options=options)
     world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, "Standard_D2s_v5")), pod())
     world.settle()
-    group = interface(world).get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
+    made = interface(world)
+    (configuration,) = made["ipConfigurations"]
+    pools = [each["id"] for each in configuration["properties"]["loadBalancerBackendAddressPools"]]
+    assert [each.rpartition("/")[2] for each in pools] == ["aksOutboundBackendPool", "kubernetes"]
+    group = made.get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
     assert [group] * bool(group) == groups
 
 
