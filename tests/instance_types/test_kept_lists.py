@@ -49,7 +49,7 @@ class Market:
     def __init__(self, release: str, recorded: dict[str, Any]) -> None:
         self.records: list[Any] = recorded["skus"]
         self.prices = Prices(recorded["prices"], recorded["prices"])
-        self.usages = Usages({FAMILY: FamilyUsage(0, 100)})
+        self.usages = Usages({FAMILY: FamilyUsage(40, 60)})
         self.clock = Clock()
         self.types = InstanceTypeProvider(
             release=provider(release),
@@ -83,7 +83,7 @@ def test_a_list_follows_prices_records_and_quota_each_by_itself(locations: dict[
     assert (market.price(), old) == (7.0, locations["southcentralus"]["prices"][SIZE])
     market.records = [each for each in market.records if each["name"] != "Standard_D2_v5"]
     assert {each.name for each in first} - {each.name for each in market.listed()} == {"Standard_D2_v5"}
-    market.usages = Usages({FAMILY: FamilyUsage(99, 100)})
+    market.usages = Usages({FAMILY: FamilyUsage(50, 50)})
     assert market.price() == 7.0
     market.clock.advance_to(600 * SECOND)
     assert market.price() is None

@@ -74,3 +74,11 @@ def test_huge_pages_take_memory_and_leave_none_of_less_than_nothing(pages: dict[
     capacity = parse_list({"cpu": "2", "memory": "4Gi", **pages})
     reserved = Overhead(kube_reserved=parse_list({"memory": "1Gi"}))
     assert render(allocatable_of(capacity, reserved)) == {"cpu": "2", "memory": memory, **pages}
+
+
+def test_a_size_of_huge_pages_without_memory_has_no_memory() -> None:
+    """Core pkg/cloudprovider/types.go, computeAllocatable: what is missing is nothing, whatever is taken from it."""
+    for pages in ("0", "1Gi"):
+        left = allocatable_of(parse_list({"hugepages-2Mi": pages}), Overhead())
+        assert render(left) == {"hugepages-2Mi": pages, "memory": "0"}
+        assert left["memory"].nano == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from harness.karpenter.provider.arm import Answer
 from harness.karpenter.provider.failures import Failures, Phase, failure_of
 from harness.karpenter.provider.machines import AksMachines
 from harness.karpenter.releases import provider
-from tests.launch.conftest import nodeclaim
+from tests.launch.conftest import OPTIONS, nodeclaim
 from tests.launch.test_answers_of_azure import WRONG, Said, arm
 
 Launcher = Callable[..., Any]
@@ -87,7 +88,7 @@ def created(launch: Launcher, *answers: Said) -> tuple[Any, list[str]]:
         next(going)
     except StopIteration as end:
         return end.value, [method for method, _ in cloud.asked]
-    except Seen as error:
+    except LaunchError as error:
         return error, [method for method, _ in cloud.asked]
     raise AssertionError("it waits")
 
@@ -100,13 +101,21 @@ ACCEPTED: Said = (201, {}, {})
 
 
 def test_a_machine_that_is_accepted_and_fails_at_once_is_deleted(launch: Launcher) -> None:
-    answers: list[Said] = [MISSING, ACCEPTED, machine(status={"provisioningError": PROBLEM}), (202, {}, None)]
-    error, calls = created(launch, *answers)
+    now = machine(provisioningState="Failed", status={"provisioningError": PROBLEM})
+    error, calls = created(launch, MISSING, ACCEPTED, now, (202, {}, None))
     assert (error.phase, error.body) == (Phase.MACHINE_EARLY, failed(PROBLEM))
     assert calls == ["GET", "PUT", "GET", "POST"]
 
 
-@pytest.mark.parametrize("properties", [{}, {"status": None}, {"status": {"vmState": "Running"}}])
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {},
+        {"status": None},
+        {"status": {"vmState": "Running"}},
+        {"provisioningState": "Creating", "status": {"provisioningError": PROBLEM}},
+    ],
+)
 def test_a_machine_that_is_accepted_is_followed(launch: Launcher, properties: dict[str, Any]) -> None:
     (promise, vm), calls = created(launch, MISSING, ACCEPTED, machine(**properties))
     assert (vm, promise.found, calls) == ("/vms/aks-x", None, ["GET", "PUT", "GET"])
@@ -127,10 +136,31 @@ def test_the_machine_says_why_its_operation_failed(
     assert (error.phase, error.body) == (phase, body)
 
 
-@pytest.mark.parametrize(("status", "error"), [({"provisioningError": PROBLEM}, PROBLEM), ({}, {}), (None, {})])
-def test_a_machine_that_was_there_and_has_failed(launch: Launcher, status: Any, error: dict[str, Any]) -> None:
-    found, calls = created(launch, machine(provisioningState="Failed", status=status))
-    assert (found.phase, found.body, calls) == (Phase.MACHINE_EARLY, failed(error), ["GET"])
+def test_a_machine_that_was_there_and_has_failed_is_deleted(launch: Launcher) -> None:
+    there = machine(provisioningState="Failed", status={"provisioningError": PROBLEM})
+    found, calls = created(launch, there, (202, {}, None))
+    assert (found.phase, found.body, calls) == (Phase.MACHINE_FOUND, failed(PROBLEM), ["GET", "POST"])
+
+
+@pytest.mark.parametrize("status", [{}, None, {"provisioningError": None}])
+@pytest.mark.parametrize(
+    ("there", "text"),
+    [
+        (True, "found existing AKS machine default-abcde, but it is in Failed state and ProvisioningError is nil"),
+        (
+            False,
+            'failed to get AKS machine "default-abcde" once after begin creation: AKS machine is in Failed state but ProvisioningError '
+            "is nil",
+        ),
+    ],
+)
+def test_a_machine_that_has_failed_for_no_reason(launch: Launcher, there: bool, text: str, status: Any) -> None:
+    """Kaz pkg/providers/instance/aksmachineinstance.go, the same in all releases that have AKS machines."""
+    silent = machine(provisioningState="Failed", status=status)
+    before: list[Said] = [] if there else [MISSING, ACCEPTED]
+    error, calls = created(launch, *before, silent, (202, {}, None))
+    assert str(error) == f"creating nodeclaim, creating AKS machine failed, {text}"
+    assert calls[-2:] == ["GET", "POST"]
 
 
 def test_a_machine_that_was_there_is_taken_as_it_is(launch: Launcher) -> None:
@@ -157,7 +187,8 @@ def test_the_first_detail_of_a_provisioning_error_is_that_of_the_vm(
     launch: Launcher, problem: dict[str, Any], told: dict[str, Any]
 ) -> None:
     """And no detail of it (kaz pkg/providers/instance/aksmachineinstance.go, handleMachineProvisioningError)."""
-    error, _ = created(launch, MISSING, ACCEPTED, machine(status={"provisioningError": problem}), (202, {}, None))
+    now = machine(provisioningState="Failed", status={"provisioningError": problem})
+    error, _ = created(launch, MISSING, ACCEPTED, now, (202, {}, None))
     assert error.body == failed(told)
 
 
@@ -190,30 +221,83 @@ def test_when_a_machine_was_created(status: Any, created_at: float | None) -> No
     assert AksMachines(arm(machine(status=status))[0]).get("m").created == created_at
 
 
+RULE = "-" * 80
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "lines"),
+    [
+        (
+            409,
+            {"error": {"code": "Conflict", "details": []}},
+            [
+                "RESPONSE 409: 409 Conflict",
+                "ERROR CODE: Conflict",
+                RULE,
+                "{",
+                '  "error": {',
+                '    "code": "Conflict",',
+                '    "details": []',
+                "  }",
+                "}",
+            ],
+        ),
+        (
+            503,
+            None,
+            ["RESPONSE 503: 503 Service Unavailable", "ERROR CODE UNAVAILABLE", RULE, "Response contained no body"],
+        ),
+    ],
+)
+def test_the_text_of_an_error_is_that_of_the_sdk(status: int, body: Any, lines: list[str]) -> None:
+    """Azcore internal/exported/response_error.go, ResponseError.Error."""
+    text = failure_of(Answer(status, {}, body), "PUT", "https://x/y").text
+    assert text == "\n".join(["PUT https://x/y", RULE, *lines, RULE, ""])
+
+
+FAILED = 'failed to create AKS machine "m" during'
+CREATING = f"creating nodeclaim, creating AKS machine failed, {FAILED}"
 HANDLED = ", handled provisioning error: creating nodeclaim, unable to allocate resources"
 
 
 @pytest.mark.parametrize(
-    ("phase", "start", "reason"),
+    ("phase", "mode", "start", "reason"),
     [
         (
             Phase.MACHINE_EARLY,
-            f'creating nodeclaim, creating AKS machine failed, failed to create AKS machine "m" during early provisioning{HANDLED}',
+            "aksmachineapi",
+            f"{CREATING} get once after begin creation{HANDLED}",
             "AllocationFailure",
         ),
-        (Phase.MACHINE_OPERATION, f'failed to create AKS machine "m" during LRO{HANDLED}', "AllocationFailure"),
+        (
+            Phase.MACHINE_FOUND,
+            "aksmachineapi",
+            f"{CREATING} reusing existing AKS machine{HANDLED}",
+            "AllocationFailure",
+        ),
+        (Phase.MACHINE_OPERATION, "aksmachineapi", f"{FAILED} LRO{HANDLED}", "AllocationFailure"),
+        (
+            Phase.MACHINE_OPERATION,
+            "aksmachineapiheaderbatch",
+            f"{FAILED} LRO (GET poller){HANDLED}",
+            "AllocationFailure",
+        ),
         (
             Phase.MACHINE_SILENT,
+            "aksmachineapi",
             'failed to create AKS machine "m" during LRO, AKS API returned error: GET https://x\n',
             "LaunchFailed",
         ),
     ],
 )
-def test_when_a_machine_failed_stands_in_its_error(launch: Launcher, phase: Phase, start: str, reason: str) -> None:
+def test_when_a_machine_failed_stands_in_its_error(
+    launch: Launcher, phase: Phase, mode: str, start: str, reason: str
+) -> None:
     """What only the operation says is read by nobody (kaz pkg/providers/instance/aksmachineinstance.go, beginCreateMachine)."""
 
     class Types:
         release = provider("1.14.0")
+        options = replace(OPTIONS, provision_mode=mode)
 
         def sku(self, name: str) -> None:
             return None

@@ -55,8 +55,39 @@ def test_network_interface_and_extensions(launch: Launcher) -> None:
     (configuration,) = made.nic["properties"]["ipConfigurations"]
     assert configuration["properties"]["subnet"]["id"].endswith("/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet")
     assert "networkSecurityGroup" not in made.nic["properties"]
-    assert made.billing_extension["properties"]["type"] == "Compute.AKS.Linux.Billing"
-    assert made.custom_script_extension("run")["properties"]["protectedSettings"] == {"commandToExecute": "run"}
+
+
+def test_extensions(launch: Launcher) -> None:
+    """Kaz pkg/providers/instance/vminstance.go, getAKSIdentifyingExtension and getCSExtension."""
+    made = launch(recorded_claim("default-gx6s5"))
+    shared = {
+        "location": "southcentralus",
+        "tags": made.vm["tags"],
+        "type": "Microsoft.Compute/virtualMachines/extensions",
+    }
+    assert made.billing_extension == {
+        **shared,
+        "name": "computeAksLinuxBilling",
+        "properties": {
+            "autoUpgradeMinorVersion": True,
+            "publisher": "Microsoft.AKS",
+            "settings": {},
+            "type": "Compute.AKS.Linux.Billing",
+            "typeHandlerVersion": "1.0",
+        },
+    }
+    assert made.custom_script_extension("run") == {
+        **shared,
+        "name": "cse-agent-karpenter",
+        "properties": {
+            "autoUpgradeMinorVersion": True,
+            "protectedSettings": {"commandToExecute": "run"},
+            "publisher": "Microsoft.Azure.Extensions",
+            "settings": {},
+            "type": "CustomScript",
+            "typeHandlerVersion": "2.0",
+        },
+    }
 
 
 def test_azure_cni_without_overlay_takes_an_address_per_pod(launch: Launcher) -> None:

@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 
+from harness.engine.clock import Clock
 from harness.karpenter.instancetypes import UnavailableOfferings
 from harness.karpenter.launch import AzureFailure, FailureKind, LaunchError, classify
 from harness.karpenter.launch.failures.handlers import machine_begin_error, machine_provisioning_error, vm_error
+from harness.karpenter.provider.arm import Answer
+from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.releases import provider
 from tests.launch.conftest import nodeclaim
 
@@ -254,12 +257,69 @@ def test_sizes_that_aks_refuses(launch: Launcher, failure: AzureFailure) -> None
 def test_machines_that_fail_later(launch: Launcher) -> None:
     made = launch(nodeclaim(size=["Standard_D2s_v3"]), provision_mode="aksmachineapi")
     failure = AzureFailure("AllocationFailed", "x")
-    handled = machine_provisioning_error("m", failure, classify(failure, made.choice, LATEST))
+    handled = machine_provisioning_error("m", failure, classify(failure, made.choice, LATEST), phase="LRO")
     assert str(handled).startswith(
         'failed to create AKS machine "m" during LRO, handled provisioning error: creating nodeclaim, unable to allocate'
     )
-    unknown = machine_provisioning_error("m", AzureFailure("Boom", "why"), None)
+    unknown = machine_provisioning_error("m", AzureFailure("Boom", "why"), None, phase="LRO")
     assert (
         str(unknown)
         == 'failed to create AKS machine "m" during LRO, unhandled provisioning error: code=Boom, message=why'
     )
+
+
+class Told(list[dict[str, Any]]):
+    """What was logged."""
+
+    def log(self, level: str, controller: str, message: str, **values: str) -> None:
+        self.append({"message": message, **{name.replace("_", "-"): value for name, value in values.items()}})
+
+
+def marked(launch: Launcher, code: str, message: str, known: bool = True) -> tuple[list[dict[str, Any]], str]:
+    """What is logged when the PUT of a VM is refused, and the error."""
+    made = launch(nodeclaim(size=["Standard_D2s_v3"], capacity_type=["spot"]), prefer_zone="southcentralus-2")
+
+    class Types:
+        release = LATEST
+        unavailable = UnavailableOfferings(family_with_size=True)
+
+        def sku(self, name: str) -> Any:
+            return made.launch.skus[name] if known else None
+
+    types: Any = Types()
+    told: Any = Told()
+    answer = Answer(409, {}, {"error": {"code": code, "message": message}})
+    error = Failures(types, told, Clock()).error(answer, Phase.VM, made.choice, "aks-x", "https://x")
+    return told, str(error)
+
+
+def test_marks_are_told_one_by_one(launch: Launcher) -> None:
+    """Kaz pkg/cache/unavailableofferings.go: a size in a zone, and its family from that size on; or all spot."""
+    spot, hour = {"capacity-type": "spot", "ttl": "1h0m0s"}, {"ttl": "1h0m0s", "zone": "southcentralus-2"}
+    removing, family = "removing offering from offerings", "marking VM Family unavailable in zone"
+    reason = "ZonalAllocationFailure"
+    told, error = marked(launch, "ZonalAllocationFailed", "")
+    assert "unable to allocate resources in the selected zone" in error
+    assert told == [
+        each
+        for kind in BOTH
+        for each in (
+            {
+                "message": removing,
+                "unavailable": reason,
+                "instance-type": "Standard_D2s_v3",
+                "capacity-type": kind,
+                **hour,
+            },
+            {"message": family, "family": "standardDSv3Family", "capacity-type": kind, "max-cpu": "2", **hour},
+        )
+    ]
+    told, _ = marked(launch, "OperationNotAllowed", "exceeding approved LowPriorityCores quota")
+    assert told == [{"message": removing, "unavailable": "SpotUnavailable", **spot}]
+
+
+@pytest.mark.parametrize(("code", "known"), [("Conflict", True), ("ZonalAllocationFailed", False)])
+def test_nothing_is_marked_for_another_refusal_or_of_a_size_that_is_not_sold(
+    launch: Launcher, code: str, known: bool
+) -> None:
+    assert marked(launch, code, "", known)[0] == []

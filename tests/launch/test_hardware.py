@@ -9,6 +9,7 @@ import pytest
 
 from harness.karpenter.launch import LaunchError
 from harness.karpenter.launch.images import image_definition_of, node_image_version
+from harness.karpenter.launch.subnets import Subnet
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.testing import nodeclass, nodepool, pod, requirement
 from harness.world import World
@@ -70,6 +71,7 @@ GALLERY = (
         (GALLERY.format("2204gen2"), "2204gen2"),
         ("/CommunityGalleries/AKSUbuntu-1/images/2204gen2/versions/1", "2204gen2"),
         ("/CommunityGalleries/AKSUbuntu-1", ""),
+        ("/CommunityGalleries/AKSUbuntu-1/images", ""),
         ("/subscriptions/s", ""),
         ("/elsewhere/a/b/c/d/e", ""),
         ("text", ""),
@@ -80,14 +82,20 @@ def test_the_definition_in_the_id_of_an_image(image: str, definition: str) -> No
     assert image_definition_of(image) == definition
 
 
+def interface(world: World) -> dict[str, Any]:
+    """What was asked of the only network interface."""
+    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
+    assert nic is not None
+    return dict(nic["properties"])
+
+
 @pytest.mark.parametrize(("size", "accelerated"), [("Standard_B2ms", False), ("Standard_D2s_v5", True)])
 def test_networking_is_accelerated_where_the_size_has_it(size: str, accelerated: bool) -> None:
     """Kaz pkg/providers/instance/vminstance.go, newNetworkInterfaceForVM."""
     world = World()
     world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, size)), pod())
     world.settle()
-    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
-    assert nic["properties"]["enableAcceleratedNetworking"] is accelerated
+    assert interface(world)["enableAcceleratedNetworking"] is accelerated
 
 
 OWN_SUBNET = (
@@ -106,9 +114,32 @@ def test_an_interface_in_a_subnet_of_ones_own_gets_the_security_group_of_the_clu
     world = World(azure={"subnets": [OWN_SUBNET]}, options=options)
     world.apply(nodeclass(), nodepool(requirement(INSTANCE_TYPE, "Standard_D2s_v5")), pod())
     world.settle()
-    (nic,) = [call.body for call in world.calls() if call.method == "PUT" and call.resource == "networkInterfaces"]
-    group = nic["properties"].get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
+    made = interface(world)
+    (configuration,) = made["ipConfigurations"]
+    pools = [each["id"] for each in configuration["properties"]["loadBalancerBackendAddressPools"]]
+    assert [each.rpartition("/")[2] for each in pools] == ["aksOutboundBackendPool", "kubernetes"]
+    group = made.get("networkSecurityGroup", {}).get("id", "").rpartition("/")[2]
     assert [group] * bool(group) == groups
+
+
+MANAGED = "/subscriptions/s/resourceGroups/{}/providers/Microsoft.Network/virtualNetworks/{}/subnets/{}"
+
+
+@pytest.mark.parametrize(
+    ("group", "vnet", "name", "managed"),
+    [
+        ("MC_rg_c_eastus", "aks-vnet-12345678", "aks-subnet", True),
+        ("mc_RG_c_eastus", "AKS-VNET-12345678", "AKS-Subnet", True),
+        ("company", "aks-vnet-12345678", "aks-subnet", False),
+        ("MC_rg_c_eastus", "company", "aks-subnet", False),
+        ("MC_rg_c_eastus", "aks-vnet-1234567", "aks-subnet", False),
+        ("MC_rg_c_eastus", "aks-vnet-123456789", "aks-subnet", False),
+        ("MC_rg_c_eastus", "aks-vnet-12345678", "own", False),
+    ],
+)
+def test_whether_aks_made_the_network_of_a_subnet(group: str, vnet: str, name: str, managed: bool) -> None:
+    """Kaz pkg/utils/utils.go, IsAKSManagedVNET."""
+    assert Subnet.parse(MANAGED.format(group, vnet, name)).managed_by_aks("MC_rg_c_eastus") is managed
 
 
 GALLERY_IMAGE = "/subscriptions/s/resourceGroups/AKS-Ubuntu/providers/Microsoft.Compute/galleries/AKSUbuntu/images/2204gen2containerd"

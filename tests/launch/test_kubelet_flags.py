@@ -71,6 +71,32 @@ def test_variables_of_the_script(launch: Launcher, release: str, expected: tuple
 
 
 @pytest.mark.parametrize(
+    ("release", "kubernetes", "version"),
+    [
+        ("1.14.0", "1.29.9", None),
+        ("1.14.0", "1.30.0", "1.30.12"),
+        ("1.14.0", "1.31.5", "1.31.6"),
+        ("1.14.0", "1.32.0", "1.32.5"),
+        ("1.14.0", "1.33.0", "1.33.0"),
+        ("1.14.0", "1.36.0", "1.33.0"),  # the newest known
+        ("1.4.0", "1.29.0", None),
+        ("1.4.0", "1.30.0", "1.30.10"),
+        ("1.4.0", "1.33.0", "1.32.3"),
+    ],
+)
+def test_registries_are_signed_in_to_by_a_plugin_since_kubernetes_1_30(
+    launch: Launcher, release: str, kubernetes: str, version: str | None
+) -> None:
+    """Kaz pkg/providers/imagefamily/bootstrap/aksbootstrap.go, CredentialProviderURL."""
+    url = told(launch, release, kubernetes)["CREDENTIAL_PROVIDER_DOWNLOAD_URL"]
+    assert url.rpartition("-amd64-v")[2].removesuffix(".tar.gz") == (version or "")
+    found = flags(launch, release, kubernetes)
+    old = {"--feature-gates", "--azure-container-registry-config"}
+    new = {"--image-credential-provider-config", "--image-credential-provider-bin-dir"}
+    assert (old | new) & found.keys() == (old if version is None else new)
+
+
+@pytest.mark.parametrize(
     ("release", "driver"),
     [
         ("1.4.0", ("cuda", "550.144.03", "20250328201547")),

@@ -161,7 +161,7 @@ def test_requirements_become_labels_that_kubelet_may_set(
     launch: Launcher, release: str, mode: str, passed: set[str], withheld: set[str]
 ) -> None:
     """Kaz vminstance.go, getLaunchTemplate: filtered by themselves in 1.7.2, with all other labels since 1.10 (launchtemplate.go)."""
-    wanted = {"example.com/pinned": ["a"], "kubernetes.io/custom": ["1"]}
+    wanted: dict[str, Any] = {"example.com/pinned": ["a"], "kubernetes.io/custom": ["1"]}
     labels = launch(nodeclaim(**SPOT, **wanted), release=release, provision_mode=mode).labels
     assert labels.values().keys() & wanted.keys() == passed
     assert {layer.key for layer in labels.withheld} & wanted.keys() == withheld

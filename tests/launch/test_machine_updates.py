@@ -12,6 +12,7 @@ from harness.engine.engine import DONE, Result
 from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.machine_updates import MachineUpdates
 from harness.karpenter.releases import provider
+from harness.kube.api.status import ApiError
 from harness.testing import nodeclass
 from tests.launch.conftest import GROUP, OPTIONS, nodeclaim
 from tests.launch.test_answers_of_azure import Cloud, Said, arm
@@ -66,7 +67,7 @@ TAGS = {
     "karpenter.sh_nodepool": "default",
     "team": "a",
 }
-IDENTITIES = {"userAssignedIdentities": {name: {} for name in OPTIONS.node_identities}}
+IDENTITIES: dict[str, Any] = {"userAssignedIdentities": {name: {} for name in OPTIONS.node_identities}}
 
 
 @pytest.mark.parametrize(
@@ -100,20 +101,49 @@ def test_a_machine_is_put_only_if_nobody_else_has_changed_it(known: dict[str, st
     assert cloud.headers[1:] == told
 
 
-@pytest.mark.parametrize(
-    ("later", "result"),
-    [(nodeclass(tags={"team": "b"}), Result(0.0)), (nodeclass(tags={"team": "a"}), DONE), (None, DONE)],
-    ids=["other tags", "the same", "gone"],
-)
-def test_tags_that_change_during_an_update_are_looked_at_after_it(later: Any, result: Result) -> None:
+def reconciled(later: Any, writer: Any, *answers: Said) -> Result:
+    """A look at a NodeClaim that finds its VM as it should be, unless Azure says otherwise; its AKSNodeClass is another after that."""
     there = iter((nodeclass(tags={"team": "a"}), later))
     claim = launched(of_aks=False)
     claim["metadata"]["labels"]["karpenter.azure.com/aksnodeclass"] = "default"
     claim["spec"]["nodeClassRef"] = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
     claim["status"]["conditions"] = [{"type": "Registered", "status": "True"}]
     log: Any = Log()
-    writer: Any = SimpleNamespace(patch=lambda *_: None)
     view: Any = SimpleNamespace(get=lambda kind, name: claim if kind == "NodeClaim" else next(there))
     vm: Said = (200, {}, {"tags": TAGS, "identity": IDENTITIES})
-    updates = MachineUpdates(arm(vm)[0], log, provider("1.14.0"))
-    assert InPlaceUpdates(view, writer, log, updates).reconcile("x") == result
+    updates = MachineUpdates(arm(*(answers or (vm,)))[0], log, provider("1.14.0"))
+    return InPlaceUpdates(view, writer, log, updates).reconcile("x")
+
+
+@pytest.mark.parametrize(
+    ("later", "result"),
+    [(nodeclass(tags={"team": "b"}), Result(0.0)), (nodeclass(tags={"team": "a"}), DONE), (None, DONE)],
+    ids=["other tags", "the same", "gone"],
+)
+def test_tags_that_change_during_an_update_are_looked_at_after_it(later: Any, result: Result) -> None:
+    assert reconciled(later, SimpleNamespace(patch=lambda *_: None)) == result
+
+
+def test_a_nodeclaim_that_is_gone_after_its_update_is_let_alone() -> None:
+    """Kaz pkg/controllers/nodeclaim/inplaceupdate/controller.go: client.IgnoreNotFound of the patch."""
+
+    def refusing(code: int) -> Any:
+        def patch(*_: Any) -> None:
+            raise ApiError(code, "Why", "why")
+
+        return SimpleNamespace(patch=patch)
+
+    assert reconciled(None, refusing(404)) == DONE
+    for code in (403, 405, 409):
+        with pytest.raises(ApiError):
+            reconciled(None, refusing(code))
+
+
+def test_a_look_that_waits_for_azure_is_not_over() -> None:
+    """Upstream it waits inside, so that neither its failures are forgotten nor another begins meanwhile."""
+    vm: Said = (200, {}, {"tags": {}, "identity": IDENTITIES})
+    going: Said = (202, {"Azure-AsyncOperation": "https://management.azure.com/operations/1"}, None)
+    result = reconciled(
+        None, SimpleNamespace(), vm, (200, {}, {}), (200, {}, {}), going, (200, {}, {"status": "Running"})
+    )
+    assert result == Result(3.0, busy=3.0, under_way=True)

@@ -54,7 +54,11 @@ def claim(status: str | None, uid: str = "u") -> dict[str, Any]:
 
 
 def refused(
-    present: Mapping[str, Any] | None, *answers: Said, refusal: ApiError | None = None, looks: int = 1
+    present: Mapping[str, Any] | None,
+    *answers: Said,
+    refusal: ApiError | None = None,
+    looks: int = 1,
+    why: str = "refused: 403",
 ) -> tuple[Cluster, Result, list[str]]:
     """A launch whose next call Azure refuses, looked at so often."""
     cluster: Any = Cluster(present, refusal)
@@ -66,7 +70,7 @@ def refused(
         cleaned.append("x")
         return made.call("DELETE", "/x")
 
-    promise = Promise(CLAIM, None, lambda answer: LaunchError(f"refused: {answer.status}"), lambda: [clean])
+    promise = Promise(CLAIM, None, lambda answer: LaunchError(why), lambda: [clean])
     promise.steps.append(lambda: Answer(403, {}, None))
     promises.add(promise)
     results = [promises.reconcile("x") for _ in range(looks)]
@@ -81,6 +85,13 @@ def test_the_machine_and_its_nodeclaim_go_at_once(status: str) -> None:
     cluster, result, cleaned = refused(claim(status))
     assert (result, cleaned, cluster.said) == (DONE, ["x"], TOLD)
     assert cluster.written == [("NodeClaim", "x", "u")]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(499, "x" * 499), (500, "x" * 500 + "..."), (600, "x" * 500 + "...")])
+def test_an_event_says_the_start_of_a_long_failure(length: int, shown: str) -> None:
+    """Kaz pkg/cloudprovider/events/events.go, truncateMessage."""
+    cluster, _, _ = refused(claim("True"), why="x" * length)
+    assert cluster.said == [f"AsyncProvisioningError: Failed to register: {shown}"]
 
 
 @pytest.mark.parametrize("status", [None, "Unknown"])

@@ -85,3 +85,19 @@ def test_a_claim_of_both_kinds_gets_the_cheapest_of_either(
     claim = nodeclaim(size=sizes, capacity_type=kinds)
     alone = best_types(claim, types, release, PriceOrders())
     assert [each.name for each in alone] == ([best] if best else [])
+
+
+def test_of_equally_good_sizes_the_first_by_name_is_bought_even_if_another_is_cheaper_elsewhere() -> None:
+    """Spot of the other is cheap in a zone that the NodeClaim does not allow."""
+    release = provider("1.14.0")
+    first, other = CHEAP_ON_DEMAND, CHEAP_SPOT
+    assert first < other
+    marks = UnavailableOfferings()
+    for zone in ("0", "southcentralus-2", "southcentralus-3"):
+        marks.mark_name("test", other, zone, "spot", now=0.0)
+    prices = Prices({first: 2.0, other: 2.0}, {first: 9.0, other: 1.0})
+    region, _ = recorded_region(release)
+    types = region.build(options=OPTIONS, nodeclass=nodeclass(osDiskSizeGB=128), prices=prices, unavailable=marks).types
+    for zone, best in (("southcentralus-1", other), ("southcentralus-2", first)):
+        claim = nodeclaim(size=[first, other], zone=[zone], capacity_type=["on-demand", "spot"])
+        assert [each.name for each in best_types(claim, types, release, PriceOrders())] == [best]

@@ -178,8 +178,8 @@ def gallery_image_id(family: ImageFamily, image: ImageDefinition, version: str, 
 def image_definition_of(image_id: str) -> str:
     """The image definition's name in an image id of either gallery; empty for other texts."""
     parts = image_id.split("/")
-    index = {"subscriptions": 10, "CommunityGalleries": 4}.get("".join(parts[1:2]), 0)
-    return parts[index] if 0 < index < len(parts) else ""
+    index = {"subscriptions": 10, "CommunityGalleries": 4}.get("".join(parts[1:2]))
+    return "" if index is None else "".join(parts[index : index + 1])
 
 
 def resolve_image(images: Sequence[Mapping[str, Any]], item: InstanceType, release: ProviderRelease) -> str | None:

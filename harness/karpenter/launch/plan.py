@@ -17,7 +17,7 @@ from harness.karpenter.launch.boot.bootstrapping import BootstrapInput, provisio
 from harness.karpenter.launch.boot.custom_data import ScriptInput, script
 from harness.karpenter.launch.boot.kubelet import kubelet_flags
 from harness.karpenter.launch.choice import Choice, choose, claim_requirements, resolve_instance_types
-from harness.karpenter.launch.failures.errors import LaunchError, LaunchPanic
+from harness.karpenter.launch.failures.errors import CREATING_MACHINE, LaunchError, LaunchPanic
 from harness.karpenter.launch.images import (
     ImageDefinition,
     image_definition_of,
@@ -126,7 +126,7 @@ def plan(launch: Launch) -> VmPlan | MachinePlan:
         choice = choose(wanted, types, launch.release, launch.shuffle)
         return _machine_plan(launch, wanted, choice) if machine else _vm_plan(launch, wanted, choice)
     except LaunchError as error:
-        context = "creating AKS machine failed" if machine else "creating instance failed"
+        context = CREATING_MACHINE if machine else "creating instance failed"
         raise error.as_create_error(context) from error
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
+from itertools import count
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
@@ -112,14 +113,14 @@ class Arm:
 
         Source: azcore runtime/policy_retry.go with its defaults, which the provider uses (kaz pkg/utils/clientopts DefaultRetryOpts).
         """
-        for tried in range(1, _MOST_RETRIES + 2):
+        for retries in count():
             answer = self.call(method, path, version, body=body, query=query, headers=headers)
-            if answer.status not in _RETRIED or tried > _MOST_RETRIES:
+            if answer.status not in _RETRIED or retries == _MOST_RETRIES:
                 break
             said = answer.retry_after
             if said > _LONGEST_RETRY:
                 break
-            yield said or min((2**tried - 1) * _RETRY_DELAY * (0.8 + self.jitter() / 2), _LONGEST_RETRY)
+            yield said or (2 ** (retries + 1) - 1) * _RETRY_DELAY * (0.8 + self.jitter() / 2)
         return answer
 
     def poll(self, url: str) -> tuple[Answer, str]:

@@ -10,6 +10,7 @@ from typing import Any
 from harness.engine.clock import SECOND, Clock
 from harness.engine.ports import Sink
 from harness.karpenter.launch import Choice, LaunchError
+from harness.karpenter.launch.failures.errors import CREATING_MACHINE
 from harness.karpenter.launch.failures.handlers import (
     AzureFailure,
     Verdict,
@@ -21,6 +22,7 @@ from harness.karpenter.launch.failures.handlers import (
 )
 from harness.karpenter.provider.arm import Answer
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.releases import ProvisionMode
 from harness.kube.go.durations import print_duration
 
 _REASONS: Mapping[int, str] = {
@@ -47,6 +49,7 @@ class Phase(StrEnum):
     VM_OPERATION = "virtual machine operation"
     MACHINE = "machine"
     MACHINE_EARLY = "machine, right after it was accepted"
+    MACHINE_FOUND = "machine that was there"
     MACHINE_OPERATION = "machine operation"
     MACHINE_SILENT = "machine operation, of whose failure the machine says nothing"
 
@@ -76,10 +79,17 @@ class Failures:
             return verdict.error() if verdict is not None else LaunchError(failure.searched)
         if phase is Phase.MACHINE:
             return machine_begin_error(name, failure, verdict)
+        error = machine_provisioning_error(name, failure, verdict, phase=self._during(phase))
+        return error if phase is Phase.MACHINE_OPERATION else error.as_create_error(CREATING_MACHINE)
+
+    def _during(self, phase: Phase) -> str:
+        """What the error of a machine that failed calls the phase; with calls in batches the machine itself is polled."""
         if phase is Phase.MACHINE_EARLY:
-            early = machine_provisioning_error(name, failure, verdict, phase="early provisioning")
-            return early.as_create_error("creating AKS machine failed")
-        return machine_provisioning_error(name, failure, verdict)
+            return "get once after begin creation"
+        if phase is Phase.MACHINE_FOUND:
+            return "reusing existing AKS machine"
+        batched = self._instance_types.options.provision_mode == ProvisionMode.AKS_MACHINE_API_HEADER_BATCH
+        return "LRO (GET poller)" if batched else "LRO"
 
     def _mark(self, verdict: Verdict, choice: Choice) -> None:
         sku = self._instance_types.sku(choice.instance_type.name)

@@ -14,6 +14,7 @@ from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.launch import LaunchError, MachinePlan
 from harness.karpenter.launch.bodies.names import provider_id
 from harness.karpenter.launch.bodies.tags import NODEPOOL_TAG
+from harness.karpenter.launch.failures.errors import CREATING_MACHINE
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceNotFound
 from harness.karpenter.provider.arm import MACHINES, Answer, Arm, Asking
 from harness.karpenter.provider.failures import Phase
@@ -41,15 +42,18 @@ class AksMachines:
             self._delete(name)
             raise classify(answer, Phase.MACHINE, name, path)
         got = yield from self._arm.ask("GET", path, MACHINES)
-        problem = (got.properties.get("status") or {}).get("provisioningError")
-        if problem:
+        if got.properties.get("provisioningState") == "Failed":
             self._delete(name)
+            problem = _problem(got)
+            if problem is None:
+                what = f"failed to get AKS machine {quote(name)} once after begin creation: AKS machine is in Failed state but"
+                raise LaunchError(f"{what} ProvisioningError is nil").as_create_error(CREATING_MACHINE)
             raise classify(_failed(problem), Phase.MACHINE_EARLY, name, path)
 
         def failed(ended: Answer) -> LaunchError:
             now = self._arm.call("GET", path, MACHINES)
-            found = (now.properties.get("status") or {}).get("provisioningError")
-            if not found:
+            found = _problem(now)
+            if found is None:
                 return classify(ended, Phase.MACHINE_SILENT, name, path)
             return classify(_failed(found), Phase.MACHINE_OPERATION, name, path)
 
@@ -58,14 +62,18 @@ class AksMachines:
 
     def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, VmId]:
         """The machine that the controller created before its restart. Raises LaunchError for one that has failed since."""
-        problem = (there.properties.get("status") or {}).get("provisioningError")
+        name = plan.given.name
         if there.properties.get("provisioningState") == "Failed":
-            raise classify(_failed(problem or {}), Phase.MACHINE_EARLY, plan.given.name, path)
+            self._delete(name)
+            problem = _problem(there)
+            if problem is None:
+                text = f"found existing AKS machine {name}, but it is in Failed state and ProvisioningError is nil"
+                raise LaunchError(text).as_create_error(CREATING_MACHINE)
+            raise classify(_failed(problem), Phase.MACHINE_FOUND, name, path)
 
         def failed(ended: Answer) -> LaunchError:
-            return classify(ended, Phase.MACHINE_OPERATION, plan.given.name, path)
+            return classify(ended, Phase.MACHINE_OPERATION, name, path)
 
-        name = plan.given.name
         promise = Promise(plan.launch.nodeclaim, None, failed, lambda: self._clean_up(name), found=there.body)
         return promise, VmId(str(there.properties.get("resourceId") or ""))
 
@@ -102,6 +110,12 @@ class AksMachines:
         answer = self._delete(name)
         if not answer.ok and answer.status != 404:
             raise CloudProviderError(f"failed to begin delete AKS machine {quote(name)}: {answer.status}")
+
+
+def _problem(machine: Answer) -> Mapping[str, Any] | None:
+    """The provisioning error that AKS tells of a machine."""
+    found: Mapping[str, Any] | None = (machine.properties.get("status") or {}).get("provisioningError")
+    return found
 
 
 def _failed(error: Mapping[str, Any]) -> Answer:

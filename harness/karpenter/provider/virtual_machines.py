@@ -130,10 +130,8 @@ def _instance(vm: Mapping[str, Any]) -> Instance:
 
 
 def _moment(text: str) -> int:
-    """An ARM time in nanoseconds since the start of the world; its seventh decimal is dropped."""
-    head, dot, rest = text.partition(".")
-    if not dot:
-        return parse(text)
+    """An ARM time, which has up to seven decimals, in nanoseconds since the start of the world."""
+    head, _, rest = text.partition(".")
     digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
     zone = rest[len(digits) :]
     return parse(f"{head}{zone}") + int(float(f"0.{digits}") * SECOND)

@@ -2,8 +2,10 @@
 
 from enum import StrEnum
 
-__all__ = ["FailureKind", "LaunchError", "LaunchPanic"]
+__all__ = ["CREATING_MACHINE", "FailureKind", "LaunchError", "LaunchPanic"]
 
+CREATING_MACHINE = "creating AKS machine failed"
+"""What stands before the error of an AKS machine that could not be made."""
 _SHOWN = 1200
 
 

@@ -12,7 +12,7 @@ from harness.karpenter.instancetypes.unavailable import DEFAULT_TTL, Unavailable
 from harness.karpenter.labels.azure import REGIONAL_ZONE
 from harness.karpenter.labels.core import ON_DEMAND, SPOT
 from harness.karpenter.launch.choice import Choice
-from harness.karpenter.launch.failures.errors import LaunchError
+from harness.karpenter.launch.failures.errors import CREATING_MACHINE, LaunchError
 from harness.karpenter.releases import ProviderRelease
 from lazyrecords import dataclass
 
@@ -23,6 +23,7 @@ __all__ = [
     "classify",
     "codes_of",
     "machine_begin_error",
+    "machine_operation_error",
     "machine_provisioning_error",
     "vm_error",
 ]
@@ -321,12 +322,10 @@ def machine_begin_error(name: str, failure: AzureFailure, verdict: Verdict | Non
         error = verdict.error().behind(f"{start}, handled error: ")
     else:
         error = LaunchError(f"{start}, unhandled error: {failure.code}: {failure.searched}")
-    return error.as_create_error("creating AKS machine failed")
+    return error.as_create_error(CREATING_MACHINE)
 
 
-def machine_provisioning_error(
-    name: str, failure: AzureFailure, verdict: Verdict | None, *, phase: str = "LRO"
-) -> LaunchError:
+def machine_provisioning_error(name: str, failure: AzureFailure, verdict: Verdict | None, *, phase: str) -> LaunchError:
     """The error of a machine that was accepted and then failed; ``failure`` is its provisioning error, or the VM's in that."""
     start = f'failed to create AKS machine "{name}" during {phase}'
     if verdict is not None:
