@@ -93,3 +93,19 @@ def test_a_swap_file_needs_a_kubelet_that_bears_it(kubelet: Object, accepted: bo
     admission = admit(nodeclass(linuxOSConfig={"swapFileSize": "1Gi"}, kubelet=kubelet), crds=crd_set("1.14.0"))
     pointers = [rejection.pointer for rejection in admission.rejections]
     assert pointers == ([] if accepted else [("spec", "linuxOSConfig", "swapFileSize")])
+
+
+@pytest.mark.parametrize(
+    ("ports", "rules"),
+    [
+        ("1024 65535", []),
+        ("1024", ["", "ports-ordered:netIPv4IPLocalPortRange", "port-between:netIPv4IPLocalPortRange[1]"]),
+        ("2000 1", ["ports-ordered:netIPv4IPLocalPortRange", "port-between:netIPv4IPLocalPortRange[1]"]),
+        ("1023 32768", ["port-between:netIPv4IPLocalPortRange[0]"]),
+    ],
+)
+def test_a_range_of_ports_has_two_numbers_in_order(ports: str, rules: list[str]) -> None:
+    """Rules of the CRD, which CEL evaluates for a text that the pattern does not fit, too."""
+    sysctls = {"netIPv4IPLocalPortRange": ports}
+    rejections = admit(nodeclass(linuxOSConfig={"sysctls": sysctls}), crds=crd_set("1.14.0")).rejections
+    assert [rejection.rule for rejection in rejections] == rules

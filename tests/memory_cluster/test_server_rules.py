@@ -88,6 +88,8 @@ def test_a_second_deletion_shortens_the_grace_period(cluster: Any) -> None:
     assert cluster.view.get("Pod", "p", "default")["metadata"]["deletionGracePeriodSeconds"] == 5
     admin.delete("Pod", "p", namespace="default", grace_period_seconds=20)
     assert cluster.view.get("Pod", "p", "default")["metadata"]["deletionGracePeriodSeconds"] == 5
+    admin.delete("Pod", "p", namespace="default", grace_period_seconds=1)
+    assert cluster.view.get("Pod", "p", "default")["metadata"]["deletionGracePeriodSeconds"] == 1
     admin.delete("Pod", "p", namespace="default", grace_period_seconds=0)
     assert cluster.view.get("Pod", "p", "default") is None
 

@@ -224,3 +224,41 @@ def test_a_pod_is_looked_at_when_its_last_gate_is_taken_away() -> None:
     change(of, "p", {"spec": {"schedulingGates": None}})
     of.settle()
     assert place(of, "p") == "n"
+
+
+def test_a_pod_finds_its_place_when_a_node_gets_the_label_that_it_asks_for() -> None:
+    of = world(node("n"), pod("p", nodeSelector={"team": "a"}))
+    assert place(of, "p") is None
+    of.cluster.writer(ADMIN).patch("Node", "n", {"metadata": {"labels": {"team": "a"}}})
+    of.settle()
+    assert place(of, "p") == "n"
+
+
+def test_a_pod_that_was_labelled_anew_is_not_taken_for_those_that_it_was_like() -> None:
+    waiting = [pod(name, labels={"app": "db"}) for name in ("one", "two")]
+    of = world(node("n"), with_others("podAntiAffinity", "alone", nodeName="n"), *waiting)
+    change(of, "two", {"metadata": {"labels": {"app": "web"}}})
+    of.apply(node("full", "0"))  # so that both are looked at
+    of.settle()
+    assert (place(of, "one"), place(of, "two")) == (None, "n")
+
+
+def test_a_pod_that_waits_is_left_alone_while_others_come() -> None:
+    """A bound pod makes no room: kube-scheduler looks again at those only that look for others."""
+    of = world(node("n", "4", "2Gi"), pod("p", "2", "4Gi"))
+    first = scheduled(of, "p")["message"]
+    assert "1 Insufficient memory" in first
+    of.apply(pod("q", "3", ""))
+    of.settle()
+    of.apply(pod("r", "1", ""))
+    of.settle()
+    assert (place(of, "q"), place(of, "r"), scheduled(of, "p")["message"]) == ("n", "n", first)
+
+
+def test_each_pod_is_told_of_that_is_bound() -> None:
+    of = world(node("n"), pod("p"))
+    of.cluster.writer(ADMIN).delete("Pod", "p", namespace="default", grace_period_seconds=0)
+    of.apply(pod("p"))
+    of.settle()
+    told = [each.message for each in of.events if each.reason == "Scheduled"]
+    assert told == ["Successfully assigned default/p to n"] * 2
