@@ -325,3 +325,21 @@ def test_a_size_whose_gpus_get_no_driver_is_left_out_where_one_is_asked_for(
     spec = {**NODECLASS["spec"], **({"gpu": {"mode": mode}} if mode else {})}
     item = listed(locations, skus=[record], release=release, nodeclass={"spec": spec}).get(record["name"])
     assert isinstance(item, DroppedSize) is left_out
+
+
+@pytest.mark.parametrize(
+    ("told", "dropped"),
+    [
+        ({"MemoryGB": "3.5", "vCPUs": "2"}, None),
+        ({"MemoryGB": "3.49"}, "too-little-memory"),
+        ({"MemoryGB": "much"}, "too-little-memory"),
+        ({"MemoryGB": None}, "too-little-memory"),
+    ],
+)
+def test_the_smallest_size_has_two_cpus_and_three_and_a_half_gib(
+    locations: dict[str, Any], told: dict[str, str | None], dropped: str | None
+) -> None:
+    """Kaz instancetypes.go (hasMinimumCPU, hasMinimumMemory)."""
+    kept = next(sku for sku in locations["southcentralus"]["skus"] if sku["name"] == "Standard_D2s_v3")
+    item = listed(locations, skus=[changed(locations, **told), kept]).get("Standard_D4s_v3")
+    assert (item.filter if isinstance(item, DroppedSize) else None) == dropped

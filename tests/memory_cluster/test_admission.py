@@ -57,6 +57,14 @@ def test_nodepool_labels(cluster, key, text):
     assert cluster.view.get("NodePool", "neg") is None
 
 
+def test_the_whole_reason_is_told_whatever_it_speaks_of(cluster):
+    pool = {**POOL, "spec": {**POOL["spec"], "limits": {"cpu": "a is invalid: b"}}}
+    with pytest.raises(ApiError) as caught:
+        cluster.admin.create(pool)
+    assert caught.value.message.startswith('NodePool.karpenter.sh "neg" is invalid: spec.limits.cpu: ')
+    assert '"a is invalid: b"' in caught.value.message
+
+
 def test_custom_resources_are_defaulted(cluster):
     stored = cluster.admin.create(POOL)
     assert stored["spec"]["disruption"]["consolidationPolicy"] == "WhenEmptyOrUnderutilized"

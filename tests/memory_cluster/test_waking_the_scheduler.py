@@ -255,10 +255,23 @@ def test_a_pod_that_waits_is_left_alone_while_others_come() -> None:
     assert (place(of, "q"), place(of, "r"), scheduled(of, "p")["message"]) == ("n", "n", first)
 
 
-def test_each_pod_is_told_of_that_is_bound() -> None:
-    of = world(node("n"), pod("p"))
+def test_a_pod_finds_its_place_when_another_goes_or_ends() -> None:
+    of = world(node("n", "4"), pod("p", "3", nodeName="n"), pod("q", "3"), pod("r", "3"))
+    assert [place(of, name) for name in "qr"] == [None, None]
     of.cluster.writer(ADMIN).delete("Pod", "p", namespace="default", grace_period_seconds=0)
-    of.apply(pod("p"))
     of.settle()
-    told = [each.message for each in of.events if each.reason == "Scheduled"]
-    assert told == ["Successfully assigned default/p to n"] * 2
+    assert [place(of, name) for name in "qr"] == ["n", None]
+    change(of, "q", {"status": {"phase": "Succeeded"}}, "status")
+    of.settle()
+    assert place(of, "r") == "n"
+
+
+def test_what_is_known_of_a_pod_is_not_written_again() -> None:
+    of = world(node("n", "1"), pod("p", "2"))
+    before, events = of.cluster.view.revision, len(of.events)
+    of.apply(pod("q", "2"))
+    of.cluster.writer(ADMIN).patch("Node", "n", {"metadata": {"labels": {"a": "b"}}})
+    of.settle()
+    told = [(each.object.name, each.reason) for each in of.events[events:]]
+    assert told == [("q", "FailedScheduling")]
+    assert of.cluster.view.revision == before + 3  # the pod, its condition, the label
