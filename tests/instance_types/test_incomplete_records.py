@@ -67,9 +67,16 @@ def test_zones_are_those_of_the_location_itself() -> None:
     assert (found.zones, [zone for zone in found.zones if found.ultra_ssd(zone)]) == (("1", "2", "3"), ["1"])
 
 
-def test_a_size_that_promises_an_ephemeral_disk_and_has_none_is_labelled_with_nought() -> None:
-    promised = sku(EphemeralOSDiskSupported="True")
-    assert ephemeral_label(promised, EphemeralRule.FIRST_UNLESS_LABELLED) == "0"
+@pytest.mark.parametrize(
+    ("rule", "label"),
+    [
+        (EphemeralRule.LARGEST_OF_CACHE_AND_RESOURCE, "0"),
+        (EphemeralRule.FIRST_UNLESS_LABELLED, "0"),
+        (EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE, None),
+    ],
+)
+def test_a_size_that_promises_an_ephemeral_disk_and_has_none(rule: EphemeralRule, label: str | None) -> None:
+    assert ephemeral_label(sku(EphemeralOSDiskSupported="True"), rule) == label
 
 
 def test_a_size_of_unknown_cpus_is_smaller_than_any_that_is_blocked() -> None:

@@ -244,6 +244,19 @@ def test_a_mark_of_the_larger_size_leaves_the_smaller_one(locations: dict[str, A
     assert marks.why(sku(locations, "Standard_D2s_v3"), "southcentralus-2", "spot") is not None
 
 
+def test_what_ends_is_told_by_the_names_that_it_was_about(locations: dict[str, Any]) -> None:
+    marks = UnavailableOfferings()
+    marks.mark("x", sku(locations, "Standard_D2s_v3"), "0", "on-demand", now=0.0, ttl=10.0)
+    marks.mark_spot("x", now=0.0, ttl=20.0)
+    before = marks.sequence
+    assert marks.changed_since(before) == frozenset()
+    marks.expire(10.0)
+    assert marks.changed_since(before) == {"Standard_D2s_v3", "standarddsv3family"}
+    before = marks.sequence
+    marks.expire(20.0)
+    assert marks.changed_since(before) is None
+
+
 def test_older_releases_mark_the_size_alone(locations: dict[str, Any]) -> None:
     marks = UnavailableOfferings(family_with_size=False)
     marks.mark("x", sku(locations, "Standard_D2s_v3"), "southcentralus-1", "spot", now=0.0)

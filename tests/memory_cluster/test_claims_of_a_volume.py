@@ -117,3 +117,22 @@ def test_a_claim_whose_class_waits_for_a_pod_takes_no_volume_before(cluster: Any
     cluster.admin.create(claim(storageClassName="disks"))
     cluster.settle()
     assert cluster.view.get("PersistentVolumeClaim", "c", "default")["status"]["phase"] == phase
+
+
+def test_a_new_claim_gets_the_default_class_and_a_volume_does_not(cluster: Any) -> None:
+    """Source: kubernetes plugin/pkg/admission/storage/storageclass/setdefault/admission.go."""
+    default = {"storageclass.kubernetes.io/is-default-class": "true"}
+    cluster.admin.create(storage_class("disks", "Immediate", **default))
+    other = cluster.admin.create(storage_class("other", "Immediate"))
+    spec = {
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "csi": {"driver": "d", "volumeHandle": "h"},
+    }
+    volume = cluster.admin.create(
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "v"}, "spec": spec}
+    )
+    assert "spec" not in other
+    assert "storageClassName" not in volume["spec"]
+    assert cluster.admin.create(claim())["spec"]["storageClassName"] == "disks"
+    assert cluster.admin.create(claim("none", storageClassName=""))["spec"]["storageClassName"] == ""
