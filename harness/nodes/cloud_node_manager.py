@@ -73,7 +73,7 @@ class CloudNodeManager:
         return {"Node": self._keys}
 
     def _keys(self, change: Change) -> Iterable[Hashable]:
-        if change.type != "DELETED" and _waits(change.object):
+        if _waits(change.object):  # of one that is gone the time is forgotten
             yield name_of(change.object)
 
     def reconcile(self, key: Hashable) -> Result:
@@ -97,6 +97,7 @@ class CloudNodeManager:
         except ApiError as error:
             if error.code != 404:
                 raise ReconcileError(error.message) from error
+        del self._seen[name]
         return DONE
 
 

@@ -288,7 +288,8 @@ class Kubelets:
         if meta.get("deletionGracePeriodSeconds", 0) > 0:
             grace = min(self.timing.pod_stop, float(meta["deletionGracePeriodSeconds"]))
             slot = (namespace_of(pod), name_of(pod), meta["uid"])
-            due = self._stopping.setdefault(slot, now + nanoseconds(grace))
+            due = now + nanoseconds(grace)
+            due = self._stopping[slot] = min(self._stopping.get(slot, due), due)  # it may have become shorter
             if now < due:
                 return Result((due - now) / SECOND)
             del self._stopping[slot]

@@ -93,3 +93,37 @@ def test_a_swap_file_needs_a_kubelet_that_bears_it(kubelet: Object, accepted: bo
     admission = admit(nodeclass(linuxOSConfig={"swapFileSize": "1Gi"}, kubelet=kubelet), crds=crd_set("1.14.0"))
     pointers = [rejection.pointer for rejection in admission.rejections]
     assert pointers == ([] if accepted else [("spec", "linuxOSConfig", "swapFileSize")])
+
+
+@pytest.mark.parametrize(
+    ("ports", "rules"),
+    [
+        ("1024 65535", []),
+        ("1024", ["", "ports-ordered:netIPv4IPLocalPortRange", "port-between:netIPv4IPLocalPortRange[1]"]),
+        ("2000 1", ["ports-ordered:netIPv4IPLocalPortRange", "port-between:netIPv4IPLocalPortRange[1]"]),
+        ("1023 32768", ["port-between:netIPv4IPLocalPortRange[0]"]),
+    ],
+)
+def test_a_range_of_ports_has_two_numbers_in_order(ports: str, rules: list[str]) -> None:
+    """Rules of the CRD, which CEL evaluates for a text that the pattern does not fit, too."""
+    sysctls = {"netIPv4IPLocalPortRange": ports}
+    rejections = admit(nodeclass(linuxOSConfig={"sysctls": sysctls}), crds=crd_set("1.14.0")).rejections
+    assert [rejection.rule for rejection in rejections] == rules
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "rules"),
+    [(512, 256, []), (513, 256, ["key-length:512"]), (512, 257, ["value-length:256"])],
+)
+def test_a_tag_is_as_long_as_azure_takes_it(key: int, value: int, rules: list[str]) -> None:
+    """Kaz pkg/apis/v1beta1/aksnodeclass.go: size(k) <= 512, size(self[k]) <= 256."""
+    rejections = admit(nodeclass(tags={"k" * key: "v" * value}), crds=crd_set("1.14.0")).rejections
+    assert [rejection.rule for rejection in rejections] == rules
+
+
+def test_names_of_sets_of_crds_with_and_without_v() -> None:
+    assert crd_set("v1.14.0") == crd_set("1.14.0")
+    assert {crd_set(f"design-2025-11-07{base}").name for base in ("", "@1.14.0")} == {
+        "design-2025-11-07",
+        "design-2025-11-07@1.14.0",
+    }

@@ -194,8 +194,13 @@ def test_what_go_cannot_decode(pool: Object, error: str | None) -> None:
         ("2026-01-01T00:00:00Z", None),
         ("2026-01-01T00:00:00.123+02:00", None),
         ("today", 'parsing time "today" as "2006-01-02T15:04:05Z07:00": cannot parse "today" as "2006"'),
+        (
+            'to "d\\y\x1f \x7f~é',
+            'parsing time "to \\"d\\\\y\\x1f \x7f~\\xc3\\xa9" as "2006-01-02T15:04:05Z07:00": '
+            'cannot parse "to \\"d\\\\y\\x1f \x7f~\\xc3\\xa9" as "2006"',
+        ),
     ],
 )
 def test_a_time_is_none_or_as_rfc_3339_writes_it(moment: str | None, error: str | None) -> None:
-    """Source: apimachinery pkg/apis/meta/v1/time.go (UnmarshalJSON)."""
+    """Sources: apimachinery pkg/apis/meta/v1/time.go (UnmarshalJSON), Go time/format.go (quote)."""
     assert decode_error(nodepool(taints=[{"key": "a", "effect": "NoSchedule", "timeAdded": moment}])) == error

@@ -232,14 +232,15 @@ def test_a_class_or_a_disk_shows_that_the_driver_is_there(objects, labelled):
     assert (ZONE in node["metadata"]["labels"]) is labelled
 
 
-def test_the_label_comes_with_the_driver_to_nodes_that_are_ready() -> None:
+@pytest.mark.parametrize("late", [{**storage_class(), "metadata": {"name": "late"}}, VOLUME], ids=["class", "disk"])
+def test_the_label_comes_with_the_driver_to_nodes_that_are_ready(late: dict[str, Any]) -> None:
     world = World(region=REGION)
     world.apply(nodeclass(), nodepool(SMALL, ZONAL), pod("p1"))
     world.settle()
     world.apply(storage_class(provisioner="example.com/disks"))
     world.settle()
     assert ZONE not in world.list("Node")[0]["metadata"]["labels"]
-    world.apply({**storage_class(), "metadata": {"name": "late"}})
+    world.apply(late)
     world.settle()
     assert ZONE in world.list("Node")[0]["metadata"]["labels"]
 

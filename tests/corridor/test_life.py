@@ -3,6 +3,7 @@
 import pytest
 
 from harness.kube.api.objects import copy_json
+from harness.nodes.kubelet import NEVER, Timing
 from harness.testing import nodeclaim, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from tests.corridor.conftest import SMALL, requires
@@ -166,6 +167,17 @@ def test_a_gpu_is_there_before_the_node_is_initialized(walk):
         if condition["type"] == "Initialized"
     ]
     assert "ResourceNotRegistered" in reasons
+
+
+@pytest.mark.parametrize("plugin", [None, NEVER])
+def test_without_a_device_plugin_a_node_has_no_gpu_and_is_never_initialized(walk, plugin):
+    gpu = pod("p1")
+    gpu["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+    t4 = requirement("karpenter.azure.com/sku-gpu-name", "T4")
+    way = walk(nodeclass(), nodepool(t4), gpu, timing=Timing(device_plugin=plugin))
+    assert "nvidia.com/gpu" not in way.node["status"]["allocatable"]
+    status = {each["type"]: each["status"] for each in way.claim["status"]["conditions"]}
+    assert (status["Registered"], status["Initialized"]) == ("True", "Unknown")
 
 
 MODES = [

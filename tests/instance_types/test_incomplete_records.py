@@ -46,9 +46,37 @@ def test_any_local_disk_is_a_place_for_the_system(told: dict[str, str], disk: Ep
     assert sku(**told).local_disk == disk
 
 
-def test_a_size_that_promises_an_ephemeral_disk_and_has_none_is_labelled_with_nought() -> None:
-    promised = sku(EphemeralOSDiskSupported="True")
-    assert ephemeral_label(promised, EphemeralRule.FIRST_UNLESS_LABELLED) == "0"
+@pytest.mark.parametrize(("cached", "label"), [("999999999", None), ("1000000000", "1")])
+def test_a_disk_of_less_than_a_gigabyte_is_no_label(cached: str, label: str | None) -> None:
+    """Kaz instancetype.go (setRequirementsEphemeralOSDiskSupported)."""
+    small = sku(EphemeralOSDiskSupported="True", CachedDiskBytes=cached)
+    assert ephemeral_label(small, EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE) == label
+
+
+def test_zones_are_those_of_the_location_itself() -> None:
+    """Skewer sku.go (AvailabilityZones, HasZonalCapability)."""
+    ultra = {"name": ["1"], "capabilities": [{"name": "UltraSSDAvailable", "value": "True"}]}
+    plain = {"name": ["2"], "capabilities": [{"name": "UltraSSDAvailable", "value": "False"}]}
+    unsaid = {"name": ["3"], "capabilities": [{"name": "UltraSSDAvailable", "value": None}]}
+    places = [
+        {"location": "South Central US", "zones": ["2", "1", "3"], "zoneDetails": [ultra, plain, unsaid]},
+        {"location": "eastus", "zones": ["4"]},
+        {"zones": ["5"]},
+    ]
+    found = Sku({**sku().record, "locationInfo": places}, "southcentralus", GRAMMAR)
+    assert (found.zones, [zone for zone in found.zones if found.ultra_ssd(zone)]) == (("1", "2", "3"), ["1"])
+
+
+@pytest.mark.parametrize(
+    ("rule", "label"),
+    [
+        (EphemeralRule.LARGEST_OF_CACHE_AND_RESOURCE, "0"),
+        (EphemeralRule.FIRST_UNLESS_LABELLED, "0"),
+        (EphemeralRule.FIRST_OF_NVME_CACHE_RESOURCE, None),
+    ],
+)
+def test_a_size_that_promises_an_ephemeral_disk_and_has_none(rule: EphemeralRule, label: str | None) -> None:
+    assert ephemeral_label(sku(EphemeralOSDiskSupported="True"), rule) == label
 
 
 def test_a_size_of_unknown_cpus_is_smaller_than_any_that_is_blocked() -> None:

@@ -244,6 +244,19 @@ def test_a_mark_of_the_larger_size_leaves_the_smaller_one(locations: dict[str, A
     assert marks.why(sku(locations, "Standard_D2s_v3"), "southcentralus-2", "spot") is not None
 
 
+def test_what_ends_is_told_by_the_names_that_it_was_about(locations: dict[str, Any]) -> None:
+    marks = UnavailableOfferings()
+    marks.mark("x", sku(locations, "Standard_D2s_v3"), "0", "on-demand", now=0.0, ttl=10.0)
+    marks.mark_spot("x", now=0.0, ttl=20.0)
+    before = marks.sequence
+    assert marks.changed_since(before) == frozenset()
+    marks.expire(10.0)
+    assert marks.changed_since(before) == {"Standard_D2s_v3", "standarddsv3family"}
+    before = marks.sequence
+    marks.expire(20.0)
+    assert marks.changed_since(before) is None
+
+
 def test_older_releases_mark_the_size_alone(locations: dict[str, Any]) -> None:
     marks = UnavailableOfferings(family_with_size=False)
     marks.mark("x", sku(locations, "Standard_D2s_v3"), "southcentralus-1", "spot", now=0.0)
@@ -325,3 +338,21 @@ def test_a_size_whose_gpus_get_no_driver_is_left_out_where_one_is_asked_for(
     spec = {**NODECLASS["spec"], **({"gpu": {"mode": mode}} if mode else {})}
     item = listed(locations, skus=[record], release=release, nodeclass={"spec": spec}).get(record["name"])
     assert isinstance(item, DroppedSize) is left_out
+
+
+@pytest.mark.parametrize(
+    ("told", "dropped"),
+    [
+        ({"MemoryGB": "3.5", "vCPUs": "2"}, None),
+        ({"MemoryGB": "3.49"}, "too-little-memory"),
+        ({"MemoryGB": "much"}, "too-little-memory"),
+        ({"MemoryGB": None}, "too-little-memory"),
+    ],
+)
+def test_the_smallest_size_has_two_cpus_and_three_and_a_half_gib(
+    locations: dict[str, Any], told: dict[str, str | None], dropped: str | None
+) -> None:
+    """Kaz instancetypes.go (hasMinimumCPU, hasMinimumMemory)."""
+    kept = next(sku for sku in locations["southcentralus"]["skus"] if sku["name"] == "Standard_D2s_v3")
+    item = listed(locations, skus=[changed(locations, **told), kept]).get("Standard_D4s_v3")
+    assert (item.filter if isinstance(item, DroppedSize) else None) == dropped

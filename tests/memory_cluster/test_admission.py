@@ -7,6 +7,7 @@ import pytest
 from harness.engine.ports import Identity
 from harness.kube.admission.node_restriction import node_write_error
 from harness.kube.api.status import ApiError
+from harness.testing import pod
 from tests.memory_cluster.conftest import memory_cluster
 
 POOL: dict[str, Any] = {
@@ -55,6 +56,14 @@ def test_nodepool_labels(cluster, key, text):
     assert caught.value.message.endswith(text)
     assert caught.value.cause[0].key == key
     assert cluster.view.get("NodePool", "neg") is None
+
+
+def test_the_whole_reason_is_told_whatever_it_speaks_of(cluster):
+    pool = {**POOL, "spec": {**POOL["spec"], "limits": {"cpu": "a is invalid: b"}}}
+    with pytest.raises(ApiError) as caught:
+        cluster.admin.create(pool)
+    assert caught.value.message.startswith('NodePool.karpenter.sh "neg" is invalid: spec.limits.cpu: ')
+    assert '"a is invalid: b"' in caught.value.message
 
 
 def test_custom_resources_are_defaulted(cluster):
@@ -176,6 +185,51 @@ def test_a_kubelet_may_create_mirrors_of_its_static_pods(cluster, registered):
         assert refused.value.message == (
             f'pods "again-w1" is forbidden: node w1 UID mismatch: expected another got {uid}'
         )
+
+
+OWNER = {"apiVersion": "v1", "kind": "Node", "name": "w1", "uid": "early", "controller": True}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "node_name", "owners", "why"),
+    [
+        (
+            {},
+            "w1",
+            [OWNER],
+            'pod does not have "kubernetes.io/config.mirror" annotation, node "w1" can only create mirror pods',
+        ),
+        (None, "w2", [OWNER], 'node "w1" can only create pods with spec.nodeName set to itself'),
+        (
+            None,
+            "w1",
+            [OWNER, {**OWNER, "uid": "b", "controller": False}],
+            'node "w1" can only create pods with a single owner reference set to itself',
+        ),
+        (None, "w1", [], 'node "w1" can only create pods with an owner reference set to itself'),
+        (None, "w1", [{**OWNER, "name": "w2"}], 'node "w1" can only create pods with an owner reference set to itself'),
+        (
+            None,
+            "w1",
+            [{**OWNER, "controller": False}],
+            'node "w1" can only create pods with a controller owner reference set to itself',
+        ),
+        (
+            None,
+            "w1",
+            [{**OWNER, "blockOwnerDeletion": True}],
+            'node "w1" must not set blockOwnerDeletion on an owner reference',
+        ),
+    ],
+)
+def test_a_mirror_belongs_to_the_node_of_its_kubelet_alone(cluster, annotations, node_name, owners, why):
+    """Source: kubernetes plugin/pkg/admission/noderestriction/admission.go (admitPodCreate)."""
+    made = pod("p", "", "", nodeName=node_name)
+    mirror = {"kubernetes.io/config.mirror": "hash"} if annotations is None else annotations
+    made["metadata"] |= {"annotations": mirror, "ownerReferences": owners}
+    with pytest.raises(ApiError) as refused:
+        cluster.writer(Identity.node("w1")).create(made)
+    assert refused.value.message == f'pods "p" is forbidden: {why}'
 
 
 def test_node_restriction_at_update(cluster):

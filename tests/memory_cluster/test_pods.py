@@ -48,6 +48,21 @@ def test_a_ready_node_takes_the_pod(cluster):
     assert placed(cluster) == "n"
 
 
+def test_binding_leaves_the_status_as_it_is(cluster):
+    """Source: kubernetes pkg/registry/core/pod/storage/storage.go (setPodNodeAndMetadata)."""
+    apply(cluster, pod())
+    ours = {"type": "example.com/Ours", "status": "True"}
+    status = {"conditions": [*cluster.view.get("Pod", "p", "default")["status"]["conditions"], ours]}
+    cluster.admin.patch("Pod", "p", {"status": status}, namespace="default", subresource="status")
+    apply(cluster, node())
+    bound = cluster.view.get("Pod", "p", "default")["status"]
+    assert bound["phase"] == "Pending"
+    assert [(each["type"], each["status"]) for each in bound["conditions"]] == [
+        ("example.com/Ours", "True"),
+        ("PodScheduled", "True"),
+    ]
+
+
 def test_pods_with_volumes_are_judged_one_by_one(cluster):
     claims = [{"name": "v", "persistentVolumeClaim": {"claimName": "missing"}}]
     apply(cluster, pod("a", volumes=claims), pod("b", volumes=[{"name": "v", "emptyDir": {}}]), node())

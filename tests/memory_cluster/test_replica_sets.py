@@ -7,9 +7,12 @@ Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks.Less)
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 
+from harness.clusters.memory.workloads import Workloads
+from harness.engine.clock import Clock
 from harness.kube.api.objects import metadata_of, name_of, owner_reference, spec_of
 from harness.kube.workloads import Plan, replica_set
 from harness.testing import pod
@@ -234,3 +237,19 @@ def test_of_pods_that_are_about_as_long_ready_or_as_old_any_may_go(
         assert replica_set(owner, [second, first], (), NOW).delete == (going,)
         found.add(going["metadata"]["name"])
     assert found == gone
+
+
+def test_pods_of_its_siblings_are_those_of_sets_with_its_controller() -> None:
+    """Source: kubernetes pkg/controller/replicaset/replica_set.go (getReplicaSetsWithSameController)."""
+
+    def owned(kind: str, name: str, *, controller: bool = True) -> dict[str, Any]:
+        reference = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d", "uid": "d", "controller": controller}
+        meta = {"name": name, "namespace": "default", "uid": name, "ownerReferences": [reference]}
+        return {"kind": kind, "metadata": meta, "spec": {"selector": {"matchLabels": {"app": name}}}}
+
+    sets = [owned("ReplicaSet", "own"), owned("ReplicaSet", "other", controller=False), owned("Job", "job")]
+    view = MagicMock()
+    view.indexed.return_value = sets
+    view.list.return_value = [pod(name, labels={"app": name}) for name in ("own", "other", "job")]
+    related = Workloads(view, MagicMock(), MagicMock(), Clock())._related(sets[0])
+    assert [name_of(each) for each in related] == ["own"]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from harness.clusters.memory.store import Store
-from harness.engine.clock import Clock
+from harness.engine.clock import SECOND, Clock, parse
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Identity, Writer
 from harness.engine.rng import Rng
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
-from harness.testing import deployment
+from harness.testing import daemonset, deployment
 from tests.memory_cluster.test_pods import apply, node, pod
 
 NOTHING = {"apiVersion": "example.com/v1", "kind": "Nothing", "metadata": {"name": "n"}}
@@ -80,16 +80,37 @@ def test_a_kubelet_renews_its_lease(cluster: Any) -> None:
     assert renewed["spec"] == {"leaseDurationSeconds": 40}
 
 
-def test_a_second_deletion_shortens_the_grace_period(cluster: Any) -> None:
+def test_a_second_deletion_shortens_the_grace_period_from_its_beginning_on(cluster: Any) -> None:
     apply(cluster, node(), pod())
-    admin = cluster.admin
-    admin.delete("Pod", "p", namespace="default", grace_period_seconds=30)
-    admin.delete("Pod", "p", namespace="default", grace_period_seconds=5)
-    assert cluster.view.get("Pod", "p", "default")["metadata"]["deletionGracePeriodSeconds"] == 5
-    admin.delete("Pod", "p", namespace="default", grace_period_seconds=20)
-    assert cluster.view.get("Pod", "p", "default")["metadata"]["deletionGracePeriodSeconds"] == 5
-    admin.delete("Pod", "p", namespace="default", grace_period_seconds=0)
+
+    def again(seconds: int | None) -> tuple[int, int]:
+        """The grace period after another deletion, and when it is over, in seconds of the world."""
+        meta = cluster.admin.delete("Pod", "p", namespace="default", grace_period_seconds=seconds)["metadata"]
+        return meta["deletionGracePeriodSeconds"], (parse(meta["deletionTimestamp"]) - began) // SECOND
+
+    began = 0
+    grace, began = again(60)
+    began = (began - 60) * SECOND
+    assert grace == 60
+    cluster.advance(10)
+    assert again(None) == again(60) == again(70) == (60, 60)
+    assert again(40) == again(40) == again(50) == again(None) == (40, 40)
+    cluster.advance(20)
+    assert again(31) == (31, 31)
+    assert again(30) == (30, 30)
+    assert again(29) == (1, 30)
+    version = cluster.view.revision
+    assert (again(-1), again(1), cluster.view.revision) == ((1, 30), (1, 30), version)
+    assert again(0) == (0, 30)
     assert cluster.view.get("Pod", "p", "default") is None
+
+
+@pytest.mark.parametrize(("asked", "own", "grace"), [(-5, 30, 1), (None, -5, 1), (None, 7, 7), (2, 7, 2)])
+def test_a_grace_period_of_less_than_nothing_is_a_second(cluster: Any, asked: int | None, own: int, grace: int) -> None:
+    """Source: kubernetes pkg/registry/core/pod/strategy.go (CheckGracefulDelete)."""
+    apply(cluster, node(), pod(terminationGracePeriodSeconds=own))
+    gone = cluster.admin.delete("Pod", "p", namespace="default", grace_period_seconds=asked)
+    assert gone["metadata"]["deletionGracePeriodSeconds"] == grace
 
 
 def test_a_deletion_that_is_held_counts_once_as_a_change(cluster: Any) -> None:
@@ -171,3 +192,23 @@ def test_a_node_is_judged_when_its_spec_changes(cluster: Any, changed: dict[str,
     with pytest.raises(ApiError) as caught:
         cluster.admin.patch("Node", "n", {"spec": changed})
     assert caught.value.details["causes"][0]["field"] == field
+
+
+@pytest.mark.parametrize("make", [deployment, daemonset])
+def test_a_workload_is_judged_when_its_spec_changes(cluster: Any, make: Callable[[], dict[str, Any]]) -> None:
+    """Source: kubernetes pkg/apis/apps/validation/validation.go (ValidateDeploymentUpdate, ValidateDaemonSetUpdate)."""
+    made = cluster.admin.create(make())
+    other = {"spec": {"template": {"metadata": {"labels": {"app": "other"}}}}}
+    with pytest.raises(ApiError) as caught:
+        cluster.admin.patch(made["kind"], made["metadata"]["name"], other, namespace="default")
+    assert caught.value.details["causes"][0]["field"] == "spec.template.metadata.labels"
+
+
+def test_a_limit_that_a_pod_gets_while_it_runs_is_a_request_too(cluster: Any) -> None:
+    """Source: kubernetes pkg/apis/core/v1/defaults.go (SetDefaults_Pod), whichever way a pod is written."""
+    apply(cluster, node(), pod())
+    container = {"name": "c", "image": "i", "resources": {"limits": {"memory": "1Gi"}, "requests": {"cpu": "1"}}}
+    resized = cluster.admin.patch(
+        "Pod", "p", {"spec": {"containers": [container]}}, namespace="default", subresource="resize"
+    )
+    assert resized["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1", "memory": "1Gi"}

@@ -131,3 +131,8 @@ def test_the_taint_of_a_node_that_is_not_ready_says_since_when(cluster):
         ("node.kubernetes.io/not-ready", "NoExecute"),
     }
     assert {each["timeAdded"] for each in found} == {render(60 * SECOND)}
+
+
+def test_a_pod_that_is_put_on_a_node_with_a_taint_is_driven_out(cluster):
+    apply(cluster, node(taints=[MAINTENANCE]), pod("p", nodeName="n"), pod("q", nodeName="n", tolerations=[FOR]))
+    assert (stays(cluster, "p"), stays(cluster, "q")) == (False, True)

@@ -224,3 +224,54 @@ def test_a_pod_is_looked_at_when_its_last_gate_is_taken_away() -> None:
     change(of, "p", {"spec": {"schedulingGates": None}})
     of.settle()
     assert place(of, "p") == "n"
+
+
+def test_a_pod_finds_its_place_when_a_node_gets_the_label_that_it_asks_for() -> None:
+    of = world(node("n"), pod("p", nodeSelector={"team": "a"}))
+    assert place(of, "p") is None
+    of.cluster.writer(ADMIN).patch("Node", "n", {"metadata": {"labels": {"team": "a"}}})
+    of.settle()
+    assert place(of, "p") == "n"
+
+
+def test_a_pod_that_was_labelled_anew_is_not_taken_for_those_that_it_was_like() -> None:
+    waiting = [pod(name, labels={"app": "db"}) for name in ("one", "two")]
+    of = world(node("n"), with_others("podAntiAffinity", "alone", nodeName="n"), *waiting)
+    change(of, "two", {"metadata": {"labels": {"app": "web"}}})
+    of.apply(node("full", "0"))  # so that both are looked at
+    of.settle()
+    assert (place(of, "one"), place(of, "two")) == (None, "n")
+
+
+def test_a_pod_that_waits_is_left_alone_while_others_come() -> None:
+    """A bound pod makes no room: kube-scheduler looks again at those only that look for others."""
+    of = world(node("n", "4", "2Gi"), pod("p", "2", "4Gi"))
+    first = scheduled(of, "p")["message"]
+    assert "1 Insufficient memory" in first
+    of.apply(pod("q", "3", ""))
+    of.settle()
+    of.apply(pod("r", "1", ""))
+    of.settle()
+    assert (place(of, "q"), place(of, "r"), scheduled(of, "p")["message"]) == ("n", "n", first)
+
+
+def test_a_pod_finds_its_place_when_another_goes_or_ends() -> None:
+    of = world(node("n", "4"), pod("p", "3", nodeName="n"), pod("q", "3"), pod("r", "3"))
+    assert [place(of, name) for name in "qr"] == [None, None]
+    of.cluster.writer(ADMIN).delete("Pod", "p", namespace="default", grace_period_seconds=0)
+    of.settle()
+    assert [place(of, name) for name in "qr"] == ["n", None]
+    change(of, "q", {"status": {"phase": "Succeeded"}}, "status")
+    of.settle()
+    assert place(of, "r") == "n"
+
+
+def test_what_is_known_of_a_pod_is_not_written_again() -> None:
+    of = world(node("n", "1"), pod("p", "2"))
+    before, events = of.cluster.view.revision, len(of.events)
+    of.apply(pod("q", "2"))
+    of.cluster.writer(ADMIN).patch("Node", "n", {"metadata": {"labels": {"a": "b"}}})
+    of.settle()
+    told = [(each.object.name, each.reason) for each in of.events[events:]]
+    assert told == [("q", "FailedScheduling")]
+    assert of.cluster.view.revision == before + 3  # the pod, its condition, the label

@@ -92,7 +92,12 @@ def test_a_one_line_cloud_config():
     assert plan.kubernetes_version == "1.30.0"
 
 
-BROKEN = ["not base64!", base64.b64encode(b'KUBELET_FLAGS="--a=b').decode(), base64.b64encode(b"\xff\xfe").decode()]
+BROKEN = [
+    "not base64!",
+    base64.b64encode(b"KUBELET_FLAGS=").decode() + "!",
+    base64.b64encode(b'KUBELET_FLAGS="--a=b').decode(),
+    base64.b64encode(b"\xff\xfe").decode(),
+]
 
 
 @pytest.mark.parametrize("custom_data", BROKEN)

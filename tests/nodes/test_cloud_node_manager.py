@@ -13,6 +13,7 @@ from harness.engine.ports import ADMIN
 from harness.kube.api.objects import name_of
 from harness.kube.api.status import ApiError
 from harness.nodes.cloud_node_manager import UNINITIALIZED, CloudNodeManager
+from harness.nodes.kubelet import Timing
 from harness.nodes.registry import Machines
 from harness.testing import node as own_node
 from harness.testing import nodeclass, nodepool, pod
@@ -84,3 +85,23 @@ def test_a_node_is_initialised_a_while_after_its_first_sight() -> None:
 def test_nothing_is_done_about_what_does_not_wait(name: str, taints: list[dict[str, str]], known: bool) -> None:
     manager, _ = one_node(*taints, known=known, delay=0.0)
     assert manager.reconcile(name) is DONE
+
+
+def test_a_node_that_comes_again_waits_as_long_as_the_first_time() -> None:
+    world = World(timing=Timing(cloud_node_manager=30.0))
+    world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
+    world.settle()
+    (node,) = world.list("Node")
+
+    def waits() -> bool:
+        (found,) = world.list("Node")
+        return any(each["key"] == UNINITIALIZED for each in found["spec"].get("taints") or ())
+
+    admin = world.cluster.writer(ADMIN)
+    for _ in range(2):
+        assert not waits()
+        admin.patch("Node", name_of(node), {"spec": {"taints": [WAITING]}})
+        world.advance(29)
+        assert waits()
+        world.advance(1)
+    assert not waits()

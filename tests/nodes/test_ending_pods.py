@@ -27,3 +27,18 @@ def test_a_pod_stays_until_it_ends_and_no_longer_than_its_grace_period(takes: in
         world.advance(1)
         seconds += 1
     assert seconds == stays
+
+
+def test_a_grace_period_that_becomes_shorter_ends_the_pod_sooner() -> None:
+    """Source: kubernetes pkg/kubelet/pod_workers.go (calculateEffectiveGracePeriod, gracePeriodShortened)."""
+    world = World(timing=Timing(pod_stop=100))
+    world.apply(nodeclass(), nodepool(), pod("p"))
+    world.settle()
+    admin = world.cluster.writer(ADMIN)
+    admin.delete("Pod", "p", namespace="default", grace_period_seconds=300)
+    world.advance(10)
+    admin.delete("Pod", "p", namespace="default", grace_period_seconds=20)
+    world.advance(19)
+    assert world.get("Pod", "p") is not None
+    world.advance(1)
+    assert world.get("Pod", "p") is None

@@ -49,6 +49,7 @@ def test_a_policy_closes_the_domain_and_opens_its_keys(base: str) -> None:
     probe = LabelProbe(lambda: World(karpenter=name))
     assert probe.pod(f"{AKS}/mode", "system").outcome is PodOutcome.BOUND
     assert probe.pod(f"{AKS}/scalesetpriority", "regular").outcome is PodOutcome.BOUND
+    assert provider(name).version == ("design-2025-11-07" if base == "1.6.5" else name)
     for key in ("mode", "os-sku", "ebpf-dataplane", "sku-cpu", "cluster-health-monitor-checker-synthetic"):
         assert probe.nodepool(f"{AKS}/{key}", "x").settable, key
     for key in ("cluster", "hostedvm", "foo", "node-image-version"):

@@ -63,11 +63,11 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
 
     def judge(request: Request) -> dict[str, Any]:
         kind, created = request.kind.kind, request.verb == "create"
-        if not created and (request.verb not in ("update", "patch") or request.subresource):
+        if not created and (request.verb not in ("update", "patch") or request.subresource not in ("", "resize")):
             return request.object
         try:
             if kind == "Pod":
-                if not created and request.old is not None:
+                if request.old is not None:
                     return default_changed_pod(request.object, request.old, kubernetes.line)
                 return _default_new_pod(request.object, class_of, store(), kubernetes, specs)
             if kind == "Node" and created:

@@ -13,8 +13,8 @@ from typing import Any
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.objects import Objects
 from harness.clusters.memory.request import Admission, Authorizer, Request
-from harness.clusters.memory.update_strategy import grace_period, prepared_for_update
-from harness.engine.clock import SECOND, Clock, render
+from harness.clusters.memory.update_strategy import grace_period, lasting, prepared_for_update
+from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity
 from harness.kube.api.kinds import KINDS, Kind, served
@@ -208,17 +208,30 @@ class Store(Objects):
                 error = precondition_failed(kind, key.name, name, wanted, actual)
                 self._refused(request, error)
                 raise error
-        grace = grace_period(kind, old, grace_period_seconds)
-        present = meta.get("deletionGracePeriodSeconds")
         if meta.get("deletionTimestamp"):
-            if grace is not None and present is not None and grace < present:
-                if grace == 0 and not meta.get("finalizers"):
-                    return self._remove(request, old)
-                return self._commit(request, self._marked(kind, old, grace))
-            return old if present or is_held(old) else self._remove(request, old)
+            return self._delete_again(request, old, grace_period_seconds)
+        grace = grace_period(kind, old, grace_period_seconds)
         if grace or is_held(old):
             return self._commit(request, self._marked(kind, old, grace or 0))
         return self._remove(request, old)
+
+    def _delete_again(self, request: Request, old: Object, asked: int | None) -> Object:
+        """Of an object that is being deleted: only a shorter grace period, counted from the first deletion, changes anything.
+
+        Source: apiserver pkg/registry/rest/delete.go (BeforeDelete).
+        """
+        meta = old["metadata"]
+        present = meta.get("deletionGracePeriodSeconds")
+        if not present:
+            return old if is_held(old) else self._remove(request, old)
+        grace = present if asked is None else lasting(asked)
+        if grace >= present:
+            return old
+        due = parse(meta["deletionTimestamp"]) - (present - grace) * SECOND
+        if due < self.clock.now:
+            due, grace = self.clock.now, min(grace, 1)
+        times = {"deletionTimestamp": render(due), "deletionGracePeriodSeconds": grace}
+        return self._commit(request, {**old, "metadata": {**meta, **times}})
 
     def _marked(self, kind: Kind, old: Object, grace: int) -> dict[str, Any]:
         meta = {
@@ -226,7 +239,7 @@ class Store(Objects):
             "deletionTimestamp": render(self.clock.now + grace * SECOND),
             "deletionGracePeriodSeconds": grace,
         }
-        if kind.generation and "generation" in meta and not old["metadata"].get("deletionTimestamp"):
+        if kind.generation and "generation" in meta:
             meta["generation"] += 1
         marked = {**old, "metadata": meta}
         return {**marked, "status": {"phase": "Terminating"}} if kind.kind == "Namespace" else marked

@@ -20,8 +20,8 @@ def prepared_for_update(kind: Kind, subresource: str, old: Object, sent: Mapping
         new["metadata"] = dict(old["metadata"])
         return new
     if subresource == "finalize":
-        kept = {**(old.get("spec") or {}), "finalizers": (sent.get("spec") or {}).get("finalizers") or []}
-        return {**old, "metadata": dict(old["metadata"]), "spec": kept}
+        left = (sent.get("spec") or {}).get("finalizers") or []
+        return {**old, "metadata": dict(old["metadata"]), "spec": {"finalizers": left}}
     new = dict(sent)
     new["metadata"] = {**(sent.get("metadata") or {}), "name": old["metadata"]["name"]}
     new["apiVersion"], new["kind"] = old["apiVersion"], old["kind"]
@@ -31,7 +31,7 @@ def prepared_for_update(kind: Kind, subresource: str, old: Object, sent: Mapping
         else:
             new.pop("status", None)
     if kind.kind == "Namespace":  # only the subresource for it changes them
-        new["spec"] = {**(new.get("spec") or {}), "finalizers": (old.get("spec") or {}).get("finalizers") or []}
+        new["spec"] = old["spec"]
     return new
 
 
@@ -42,6 +42,9 @@ def grace_period(kind: Kind, old: Object, asked: int | None) -> int | None:
     spec, status = old.get("spec") or {}, old.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0
-    if asked is not None:
-        return max(asked, 0)
-    return int(spec.get("terminationGracePeriodSeconds", 30))
+    return lasting(int(spec.get("terminationGracePeriodSeconds", 30)) if asked is None else asked)
+
+
+def lasting(grace: int) -> int:
+    """A grace period as the API server takes it: a negative one is a second."""
+    return grace if grace >= 0 else 1

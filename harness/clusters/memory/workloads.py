@@ -32,7 +32,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.selectors import Selector, SelectorError
-from harness.kube.api.status import ApiError, ignoring
+from harness.kube.api.status import ApiError
 from harness.latest import LatestOf
 
 _PLANS: Mapping[str, Callable[[Object, list[Object]], workloads.Plan]] = {
@@ -105,7 +105,7 @@ class Workloads:
             plan = _PLANS[kind](owner, self._dependents(owner, "Pod"))
         refused = self._create(owner, plan.create)
         for pod in plan.delete:
-            self._delete(pod)
+            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod))
         self._report(owner, living, ready, plan.counts)
         if refused is not None:
             raise ReconcileError(refused.message, wait=Wait.POLL)
@@ -183,10 +183,6 @@ class Workloads:
                 return error
         return None
 
-    def _delete(self, pod: Object) -> None:
-        with ignoring(404):
-            self._writer.delete("Pod", name_of(pod), namespace=namespace_of(pod))
-
 
 class GarbageCollector:
     """Deletes objects whose owners are all gone, and the pods of nodes that are gone."""
@@ -223,10 +219,9 @@ class GarbageCollector:
     def _delete(self, obj: Object, grace: int | None) -> None:
         if metadata_of(obj).get("deletionTimestamp") and grace is None:
             return
-        with ignoring(404, 409):
-            self._writer.delete(
-                obj["kind"], name_of(obj), namespace=namespace_of(obj), grace_period_seconds=grace, uid=uid_of(obj)
-            )
+        self._writer.delete(
+            obj["kind"], name_of(obj), namespace=namespace_of(obj), grace_period_seconds=grace, uid=uid_of(obj)
+        )
 
 
 class NodeLifecycle:
