@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.clusters.memory.neighbours import Relations, Siblings
+from harness.clusters.memory.waking import looks_at_others, offers_differently, takes_less, waits, weighs_differently
 from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, Sink, View, Writer
@@ -15,7 +16,6 @@ from harness.kube.api.objects import (
     Object,
     condition,
     conditions_of,
-    is_terminating,
     labels_of,
     metadata_of,
     name_of,
@@ -28,7 +28,7 @@ from harness.kube.api.status import ApiError, ignoring
 from harness.kube.api.strategic import in_place
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
-from harness.kube.scheduling.pods import is_terminal, pod_requests
+from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import MARK, Preemption
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
 from harness.kube.scheduling.standing import Standings, looks_at_nodes_alone
@@ -99,9 +99,9 @@ class KubeScheduler:
         if node or change.type is ChangeType.DELETED:
             self._looks.pop(uid_of(pod), None)
         if node:
-            if change.type is ChangeType.DELETED or old is None or _weighs_differently(pod, old):
+            if change.type is ChangeType.DELETED or old is None or weighs_differently(pod, old):
                 self._forget(node)
-                if change.type is ChangeType.DELETED or old is None or is_terminal(pod) or _takes_less(pod, old):
+                if change.type is ChangeType.DELETED or old is None or is_terminal(pod) or takes_less(pod, old):
                     self._all = True
                     return (_CYCLE,)
                 if not spec_of(old).get("nodeName") or labels_of(pod) != labels_of(old):
@@ -128,7 +128,7 @@ class KubeScheduler:
             return (_CYCLE,)
         if old is None:
             self._stale.pop(name_of(node), None)  # it stands where it comes, whatever was bound to its name before
-        elif not _offers_differently(node, old):
+        elif not offers_differently(node, old):
             return ()
         self._forget(name_of(node))
         self._all = True
@@ -136,12 +136,12 @@ class KubeScheduler:
 
     def reconcile(self, key: Hashable) -> Result:
         """Decides what is in the queue: higher priority first, then in order of creation."""
-        pending = [pod for pod in self._view.indexed("pods-by-node", "") if _waits(pod)]
+        pending = [pod for pod in self._view.indexed("pods-by-node", "") if waits(pod)]
         if not self._all:
             pending = [
                 pod
                 for pod in pending
-                if (namespace_of(pod), name_of(pod)) in self._again or (self._others and _looks_at_others(pod))
+                if (namespace_of(pod), name_of(pod)) in self._again or (self._others and looks_at_others(pod))
             ]
         self._again.clear()
         self._others = self._all = False
@@ -321,44 +321,3 @@ class KubeScheduler:
             type="strategic",
             subresource="status",
         )
-
-
-def _waits(pod: Object) -> bool:
-    spec = spec_of(pod)
-    return (
-        not metadata_of(pod).get("deletionTimestamp")
-        and not is_terminal(pod)
-        and (spec.get("schedulerName") or "default-scheduler") == "default-scheduler"
-        and not spec.get("schedulingGates")
-    )
-
-
-def _looks_at_others(pod: Object) -> bool:
-    spec = spec_of(pod)
-    affinity = spec.get("affinity") or {}
-    return bool(affinity.get("podAffinity") or affinity.get("podAntiAffinity") or spec.get("topologySpreadConstraints"))
-
-
-def _weighs_differently(pod: Object, old: Object) -> bool:
-    spec, before = spec_of(pod), spec_of(old)
-    return (
-        (spec is not before and spec != before)
-        or is_terminal(pod) != is_terminal(old)
-        or is_terminating(pod) != is_terminating(old)
-        or labels_of(pod) != labels_of(old)
-        or (bool(status_of(pod).get("containerStatuses")) and pod_requests(pod) != pod_requests(old))
-    )
-
-
-def _takes_less(pod: Object, old: Object) -> bool:
-    """Whether a pod leaves some of what it took (kubernetes pkg/scheduler/framework/events.go, extractPodScaleDown)."""
-    now = pod_requests(pod)
-    return any(name not in now or now[name] < taken for name, taken in pod_requests(old).items())
-
-
-def _offers_differently(node: Object, old: Object) -> bool:
-    return (
-        labels_of(node) != labels_of(old)
-        or spec_of(node) != spec_of(old)
-        or status_of(node).get("allocatable") != status_of(old).get("allocatable")
-    )

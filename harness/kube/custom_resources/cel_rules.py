@@ -127,46 +127,54 @@ def evaluate(
     ``prints_value``: the API server prints the value of a scalar that a rule refuses and nothing for maps and lists; older ones
     print the name of the schema type for both. ``unread``: places whose own rules do not run.
     """
-    errors: list[FieldError] = []
+    rules = _Rules(prints_value, unread)
     ratchet = _Ratchet(correlation, None) if correlation is not None else _CREATED
     if _has_floats(value):
         value = _as_rules_read(schema, value)
-    _visit(schema, value, old, "", (), ratchet, prints_value, unread, errors)
-    errors.sort(key=str)
-    return errors
+    rules.visit(schema, value, old, "", (), ratchet)
+    return sorted(rules.failures, key=str)
 
 
-def _visit(
-    schema: Schema,
-    value: Any,
-    old: Any,
-    path: str,
-    at: Pointer,
-    ratchet: _Ratchet,
-    prints_value: bool,
-    unread: Container[Pointer],
-    errors: list[FieldError],
-) -> None:
-    if value is None:
-        return
-    for rule in () if at in unread else schema.rules:
-        if rule.transition and old is None and not rule.optional_old:
-            continue
-        try:
-            if rule.check(value, old):
+class _Rules:
+    """The rules as they run on one resource; ``failures`` are collected."""
+
+    __slots__ = ("_prints_value", "_unread", "failures")
+
+    def __init__(self, prints_value: bool, unread: Container[Pointer]) -> None:
+        self._prints_value, self._unread = prints_value, unread
+        self.failures: list[FieldError] = []
+
+    def visit(self, schema: Schema, value: Any, old: Any, path: str, at: Pointer, ratchet: _Ratchet) -> None:
+        """Runs those of a value and of all that it holds."""
+        if value is None:
+            return
+        for rule in () if at in self._unread else schema.rules:
+            if rule.transition and old is None and not rule.optional_old:
                 continue
-            detail, shown = rule.message, value if prints_value else schema.cel_type
-            if prints_value and schema.cel_type in ("object", "array"):
-                shown = OMITTED
-            if not rule.transition and ratchet.tolerates():
-                continue
-        except CelError as failure:
-            detail, shown = f"{failure} evaluating rule: {rule.message}", schema.cel_type
-        places = tuple((*at, *place) for place in rule.culprits(value))
-        errors.append(FieldError(ErrorType.INVALID, path or NO_FIELD, detail, shown, at, rule.id, places))
-    if not schema.has_rules:
-        return
-    if isinstance(value, dict):
+            try:
+                if rule.check(value, old):
+                    continue
+                detail, shown = rule.message, value if self._prints_value else schema.cel_type
+                if self._prints_value and schema.cel_type in ("object", "array"):
+                    shown = OMITTED
+                if not rule.transition and ratchet.tolerates():
+                    continue
+            except CelError as failure:
+                detail, shown = f"{failure} evaluating rule: {rule.message}", schema.cel_type
+            places = tuple((*at, *place) for place in rule.culprits(value))
+            self.failures.append(FieldError(ErrorType.INVALID, path or NO_FIELD, detail, shown, at, rule.id, places))
+        if not schema.has_rules:
+            return
+        if isinstance(value, dict):
+            self._visit_fields(schema, value, old, path, at, ratchet)
+        elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
+            for index, entry in enumerate(value):
+                before, place = old_element(schema, entry, old), f"{path}[{index}]"
+                self.visit(schema.items, entry, before, place, (*at, index), ratchet.index(index))
+
+    def _visit_fields(
+        self, schema: Schema, value: dict[str, Any], old: Any, path: str, at: Pointer, ratchet: _Ratchet
+    ) -> None:
         below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in value]
         additional = schema.additional
         if additional is not None and additional.has_rules:
@@ -175,9 +183,4 @@ def _visit(
             if value.__class__ is _Misread and key in value.floats:
                 continue
             before = old.get(key) if isinstance(old, Mapping) else None
-            _visit(child, value[key], before, place, (*at, key), ratchet.key(key), prints_value, unread, errors)
-    elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
-        items = schema.items
-        for index, entry in enumerate(value):
-            before, place = old_element(schema, entry, old), f"{path}[{index}]"
-            _visit(items, entry, before, place, (*at, index), ratchet.index(index), prints_value, unread, errors)
+            self.visit(child, value[key], before, place, (*at, key), ratchet.key(key))
