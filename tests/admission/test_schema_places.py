@@ -30,6 +30,22 @@ WORD = {"type": "string", "pattern": "^[a-z]+$", "minLength": 2, "maxLength": 3}
         (BELOW_TWO, 2, ["a in body should be less than 2"]),
         (BELOW_TWO, 1, []),
         ({"type": "integer", "maximum": 2}, 2, []),
+        # bounds of integers are cut off, those of floats are floats (kube-openapi pkg/validation/validate/values.go, MaximumNativeType)
+        ({"type": "number", "maximum": 1.5}, 1, []),
+        ({"type": "number", "maximum": 1.5}, 2, ["a in body should be less than or equal to 1"]),
+        ({"type": "number", "minimum": 1.5}, 1, []),
+        ({"type": "number", "minimum": 1.5}, 0, ["a in body should be greater than or equal to 1"]),
+        ({"type": "number", "maximum": 1.5}, 1.6, ["a in body should be less than or equal to 1.5"]),
+        ({"type": "number", "maximum": 1000000}, 1000001, ["a in body should be less than or equal to 1000000"]),
+        ({"type": "number", "maximum": 1000000}, 1000000.5, ["a in body should be less than or equal to 1e+06"]),
+        ({"type": "number", "maximum": 1000000.0}, 1000001, ["a in body should be less than or equal to 1000000"]),
+        ({"type": "boolean"}, True, []),
+        ({"type": "string"}, True, ['a in body must be of type string: "boolean"']),
+        ({"type": "integer"}, True, ['a in body must be of type integer: "boolean"']),
+        ({}, True, []),
+        ({"enum": [1, "x", True, None]}, "x", []),
+        ({"enum": [1, "x"]}, True, ['supported values: "1", "x"']),
+        ({"enum": [True, None, 1.5]}, 1, ['supported values: "true", "null", "1.5"']),
         ({"type": "number"}, 3, []),
         ({"type": "number"}, 3.5, []),
         ({"type": "integer"}, 3.0, []),
@@ -367,8 +383,12 @@ def test_rules_run_but_where_they_might_read_a_value_of_a_wrong_type(subresource
     definition = {
         "properties": {"spec": inner, "status": inner, "bad": {"type": "string"}, "metadata": {"type": "object"}}
     }
-    schema = parse_schema(definition, lambda place: (NEVER,) if place != "metadata" else ())
     part = subresource or "spec"
+    above = {"", part, f"{part}.bad", f"{part}.bad.x"}
+    broken = reading("no such field")
+    schema = parse_schema(
+        definition, lambda place: () if place == "metadata" else (broken,) if place in above else (NEVER,)
+    )
     old: dict[str, Any] = {"metadata": {"name": "a"}, part: {"bad": {"x": "no number"}, "good": 3}, "bad": "old"}
     outcome = admit(CustomResource("g", "v1", "K", schema), {**old, "bad": "new"}, old=old, subresource=subresource)
     assert [error.field for error in outcome.errors] == ["bad"]
