@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.kube.custom_resources.admission import CustomResource, admit, admit_unruled
 from harness.kube.custom_resources.cel_rules import evaluate, without_marks
 from harness.kube.custom_resources.correlation import Correlation, old_element
 from harness.kube.custom_resources.list_types import validate_list_types
@@ -29,6 +30,22 @@ WORD = {"type": "string", "pattern": "^[a-z]+$", "minLength": 2, "maxLength": 3}
         (BELOW_TWO, 2, ["a in body should be less than 2"]),
         (BELOW_TWO, 1, []),
         ({"type": "integer", "maximum": 2}, 2, []),
+        # bounds of integers are cut off, those of floats are floats (kube-openapi pkg/validation/validate/values.go, MaximumNativeType)
+        ({"type": "number", "maximum": 1.5}, 1, []),
+        ({"type": "number", "maximum": 1.5}, 2, ["a in body should be less than or equal to 1"]),
+        ({"type": "number", "minimum": 1.5}, 1, []),
+        ({"type": "number", "minimum": 1.5}, 0, ["a in body should be greater than or equal to 1"]),
+        ({"type": "number", "maximum": 1.5}, 1.6, ["a in body should be less than or equal to 1.5"]),
+        ({"type": "number", "maximum": 1000000}, 1000001, ["a in body should be less than or equal to 1000000"]),
+        ({"type": "number", "maximum": 1000000}, 1000000.5, ["a in body should be less than or equal to 1e+06"]),
+        ({"type": "number", "maximum": 1000000.0}, 1000001, ["a in body should be less than or equal to 1000000"]),
+        ({"type": "boolean"}, True, []),
+        ({"type": "string"}, True, ['a in body must be of type string: "boolean"']),
+        ({"type": "integer"}, True, ['a in body must be of type integer: "boolean"']),
+        ({}, True, []),
+        ({"enum": [1, "x", True, None]}, "x", []),
+        ({"enum": [1, "x"]}, True, ['supported values: "1", "x"']),
+        ({"enum": [True, None, 1.5]}, 1, ['supported values: "true", "null", "1.5"']),
         ({"type": "number"}, 3, []),
         ({"type": "number"}, 3.5, []),
         ({"type": "integer"}, 3.0, []),
@@ -189,6 +206,13 @@ def test_nulls_at_the_root_stay_where_the_schema_does_not_know_the_field(
     ("new", "old", "expected"),
     [
         ({"a": 1}, {"a": 1}, True),
+        ({"keyed": [{"k": 1}, {"k": 2}]}, {"keyed": [{"k": 2}, {"k": 1}]}, True),
+        ({"keyed": [{"k": 1}]}, {"keyed": [{"k": 1}, {"k": 2}]}, False),
+        ({"keyed": [{"k": 1}, {"k": 3}]}, {"keyed": [{"k": 1}, {"k": 2}]}, False),
+        ({"keyed": [{"k": 1}, {"k": 1}]}, {"keyed": [{"k": 1}]}, False),
+        ({"keyed": []}, {"keyed": []}, True),
+        ({"atomic": [{"k": 1}, {"k": 2}]}, {"atomic": [{"k": 2}, {"k": 1}]}, False),
+        ({"atomic": [{"k": 1}]}, {"atomic": [{"k": 1}]}, True),
         ({"a": 1}, {"a": 2}, False),
         ({"a": 1}, {"a": 1, "b": 1}, False),
         ({"a": 1}, {"b": 1}, False),
@@ -205,7 +229,10 @@ def test_nulls_at_the_root_stay_where_the_schema_does_not_know_the_field(
 )
 def test_what_an_update_leaves_unchanged(new: Any, old: Any, expected: bool) -> None:
     """Maps and lists are never alike, and a key that the schema lacks has no old value (apiserver pkg/cel/common/equality.go)."""
-    schema = parse_schema({"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}})
+    number = {"type": "integer"}
+    items = {"type": "object", "properties": {"k": number}}
+    lists = {"keyed": {**KEYED, "items": items}, "atomic": {**ATOMIC, "items": items}}
+    schema = parse_schema({"properties": {"a": number, "b": number, **lists}})
     assert Correlation(new, old, schema).unchanged() is expected
 
 
@@ -236,8 +263,8 @@ def test_apiversion_and_kind_are_never_taken_for_unchanged_but_further_down(judg
     )
     old = {"kind": "Long", "ref": {"kind": "Long"}, "n": 1}
     new = {**old, "n": 2}
-    same = Correlation(new, old, schema)
-    errors = validate(schema, new, same) if judge == "schema" else evaluate(schema, new, old, same)
+    both = Correlation(new, old, schema)
+    errors = validate(schema, new, both) if judge == "schema" else evaluate(schema, new, old, both)
     assert [error.field for error in errors] == ["kind"]
 
 
@@ -254,3 +281,128 @@ def test_rules_that_compare_find_the_old_item_by_its_keys() -> None:
     lists = {"keyed": new, "atomic": new}
     assert evaluate(schema, lists) == []
     assert [error.field for error in evaluate(schema, lists, {"keyed": old, "atomic": old})] == ["keyed[1]"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "fields"),
+    [
+        (["k"], [{"k": "a"}, {"k": "b"}], []),
+        (["k"], [{"k": "a"}, {"k": "b"}, {"k": "a"}, {"k": "a"}], ["list[2]"]),
+        (["k"], [{"k": 1}, {"k": 2}, {"k": 2}], ["list[2]"]),
+        (["k"], [{"k": 1}, {"k": "1"}], []),
+        (["k"], [{"v": 1}, {"v": 2}], ["list[1]"]),  # both lack the key
+        (["k"], [None, {"k": "a"}, None], ["list[2]"]),
+        (["k"], [{"k": "a"}, "a"], ["list[1]"]),
+        (["k", "l"], [{"k": "a", "l": "b"}, {"k": "a", "l": "c"}, {"k": "c", "l": "b"}], []),
+        (["k", "l"], [{"k": "a", "l": "b"}, {"k": "b", "l": "a"}, {"l": "b", "k": "a"}], ["list[2]"]),
+        (["k", "l"], [{"k": "a", "l": "b"}, {"k": "a"}, {"k": "a", "l": "b"}], ["list[2]"]),
+    ],
+)
+def test_items_of_a_map_list_differ_in_their_keys(keys: list[str], value: Any, fields: list[str]) -> None:
+    """apiextensions-apiserver pkg/apiserver/schema/listtype/validation.go, validateListMap."""
+    listed = {**KEYED, "x-kubernetes-list-map-keys": keys}
+    schema = parse_schema({"properties": {"list": listed}})
+    assert [error.field for error in validate_list_types(schema, {"list": value})] == fields
+
+
+def reading(*path: str | int) -> Rule:
+    """A rule that reads a field, and has nothing against it."""
+
+    def check(value: Any, old: Any) -> bool:
+        for part in path:
+            value = value[part]
+        return True
+
+    return Rule("read", "no", check)
+
+
+INTEGER, NUMBER = {"type": "integer"}, {"type": "number"}
+UNREAD = "invalid data, expected int, got float64 evaluating rule: no"
+
+
+@pytest.mark.parametrize(
+    ("definition", "at", "path", "value", "details"),
+    [
+        ({"properties": {"n": INTEGER}}, "", ["n"], {"n": 3.0}, [UNREAD]),
+        ({"properties": {"n": INTEGER}}, "", ["n"], {"n": 3}, []),
+        ({"properties": {"n": INTEGER, "m": INTEGER}}, "", ["m"], {"n": 3.0, "m": 3}, []),
+        ({"properties": {"n": NUMBER}}, "", ["n"], {"n": 3.0}, []),
+        ({"properties": {"n": INTEGER}}, "", ["other"], {"n": 3, "other": 3.0}, []),
+        ({"additionalProperties": INTEGER}, "", ["n"], {"n": 3.0}, [UNREAD]),
+        ({"properties": {"m": {"properties": {"n": INTEGER}}}}, "", ["m", "n"], {"m": {"n": 3.0}}, [UNREAD]),
+        ({"properties": {"m": {"properties": {"n": INTEGER}}}}, "", ["m"], {"m": {"n": 3.0}}, []),
+        (
+            {"properties": {"l": {"items": {"properties": {"n": INTEGER}}}}},
+            "",
+            ["l", 1, "n"],
+            {"l": [{"n": 3}, {"n": 3.0}]},
+            [UNREAD],
+        ),
+        ({"properties": {"l": {}}}, "", ["l", 0, "n"], {"l": [{"n": 3.0}]}, []),
+        ({"properties": {"n": INTEGER}}, "n", [], {"n": 3.0}, [UNREAD]),
+        ({"properties": {"n": INTEGER}}, "n", [], {"n": 3, "o": 3.0}, []),
+        ({"properties": {"l": {"items": INTEGER}}}, "l[]", [], {"l": [3, 3.0]}, [UNREAD]),
+        ({"additionalProperties": INTEGER}, "{}", [], {"m": 3, "n": 3.0}, [UNREAD]),
+        ({"properties": {"n": INTEGER, "x": NUMBER}}, "x", [], {"n": 3.0, "x": 1.5}, []),
+    ],
+)
+def test_rules_cannot_read_an_integer_that_came_as_a_float(
+    definition: dict[str, Any], at: str, path: list[str | int], value: Any, details: list[str]
+) -> None:
+    """The schema takes 3.0 for an integer, CEL does not (apiserver pkg/cel/common/valuesunstructured.go, UnstructuredToVal)."""
+    schema = parse_schema(definition, lambda place: (reading(*path),) if place == at else ())
+    assert [error.detail for error in evaluate(schema, value)] == details
+
+
+def test_an_item_whose_key_came_as_a_float_has_an_old_value_too() -> None:
+    item = {"type": "object", "properties": {"k": INTEGER, "v": NUMBER}}
+    stays = Rule("stays", "no", lambda value, old: bool(value["v"] == old["v"]), transition=True)
+    schema = parse_schema({**KEYED, "items": item}, lambda at: (stays,) * (at == "[]"))
+    assert evaluate(schema, [{"k": 1, "v": 1}], [{"k": 2, "v": 2}]) == []
+    assert evaluate(schema, [{"k": 1.0, "v": 1}], [{"k": 2, "v": 2}]) == []
+    (error,) = evaluate(schema, [{"k": 2.0, "v": 1}], [{"k": 2, "v": 2}])
+    assert (error.field, error.detail) == ("[0]", "no")
+
+
+def test_a_value_as_rules_read_it_tells_where_it_has_floats() -> None:
+    seen: list[Any] = []
+    rule = Rule("see", "", lambda value, old: not seen.append(without_marks(value)))  # type: ignore[func-returns-value]
+    inner = {"properties": {"n": INTEGER, "x": NUMBER}}
+    schema = parse_schema(
+        {"properties": {"m": inner, "l": {"items": inner}, "k": INTEGER}}, lambda at: (rule,) * (not at)
+    )
+    value = {"m": {"n": 3.0, "x": 1.0}, "l": [{"n": 3.0}], "k": 1.0, "o": [1.0]}
+    assert evaluate(schema, value) == []
+    assert seen == [(value, ("m.n", "k"))]
+
+
+@pytest.mark.parametrize("subresource", ["", "status"])
+def test_rules_run_but_where_they_might_read_a_value_of_a_wrong_type(subresource: str) -> None:
+    """Such a value can only be an old one. What else is tolerated keeps no rule from running (customresource/strategy.go)."""
+    inner = {"properties": {"bad": {"properties": {"x": INTEGER}}, "good": {"maximum": 2}}}
+    definition = {
+        "properties": {"spec": inner, "status": inner, "bad": {"type": "string"}, "metadata": {"type": "object"}}
+    }
+    part = subresource or "spec"
+    above = {"", part, f"{part}.bad", f"{part}.bad.x"}
+    broken = reading("no such field")
+    schema = parse_schema(
+        definition, lambda place: () if place == "metadata" else (broken,) if place in above else (NEVER,)
+    )
+    old: dict[str, Any] = {"metadata": {"name": "a"}, part: {"bad": {"x": "no number"}, "good": 3}, "bad": "old"}
+    outcome = admit(CustomResource("g", "v1", "K", schema), {**old, "bad": "new"}, old=old, subresource=subresource)
+    assert [error.field for error in outcome.errors] == ["bad"]
+    # what changed is no longer tolerated by its parents
+    new = {**old, part: {**old[part], "good": 2}}
+    outcome = admit(CustomResource("g", "v1", "K", schema), new, old=old, subresource=subresource)
+    assert [error.field for error in outcome.errors] == [f"{part}.good"]
+
+
+def test_a_status_that_the_schema_lacks_is_dropped_by_either_way() -> None:
+    resource = CustomResource("g", "v1", "K", parse_schema({"properties": {"spec": {"type": "object"}}}))
+    old = {"metadata": {"name": "a"}, "spec": {}}
+    new = {**old, "status": {"ready": True}}
+    assert admit_unruled(resource, new, old=old, subresource="status") == admit(
+        resource, new, old=old, subresource="status"
+    )
+    assert admit(resource, new, old=old, subresource="status").object == old

@@ -231,3 +231,21 @@ def test_a_new_status_is_judged_alike_when_the_rest_is_known_to_be_as_before(
         for each in (True, False)
     )
     assert quick == whole
+
+
+@pytest.mark.parametrize(
+    ("metadata", "sound"),
+    [
+        ({"labels": {"a": "b"}, "annotations": {"a": "b c"}}, True),
+        ({"labels": {"a": "b c"}}, False),
+        ({"annotations": {"a b": "c"}}, False),
+        ({"uid": "u2"}, False),
+        ({"finalizers": ["x y"]}, False),
+    ],
+)
+def test_new_metadata_is_judged_alike_when_the_rest_is_known_to_be_as_before(metadata: Object, sound: bool) -> None:
+    old = changed(stored(nodeclaim()), "metadata", to={"name": "neg", "uid": "u1"})
+    new = changed(old, "metadata", to={"name": "neg", "uid": "u1", **metadata})
+    quick, whole = (admit(new, old=old, crds=CRDS, unruled=each) for each in (True, False))
+    assert quick == whole
+    assert quick.accepted is sound

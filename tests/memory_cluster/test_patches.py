@@ -206,3 +206,51 @@ def test_conditions_that_are_there_stay_where_they_are() -> None:
     assert patch["status"]["$setElementOrder/conditions"] == [{"type": "A"}, {"type": "Ready"}, {"type": "B"}]
     made = strategic_patch({"status": {"conditions": present}}, patch)
     assert made == {"status": {"conditions": [present[0], new[1], new[0]]}}
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ({"op": "add", "path": "/a~1b/c~0d", "value": [1]}, {"a/b": {"c~d": [1], "e": 2}}),
+        ({"op": "replace", "path": "/a~1b/e", "value": 3}, {"a/b": {"c~d": 1, "e": 3}}),
+        ({"op": "remove", "path": "/a~1b/e"}, {"a/b": {"c~d": 1}}),
+        ({"op": "move", "from": "/a~1b/e", "path": "/f"}, {"a/b": {"c~d": 1}, "f": 2}),
+        ({"op": "copy", "from": "/a~1b/e", "path": "/f"}, {"a/b": {"c~d": 1, "e": 2}, "f": 2}),
+        ({"op": "test", "path": "/a~1b/e", "value": 2}, {"a/b": {"c~d": 1, "e": 2}}),
+        ({"op": "test", "path": "/a~1b", "value": {"e": 2, "c~d": 1}}, {"a/b": {"c~d": 1, "e": 2}}),
+        ({"op": "replace", "path": "", "value": {}}, {}),
+    ],
+    ids=lambda each: each.get("op"),
+)
+def test_a_json_patch_of_a_map(operation: dict[str, Any], expected: dict[str, Any]) -> None:
+    """RFC 6902, with the keys of its pointers escaped as in RFC 6901."""
+    assert json_patch({"a/b": {"c~d": 1, "e": 2}}, [operation]) == expected
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        {"op": "test", "path": "/a", "value": 2},
+        {"op": "test", "path": "/b", "value": 1},
+        {"op": "remove", "path": "/b"},
+        {"op": "remove", "path": "/b/a"},
+        {"op": "add", "path": "a", "value": 1},
+        {"op": "move", "from": "/b", "path": "/a"},
+        {"op": "other", "path": "/a"},
+        {"path": "/a"},
+    ],
+)
+def test_a_json_patch_that_does_not_apply(operation: dict[str, Any]) -> None:
+    with pytest.raises(ApiError) as raised:
+        json_patch({"a": 1}, [operation])
+    assert raised.value.code == 422
+
+
+def test_an_item_without_its_merge_key_cannot_be_merged() -> None:
+    """mergepatch.ErrNoMergeKey, an error that the API server does not expect (apimachinery pkg/util/mergepatch/errors.go)."""
+    with pytest.raises(ApiError) as raised:
+        strategic_patch({"containers": [{"name": "a"}]}, {"containers": [{"image": "x"}]})
+    assert (raised.value.code, raised.value.message) == (
+        500,
+        "map: map[image:x] does not contain declared merge key: name",
+    )

@@ -158,7 +158,7 @@ def _shortest(value: float, low: int, high: int) -> str:
     if not math.isfinite(value):
         return {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")
     if value == 0:
-        return "0"
+        return f"{value:.0f}"  # minus zero has its sign
     mantissa, _, exponent = f"{value!r}".partition("e")
     sign = "-" if mantissa.startswith("-") else ""
     whole, _, fraction = mantissa.lstrip("-").partition(".")

@@ -66,6 +66,11 @@ def without_marks(value: Any) -> tuple[Any, tuple[str, ...]]:
     return fields, tuple(paths)
 
 
+def _unmarked(value: Any) -> Any:
+    """The value itself, whose own fields may all be touched."""
+    return dict(value.items()) if value.__class__ is _Misread else value
+
+
 def _has_floats(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_has_floats, value.values()))
@@ -152,6 +157,8 @@ class _Rules:
             if rule.transition and old is None and not rule.optional_old:
                 continue
             try:
+                if value.__class__ is float and schema.type == ("integer",):
+                    raise CelError(NOT_AN_INT)
                 if rule.check(value, old):
                     continue
                 detail, shown = rule.message, value if self._prints_value else schema.cel_type
@@ -169,18 +176,17 @@ class _Rules:
             self._visit_fields(schema, value, old, path, at, ratchet)
         elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
             for index, entry in enumerate(value):
-                before, place = old_element(schema, entry, old), f"{path}[{index}]"
+                before, place = old_element(schema, _unmarked(entry), old), f"{path}[{index}]"
                 self.visit(schema.items, entry, before, place, (*at, index), ratchet.index(index))
 
     def _visit_fields(
         self, schema: Schema, value: dict[str, Any], old: Any, path: str, at: Pointer, ratchet: _Ratchet
     ) -> None:
-        below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in value]
+        fields = _unmarked(value)
+        below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in fields]
         additional = schema.additional
         if additional is not None and additional.has_rules:
-            below += [(key, f"{path}[{key}]", additional) for key in value if key not in schema.properties]
+            below += [(key, f"{path}[{key}]", additional) for key in fields if key not in schema.properties]
         for key, place, child in below:
-            if value.__class__ is _Misread and key in value.floats:
-                continue
             before = old.get(key) if isinstance(old, Mapping) else None
-            self.visit(child, value[key], before, place, (*at, key), ratchet.key(key))
+            self.visit(child, fields[key], before, place, (*at, key), ratchet.key(key))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from harness.kube.api.field_errors import NO_FIELD, ErrorType, FieldError, Pointer, print_float
+from harness.kube.api.field_errors import NO_FIELD, ErrorType, FieldError, Pointer, go_json, print_value
 from harness.kube.custom_resources.correlation import Correlation, same
 from harness.kube.custom_resources.schema import META_FIELDS, Schema
 from harness.kube.go.text import quote
@@ -82,7 +82,7 @@ def _type_error(schema: Schema, actual: str, at: Pointer, errors: list[FieldErro
 
 
 def _enum_error(schema: Schema, value: Any, at: Pointer, errors: list[FieldError]) -> None:
-    supported = ", ".join(quote(entry if isinstance(entry, str) else str(entry)) for entry in schema.enum)
+    supported = ", ".join(quote(entry if isinstance(entry, str) else go_json(entry)) for entry in schema.enum)
     _add(errors, ErrorType.NOT_SUPPORTED, at, value, f"supported values: {supported}")
 
 
@@ -129,19 +129,22 @@ def _number(schema: Schema, value: int | float, at: Pointer, errors: list[FieldE
             detail = f"Checked value must be of type integer {form} in {openapi_path(at)}"
             errors.append(FieldError(ErrorType.INVALID, NO_FIELD, detail, "", at))
     if schema.multiple_of is not None and value % schema.multiple_of:
-        _invalid(errors, at, value, f"should be a multiple of {_limit(schema.multiple_of, value)}")
-    low, high = schema.minimum, schema.maximum
-    if low is not None and (value < low or (schema.exclusive_minimum and value == low)):
-        words = "greater than" if schema.exclusive_minimum else "greater than or equal to"
-        _invalid(errors, at, value, f"should be {words} {_limit(low, value)}")
-    if high is not None and (value > high or (schema.exclusive_maximum and value == high)):
-        words = "less than" if schema.exclusive_maximum else "less than or equal to"
-        _invalid(errors, at, value, f"should be {words} {_limit(high, value)}")
+        _invalid(errors, at, value, f"should be a multiple of {print_value(_bound(schema.multiple_of, value))}")
+    if schema.minimum is not None:
+        low = _bound(schema.minimum, value)
+        if value < low or (schema.exclusive_minimum and value == low):
+            words = "greater than" if schema.exclusive_minimum else "greater than or equal to"
+            _invalid(errors, at, value, f"should be {words} {print_value(low)}")
+    if schema.maximum is not None:
+        high = _bound(schema.maximum, value)
+        if value > high or (schema.exclusive_maximum and value == high):
+            words = "less than" if schema.exclusive_maximum else "less than or equal to"
+            _invalid(errors, at, value, f"should be {words} {print_value(high)}")
 
 
-def _limit(number: float, value: float) -> str:
-    """A bound, as a float where the value is one."""
-    return str(number) if isinstance(number, int) and isinstance(value, int) else print_float(float(number))
+def _bound(number: float, value: float) -> float:
+    """A bound as it is compared and printed: cut off to an integer where the value is one, else a float."""
+    return int(number) if isinstance(value, int) else float(number)
 
 
 def _list(schema: Schema, value: list[Any], at: Pointer, errors: list[FieldError], old: Correlation | None) -> None:
