@@ -285,6 +285,24 @@ def test_label_keys_of_constraints_before_1_34(fields: dict[str, Any], found: li
     assert wrong(spec, merged=False) == [f"topologySpreadConstraints[0]{each}" for each in found]
 
 
+@pytest.mark.parametrize(
+    ("expressions", "found"),
+    [
+        ([requirement("tier", "gold")], []),  # the server's own
+        ([requirement("tier", "gold"), requirement("tier", "gold")], ["[1]"]),
+        ([requirement("app", "web"), requirement("tier", "gold")], ["[0]"]),
+        ([requirement("other", "x"), requirement("tier", "gold")], []),
+    ],
+)
+def test_label_keys_of_constraints_that_were_merged(expressions: list[dict[str, Any]], found: list[str]) -> None:
+    """What is in the selector twice was there before the server wrote it."""
+    constraint = {**SPREAD, "matchLabelKeys": ["app", "tier"]}
+    constraint["labelSelector"] = {**SELECTOR, "matchExpressions": expressions}
+    assert wrong({"topologySpreadConstraints": [constraint]}) == [
+        f"topologySpreadConstraints[0]{each}" for each in found
+    ]
+
+
 TEMPLATE = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}}
 
 

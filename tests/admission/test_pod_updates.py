@@ -35,6 +35,47 @@ def test_only_a_negative_grace_period_becomes_1(before: dict[str, Any], after: d
     assert fields(before, after) == (["spec"] if refused else [])
 
 
+A, B = {"name": "a", "image": "i"}, {"name": "b", "image": "i"}
+HERE, SECONDS = {"key": "a", "operator": "Exists"}, {"key": "b", "effect": "NoExecute", "tolerationSeconds": 5}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "wrong"),
+    [
+        ({"containers": [A]}, {"containers": [{**A, "image": "j"}]}, []),
+        ({"initContainers": [A, B]}, {"initContainers": [A, {**B, "image": "j"}]}, []),
+        ({"containers": [A]}, {"containers": [A, B]}, ["spec.containers"]),
+        ({"containers": [A]}, {}, ["spec.containers"]),
+        ({}, {"initContainers": [A]}, ["spec.initContainers"]),
+        ({"containers": [A, B]}, {"containers": [B, A]}, ["spec"]),
+        ({"containers": [A, B]}, {"containers": [A, {"name": "b"}]}, ["spec.containers[1].image"]),
+        ({"initContainers": [A]}, {"initContainers": [{**A, "image": ""}]}, ["spec.initContainers[0].image"]),
+        ({"containers": [{"name": "a"}]}, {"containers": [{"name": "a", "image": ""}]}, []),
+        ({"containers": [A]}, {"containers": [{**A, "tty": True}]}, ["spec"]),
+        ({"tolerations": [HERE]}, {"tolerations": [HERE, SECONDS]}, []),
+        ({}, {"tolerations": [HERE]}, []),
+        ({"tolerations": [HERE, SECONDS]}, {"tolerations": [SECONDS, HERE]}, []),
+        ({"tolerations": [SECONDS]}, {"tolerations": [{**SECONDS, "tolerationSeconds": 9}]}, []),
+        ({"tolerations": [HERE]}, {"tolerations": [{**HERE, "tolerationSeconds": 9}]}, []),
+        ({"tolerations": [HERE]}, {}, ["spec.tolerations"]),
+        ({"tolerations": [HERE, SECONDS]}, {"tolerations": [HERE]}, ["spec.tolerations"]),
+        ({"tolerations": [HERE]}, {"tolerations": [{**HERE, "effect": "NoSchedule"}]}, ["spec.tolerations"]),
+        ({"tolerations": [SECONDS]}, {"tolerations": [{"key": "b", "tolerationSeconds": 5}]}, ["spec.tolerations"]),
+        ({"schedulingGates": [{"name": "a"}, {"name": "b"}]}, {"schedulingGates": [{"name": "b"}]}, []),
+        ({"schedulingGates": [{"name": "a"}]}, {}, []),
+        (
+            {"schedulingGates": [{"name": "a"}]},
+            {"schedulingGates": [{"name": "a"}, {"name": "b"}]},
+            ["spec.schedulingGates[1].name"],
+        ),
+        ({"nodeName": "a"}, {"nodeName": "a"}, []),
+        ({"nodeName": "a"}, {"nodeName": "b"}, ["spec"]),
+    ],
+)
+def test_what_an_update_may_change(before: dict[str, Any], after: dict[str, Any], wrong: list[str]) -> None:
+    assert fields(before, after) == wrong
+
+
 DEADLINE = "activeDeadlineSeconds"
 MOST = 2**31 - 1
 

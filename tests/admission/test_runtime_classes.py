@@ -135,6 +135,15 @@ def test_what_is_wrong_with_a_class(made: dict[str, Any], fields: list[str]) -> 
     assert [each.field for each in runtime_class_errors(made, None)] == fields
 
 
+def test_a_second_toleration_is_shown_as_go_writes_it() -> None:
+    full = {"key": "a", "operator": "Equal", "value": "b", "effect": "NoExecute", "tolerationSeconds": 5}
+    (error,) = runtime_class_errors(of(None, tolerations=[full, full]), None)
+    assert str(error) == (
+        "scheduling.tolerations[1]: Duplicate value: "
+        '{"Key":"a","Operator":"Equal","Value":"b","Effect":"NoExecute","TolerationSeconds":5}'
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "after", "refused"),
     [("kata", "kata", False), ("kata", "runc", True), ("", "", False), ("", "kata", True)],

@@ -44,6 +44,13 @@ def test_what_another_covers_goes(other: Mapping[str, Any], narrow: Mapping[str,
     assert merged_tolerations([other, narrow]) == kept[::-1]
 
 
+def test_a_wider_one_may_stand_anywhere_behind() -> None:
+    wide, other, last = ({"key": key, "operator": "Exists"} for key in ("k", "other", "last"))
+    assert merged_tolerations([NARROW, wide, other, last]) == [wide, other, last]
+    assert merged_tolerations([other, NARROW, last, wide]) == [other, last, wide]
+    assert merged_tolerations([wide, other, NARROW, wide]) == [wide, other]
+
+
 def test_of_equal_ones_the_first_stays() -> None:
     first, second = dict(NARROW), dict(NARROW)
     (kept,) = merged_tolerations([first, second])

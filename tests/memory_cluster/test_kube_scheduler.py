@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.kube.api.versions import Version
-from harness.kube.scheduling.filters import Filters
+from harness.kube.scheduling.filters import Failure, Filters
 from harness.kube.scheduling.node_affinity import named_nodes, term_matches
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
@@ -198,6 +198,7 @@ def test_a_claim_that_is_missing_keeps_a_pod_from_every_node(version: str, more:
     volumes = PodVolumes('persistentvolumeclaim "data" not found')
     found = schedule(pod("p"), [NodeInfo(NODE)], volumes=volumes, version=Version.of(version))
     assert isinstance(found, Unschedulable)
+    assert found.failures == (Failure("a", (), True),)
     assert found.message == f'0/1 nodes are available: persistentvolumeclaim "data" not found. {more}'
 
 

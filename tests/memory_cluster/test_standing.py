@@ -10,7 +10,7 @@ from harness.kube.api.selectors import Selector
 from harness.kube.api.versions import KNOWN, Version
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.scheduler import Unschedulable, schedule
-from harness.kube.scheduling.standing import Standings
+from harness.kube.scheduling.standing import Standings, looks_at_nodes_alone
 
 TAINT = {"key": "team", "value": "a", "effect": "NoSchedule"}
 SAME, OTHERS = (Selector.parse({"matchLabels": {"app": app}}) for app in "ab")
@@ -80,6 +80,26 @@ def test_answers_are_those_of_asking_every_node(seed):
             standings.changed(found)
     assert placed > 20
     assert refused > 20
+
+
+TERMS = {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": HOSTNAME}]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "alone"),
+    [
+        ({}, True),
+        ({"affinity": None, "volumes": [], "topologySpreadConstraints": []}, True),
+        ({"affinity": {"nodeAffinity": TERMS}}, True),
+        ({"affinity": {"podAffinity": TERMS}}, False),
+        ({"affinity": {"podAntiAffinity": TERMS}}, False),
+        ({"topologySpreadConstraints": [{"topologyKey": ZONE}]}, False),
+        ({"volumes": [{"name": "v", "emptyDir": {}}]}, False),
+        ({"volumes": [{"name": "v", "emptyDir": {}}], "affinity": {"podAffinity": TERMS}}, False),
+    ],
+)
+def test_pods_for_which_others_do_not_matter(spec, alone):
+    assert looks_at_nodes_alone(testing.pod(**spec)) is alone
 
 
 def full(*priorities):

@@ -246,6 +246,19 @@ def test_a_pod_that_requests_nothing_is_not_judged_by_balance_since_1_33(version
     assert allocation(load_of_incoming(pod("asking", "", "")), there, version) == least + balanced
 
 
+@pytest.mark.parametrize(
+    ("there", "asking", "least", "balanced"),
+    [
+        (("500m", "3Gi"), ("100m", ""), (40 + 0) // 2, 80),  # 60 % of the CPU, all of the memory
+        (("2", "512Mi"), ("", "128Mi"), (0 + 37) // 2, 81),  # all of the CPU, 62.5 % of the memory
+    ],
+)
+def test_more_than_all_is_all(there: tuple[str, str], asking: tuple[str, str], least: int, balanced: int) -> None:
+    """noderesources/balanced_allocation.go: fractions above 1 are capped."""
+    full = NodeInfo(node("a", "1", "1Gi"), [pod("there", *there)])
+    assert allocation(load_of_incoming(pod("asking", *asking)), full, Version(1, 35)) == least + balanced
+
+
 @pytest.mark.parametrize("version", [Version(1, 35), KNOWN[-1]])
 def test_one_resource_is_balanced_by_itself(version: Version) -> None:
     """noderesources/balanced_allocation.go: a single fraction has no deviation."""

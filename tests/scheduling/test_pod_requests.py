@@ -65,6 +65,14 @@ def test_a_pod_as_a_whole_asks_in_the_place_of_its_containers() -> None:
     assert (found["cpu"], found["memory"], found["example.com/a"]) == ("5500m", "1Mi", "1")
 
 
+def test_of_equal_amounts_the_first_keeps_its_way_to_be_written() -> None:
+    """helpers.go maxResourceList replaces what is smaller."""
+    amounts = ("1073741824", "1Gi")
+    first, second = (container(amount, resource="memory") for amount in amounts)
+    assert asked("requests", [first], [second]) == {"memory": "1073741824"}
+    assert asked("requests", [second], [first]) == {"memory": "1Gi"}
+
+
 def test_overhead_raises_limits_that_there_are() -> None:
     """PodLimits: a resource without a limit, or with one of 0, has none with overhead either."""
     containers = [container("1", kind="limits"), container("0", kind="limits", resource="memory")]

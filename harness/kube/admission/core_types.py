@@ -135,8 +135,6 @@ def _checked(value: Any, shape: str, at: Pointer, types: Mapping[str, Mapping[st
 def _scalar(value: Any, shape: str, at: Pointer) -> Iterator[ShapeError]:
     if shape == "quantity":
         try:
-            if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-                raise QuantityError
             Quantity.parse(value)
         except QuantityError:
             yield ShapeError(at, f"{_found(value)} is not a quantity")

@@ -43,12 +43,11 @@ KUBELET_LABELS = frozenset(
 KUBELET_LABEL_NAMESPACES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 """The domains, subdomains included, in which a kubelet may set any key."""
 
-_NODE_RESTRICTION = "node-restriction.kubernetes.io"
-
 
 def label_namespace(key: str) -> str:
     """The part of a label key before the slash, "" when there is none."""
-    return key.split("/", 1)[0] if "/" in key else ""
+    namespace, slash, _ = key.partition("/")
+    return namespace if slash else ""
 
 
 def is_kubernetes_label(key: str) -> bool:
@@ -67,7 +66,7 @@ def is_kubelet_label(key: str) -> bool:
 
 def kubelet_flag_error(labels: Iterable[str]) -> str | None:
     """The sentence with which a kubelet refuses to start over its `--node-labels`, or None."""
-    unknown = sorted(key for key in labels if is_kubernetes_label(key) and not is_kubelet_label(key))
+    unknown = forbidden_labels(labels)
     if not unknown:
         return None
     prefixes = ", ".join(sorted(KUBELET_LABEL_NAMESPACES))
@@ -80,14 +79,11 @@ def kubelet_flag_error(labels: Iterable[str]) -> str | None:
 
 
 def forbidden_labels(keys: Iterable[str]) -> list[str]:
-    """The keys, sorted, that NodeRestriction does not let a kubelet set or change."""
-    found = set()
-    for key in keys:
-        namespace = label_namespace(key)
-        restricted = namespace == _NODE_RESTRICTION or namespace.endswith("." + _NODE_RESTRICTION)
-        if restricted or (is_kubernetes_label(key) and not is_kubelet_label(key)):
-            found.add(key)
-    return sorted(found)
+    """The keys, sorted, that NodeRestriction does not let a kubelet set or change.
+
+    Those of `node-restriction.kubernetes.io`, which upstream names, are among them: no kubelet may set any.
+    """
+    return sorted({key for key in keys if is_kubernetes_label(key) and not is_kubelet_label(key)})
 
 
 def modified_labels(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:

@@ -142,9 +142,8 @@ def _futile(pod: Object) -> Futile:
 def row(asking: Filters, load: Load, info: NodeInfo, version: Version) -> Row:
     """What the scores of a node are made from, but for the pods beside which the pod is spread. `load` is the pod's."""
     untolerated = sum(
-        1
+        taint.get("effect") == PREFER_NO_SCHEDULE and not any(tolerates(each, taint) for each in asking.tolerations)
         for taint in info.taints
-        if taint.get("effect") == PREFER_NO_SCHEDULE and not any(tolerates(each, taint) for each in asking.tolerations)
     )
     return Row(untolerated, preferred_weight(asking.pod, info.node), allocation(load, info, version))
 
