@@ -96,3 +96,35 @@ def test_a_protected_pod_of_a_statefulset_that_ends(release: str, movable: bool)
     }
     made["status"] = {"phase": "Running"}
     assert Displaced([], NOW, rules_of(provider(release).core)).movable(made) is movable
+
+
+@pytest.mark.parametrize(
+    ("change", "asked"),
+    [
+        ({}, True),
+        ({"status": {"phase": "Succeeded"}}, False),
+        (
+            {"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "n1", "controller": True}]}},
+            False,
+        ),
+        ({"spec": TOLERANT}, False),
+        ({"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}, False),
+    ],
+    ids=["evictable", "ended", "static", "tolerant", "protected"],
+)
+def test_budgets_are_asked_about_pods_that_are_evicted(change: dict[str, Any], asked: bool) -> None:
+    """Core ``pkg/utils/pdb/pdb.go`` CanEvictPods asks about those of IsEvictable alone."""
+    made = pod("p", on="n1", labels={"app": "x"})
+    made = {part: {**made[part], **change.get(part, {})} for part in made}
+    budgets = [
+        {
+            "metadata": {"name": f"b{allowed}", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "x"}}},
+            "status": {"disruptionsAllowed": allowed},
+        }
+        for allowed in (0, 1)
+    ]
+    rules = rules_of(provider("1.14.0").core)
+    assert [*Displaced(budgets[:1], NOW, rules).budgets_against(made)] == budgets[: int(asked)]
+    assert [*Displaced(budgets[1:], NOW, rules).budgets_against(made)] == []
+    assert [*Displaced([], NOW, rules).budgets_against(made)] == []

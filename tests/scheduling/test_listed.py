@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from harness.karpenter.scheduling.nodes.listed import Listed
+from harness.karpenter.scheduling.nodes.listed import Listed, ordered_changes
 
 
 def named(number, version=0):
@@ -53,3 +53,22 @@ def test_only_the_object_that_another_one_replaces_is_gone():
     gone, come = listed.update([objects[0], other, *objects[2:]])
     assert [*map(id, gone)] == [id(objects[1])]
     assert [*map(id, come)] == [id(other)]
+
+
+@pytest.mark.parametrize("at", [0, 63, 64, 65, 190, 191, 192, 193, 500, 998, 999])
+def test_one_change_among_a_thousand_is_the_only_one(at):
+    before = [named(number) for number in range(1000)]
+    replaced = [*before[:at], other := named(at, version=1), *before[at + 1 :]]
+    for after, gone, come in (
+        (replaced, [before[at]], [other]),
+        ([*before[:at], *before[at + 1 :]], [before[at]], []),
+        ([*before, other], [], [other]),
+        (before[:at], before[at:], []),
+    ):
+        listed = Listed()
+        listed.update(before)
+        found = listed.update(after)
+        assert [[*map(id, each)] for each in found] == [[*map(id, gone)], [*map(id, come)]]
+        if after[-1:] != [other]:
+            places = ordered_changes(before, after, lambda each: int(each["metadata"]["name"][3:]))
+            assert [[*map(id, each)] for each in places] == [[*map(id, gone)], [*map(id, come)]]

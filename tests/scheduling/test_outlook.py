@@ -122,3 +122,17 @@ def test_pods_together_are_plain_where_all_of_them_are(first: bool, second: bool
     both = Asking.together(parts)
     assert (both.plain, both.fillers) == (first and second, not first and not second)
     assert Asking.together(parts[:1]) is parts[0]
+
+
+@pytest.mark.parametrize("pending", [False, True])
+@pytest.mark.parametrize("on", ["", "stays", "goes"])
+def test_pods_are_exempt_that_are_pending_or_on_a_node_that_goes_away(on: str, pending: bool) -> None:
+    parts = [Asking.of(queued, [{"name": "p", "spec": {"nodeName": on}, "status": {"phase": "Running"}}])]
+    parts += [Asking.of(queued, [{"name": "q", "spec": {}, "status": {"phase": "Pending"}}])] * pending
+    both = Asking.together(parts)
+    if pending:
+        both = Asking.of(queued, [{"name": "p", "spec": {"nodeName": on}, "status": {"phase": "Running"}},
+                                  {"name": "q", "spec": {}, "status": {"phase": "Pending"}}])  # fmt: skip
+        assert Asking.together(parts).exempt({"goes"}) == both.exempt({"goes"})
+    assert both.may_be_exempt({"goes"}) is (pending or on == "goes")
+    assert both.exempt({"goes"}) == {name for name, there in (("p", on == "goes"), ("q", pending)) if there}

@@ -79,3 +79,15 @@ def test_after_every_change_it_is_the_room_made_from_nothing(seed):
             anew += machines.asked
             assert room.refused.get(shape.fit, 0) & found[1] == fresh.refused.get(shape.fit, 0)
     assert asked < 0.8 * anew
+
+
+def test_a_node_that_lacks_a_resource_has_not_the_least_of_it():
+    states = [SimpleNamespace(name=f"n{number}", initialized=True) for number in range(9)]
+    node = SimpleNamespace(amounts={"cpu": 1})
+    room = Room([node] * 8, states[:8])
+    for number in range(8):  # for the first all nodes are looked through, for the others looked up
+        assert room.holding((("cpu", 1), (f"resource{number}", 1))) == 0
+        assert room.holding((("cpu", 1), (f"resource{number}", 0))) == 0xFF
+    after = room.after(states, place, lambda each: node)
+    assert after.holding((("cpu", 1), ("resource0", 1))) == 0
+    assert after.holding((("cpu", 1), ("resource0", 0))) == 0x1FF

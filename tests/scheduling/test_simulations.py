@@ -313,3 +313,12 @@ def test_a_volume_that_is_another_one_now_decides_anew() -> None:
         objects["pvs"][0]["spec"]["nodeAffinity"] = {"required": {"nodeSelectorTerms": terms}}
         results = existing(memory, machine, pods=pods, **objects)
         assert list(results.existing) == (["n0"] if zone == "z1" else [])
+
+
+@pytest.mark.parametrize(("most", "takes"), [(1, 1), (2, 2)])
+def test_equal_pods_have_ephemeral_volumes_of_their_own(most: int, takes: int) -> None:
+    csinode = {"metadata": {"name": "n0"}, "spec": {"drivers": [{"name": DISK, "allocatable": {"count": most}}]}}
+    volumes = [{"name": "v", "ephemeral": {"volumeClaimTemplate": {}}}]
+    pods = [pod(name, volumes=volumes) for name in "ab"]
+    results = existing(ClusterMemory(), node("n0"), pods=pods, csinodes=[csinode], **storage("a-v", "b-v"))
+    assert [len(each) for each in results.existing.values()] == [takes]

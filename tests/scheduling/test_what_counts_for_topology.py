@@ -14,7 +14,7 @@ from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.nodeclaims.candidates import Candidates
 from harness.karpenter.scheduling.topology.domains import Domains
-from harness.karpenter.scheduling.topology.group import AFFINITY, TopologyGroup
+from harness.karpenter.scheduling.topology.group import AFFINITY, SPREAD, TopologyGroup
 from harness.karpenter.scheduling.topology.node_filter import Alternatives, NodeFilter
 from harness.kube.api.selectors import EVERYTHING
 from tests.scheduling.test_topology import MOUNTED, web, zones
@@ -101,6 +101,16 @@ def test_hosts_without_a_selected_pod_are_ruled_out_unless_the_pod_may_be_the_fi
     assert group.blocked_hosts(False, None) == ~0
     group.record("n", bit=1)
     assert group.blocked_hosts(True, None) == group.blocked_hosts(False, None) == ~1
+    assert group.domains == {"n": 1}
+
+
+def test_hosts_with_as_many_pods_as_the_skew_are_ruled_out_for_pods_that_count_themselves() -> None:
+    group = TopologyGroup(
+        Algebra(VOCABULARY), SPREAD, HOST, frozenset({"default"}), {}, EVERYTHING, domains=(), max_skew=2
+    )
+    for ruled_out in ((0, 0), (1, 0), (1, 1)):
+        group.record("n", bit=1)
+        assert (group.blocked_hosts(True, None), group.blocked_hosts(False, None)) == ruled_out
 
 
 def test_a_zone_of_a_nodepool_without_taints_has_no_others() -> None:
@@ -173,6 +183,20 @@ def test_nodes_of_a_term_that_was_dropped_do_not_count_any_more() -> None:
     running = pod("old", labels={"app": "web"}, on="n1")
     results = run([running, one], nodes=[node("n1", "0", labels={"team": "a", CAPACITY: "spot"})])
     assert (results.errors, zones(results)) == ({}, {"z1": 1})
+
+
+def test_a_displaced_pod_whose_volume_is_gone_is_spread_when_it_is_tried_again() -> None:
+    """It lacks a key until another pod brings it along; then its zone counts."""
+    away = {
+        "requiredDuringSchedulingIgnoredDuringExecution": {
+            "nodeSelectorTerms": [{"matchExpressions": [need("team", "NotIn", "blue")]}]
+        }
+    }
+    spreads = {"topologySpreadConstraints": [spread(ZONE, "web")], "nodeSelector": {"team": "red"}, "volumes": MOUNTED}
+    (moved,) = web(1, cpu="800m", on="n1", **spreads)
+    pods = [moved, pod("first", "1"), pod("brings", "500m", affinity={"nodeAffinity": away})]
+    results = run(pods, nodes=[node("n1")], deleting=frozenset({"n1"}))
+    assert (results.errors, zones(results)) == ({}, {"z1": 3})
 
 
 def test_tolerations_for_other_times_are_other_filters() -> None:

@@ -191,10 +191,8 @@ class CatalogIndex:
     def largest_capacity(self, resource: str, mask: int) -> int:
         """The largest capacity (in billionths) among the types of ``mask``; 0 when none has the resource."""
         amounts = self._capacities(resource)
-        for position in range(len(amounts.steps) - 1, -1, -1):
-            if amounts.at_least[position] & mask:
-                return amounts.steps[position]
-        return 0
+        holding = zip(amounts.steps, amounts.at_least, strict=False)
+        return max((amount for amount, types in holding if types & mask), default=0)
 
     def offered(self, items: Mapping[str, Requirement]) -> tuple[int, tuple[int, ...]]:
         """The types with an available offering that the requirements accept, and which distinct offerings those are."""
