@@ -20,6 +20,21 @@ def test_each_is_made_when_the_one_before_had_to_go() -> None:
     assert chain(Churn(), BOUND + 3, 60) == [False] * (BOUND - 1) + [True] + [False] * 3
 
 
+def test_a_circle_is_told_once_however_long_it_goes_on() -> None:
+    assert chain(Churn(), 4 * BOUND, 60).count(True) == 1
+
+
+def test_each_of_several_nodes_that_go_together_counts() -> None:
+    churn = Churn()
+    found = []
+    for number in range(BOUND):
+        times = number * 60, number * 60 + 60
+        found.append(churn.departs([departure(number, *times, size=size) for size in ("one", "two")]) is not None)
+    assert found == [False] * (BOUND - 1) + [True]
+    again = [churn.departs([departure(number, number * 60, number * 60 + 60)]) for number in range(BOUND, 2 * BOUND)]
+    assert sum(each is not None for each in again) == 1  # of the other size
+
+
 def test_the_circle_says_who_and_why() -> None:
     churn = Churn()
     for number in range(BOUND - 1):

@@ -163,6 +163,18 @@ def test_a_dear_node_is_replaced_by_a_cheaper_one() -> None:
     assert "Consolidation candidate: replace: [a] -> [1 replacement] (savings: $0.38)" in said(made, "a")
 
 
+def test_a_replacement_may_be_of_any_size_that_the_validation_finds() -> None:
+    """Core instanceTypesAreSubset: of no others, and it may be all of them."""
+    chosen = nodepool()
+    only = {"key": fleet.SIZE, "operator": "In", "values": ["two", "four"]}
+    chosen["spec"]["template"]["spec"]["requirements"].append(only)
+    (command,) = found(
+        situation([machine("a", "eight")], [pod("p", "a", "1500m")], [chosen]), "SingleNodeConsolidation"
+    )
+    (planned,) = command.replacements
+    assert [each.name for each in planned.instance_types] == ["two", "four"]
+
+
 def test_several_nodes_go_at_once() -> None:
     machines = [machine(name) for name in "abc"]
     made = situation(machines, [pod(name, name, "1") for name in "abc"])
@@ -302,8 +314,11 @@ def test_pods_that_may_not_be_evicted_now_need_no_place_where_a_grace_period_let
     drifted = machine("a", conditions=("Drifted",))
     drifted[1]["spec"]["terminationGracePeriod"] = "1h"
     pods = [pod("p", "a", "3500m", **fields), *([pod("q", "b", "3500m")] if other else [])]
-    machines = [drifted, machine("b")] if other else [drifted]
-    assert [str(each) for each in found(situation(machines, pods, pdbs=budgets), "Drift")] == [command]
+    made = situation([drifted, machine("b")] if other else [drifted], pods, pdbs=budgets)
+    assert not found(made, "Emptiness")
+    assert [str(each) for each in found(made, "Drift")] == [command]
+    if command.startswith("delete"):  # for consolidation it is no candidate afterwards either
+        assert "a" not in {each.name for each in all_candidates(made, eventual=False)}
 
 
 @pytest.mark.parametrize("release", ["next", "1.14.2"])
@@ -326,6 +341,14 @@ def test_a_candidate_is_what_its_labels_and_pods_say() -> None:
         "a": ("four", "z-1", "on-demand", "pool", 0.2, 1, False),
         "b": ("eight", "z-1", "on-demand", "pool", 0.4, 1, True),
     }
+
+
+def test_what_a_node_costs_for_which_nobody_knows_a_price() -> None:
+    machines = [machine("a"), machine("b")]
+    for each in machines[1]:
+        each["metadata"]["labels"][ZONE] = "z-9"
+    made = situation(machines)
+    assert [each.known_price for each in all_candidates(made, eventual=False)] == [0.2, 0.0]
 
 
 def test_a_candidate_is_the_same_from_turn_to_turn_while_what_it_rests_on_is() -> None:

@@ -8,7 +8,20 @@ import pytest
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.karpenter.disruption.events.deduplication import EventDeduplication
 from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow
-from harness.karpenter.disruption.events.texts import blocked, unconsolidatable
+from harness.karpenter.disruption.events.texts import (
+    approved,
+    blocked,
+    candidate,
+    failed_scheduling,
+    launching,
+    nodepool_approved,
+    nodepool_blocked,
+    nominated,
+    rejected,
+    terminating,
+    unconsolidatable,
+    waiting_readiness,
+)
 from harness.karpenter.scheduling import SchedulingEvent
 
 
@@ -126,3 +139,40 @@ def test_what_is_hidden_is_not_worded(event, window):
         said.say([event(machine(0, True), words)])
         clock.advance_to(clock.now + 10 * SECOND)
     assert worded == [*range(0, 2000 * SECOND, window * SECOND)]
+
+
+def test_a_row_says_what_it_is_about_whether_somebody_has_asked_before_or_not():
+    row = NodeRow("Unconsolidatable", 900.0)
+    row.extend([Machine(1, True), Machine(2, False), Machine(3, True)], ["a", lambda node: node.node["kind"], "c"])
+    abouts = [("node1", "claim1", "Unconsolidatable"), ("node2", None, "Unconsolidatable")]
+    assert row.about(0) == abouts[0]
+    assert [*row.abouts()][:2] == [*row.abouts()][:2] == abouts
+    rest = row.without({1})
+    assert [(each.kind, each.object, each.message) for each in rest] == [
+        ("Node", "node1", "a"),
+        ("NodeClaim", "claim1", "a"),
+        ("Node", "node3", "c"),
+        ("NodeClaim", "claim3", "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("event", "seconds"),
+    [
+        (blocked(Machine(1, True), "text"), 120.0),
+        (unconsolidatable(Machine(1, True), "text"), 900.0),
+        (candidate(Machine(1, True), "command", 0.1), 120.0),
+        (rejected(Machine(1, True), "command", "churn", 0.1), 120.0),
+        (approved(Machine(1, True), 1.0, 0.5, 2, 10.0, 10.0), 120.0),
+        ([nodepool_approved("pool", 1.0, 0.5, 2, 10.0, 10.0)], 120.0),
+        ([nodepool_blocked("pool", "Empty")], 60.0),
+        ([failed_scheduling("default/p", "text")], 300.0),
+        ([nominated("default/p", Machine(1, True))], 120.0),
+        ([launching("claim1", "Empty")], 120.0),
+        ([waiting_readiness("claim1")], 120.0),
+        ([*terminating("node1", "claim1", "Empty")], 120.0),
+    ],
+)
+def test_for_how_long_an_event_hides_others(event, seconds):
+    """Core pkg/controllers/disruption/events/events.go, pkg/events/recorder.go (two minutes where nothing else is said)."""
+    assert {each.dedupe_seconds for each in event} == {seconds}

@@ -147,11 +147,12 @@ def test_a_new_node_brings_the_version_by_which_drift_is_judged(
         ({"status": {"resources": {"nodes": "1"}}}, []),
         ({"spec": {"weight": 1}}, [("claim-a",)]),
         ({"metadata": {"name": "pool", "annotations": {"karpenter.sh/nodepool-hash": "1"}}}, [("claim-a",)]),
-        ({"metadata": {"name": "pool", "labels": {"a": "b"}}}, []),
+        ({"metadata": {"name": "pool", "annotations": {"karpenter.sh/nodepool-hash": "0"}, "labels": {"a": "b"}}}, []),
     ],
 )
 def test_what_conditions_rest_on_of_a_nodepool(parts: Json, woken: list[Any]) -> None:
     cluster = Cluster(claims(0))
+    cluster.pool["metadata"]["annotations"] = {"karpenter.sh/nodepool-hash": "0"}
     assert cluster.see(ChangeType.ADDED, "NodePool", cluster.pool) == [("claim-a",)]
     assert cluster.see(ChangeType.MODIFIED, "NodePool", changed(cluster.pool, **parts), cluster.pool) == woken
     assert cluster.see(ChangeType.MODIFIED, "NodePool", {"metadata": {"name": "other"}, "spec": parts}, {}) == []

@@ -11,7 +11,7 @@ import pytest
 from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE
-from harness.karpenter.disruption.controller import Refusal, Started, turn
+from harness.karpenter.disruption.controller import Refusal, Started, Unmarked, turn
 from harness.karpenter.disruption.execution.executions import Executions
 from harness.karpenter.disruption.execution.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.methods.order import attempt, methods_of
@@ -173,3 +173,26 @@ def test_of_a_replacement_that_is_refused_core_1_4_keeps_the_mark(
     done = after_waiting(turn(made, methods_of(made.rules), actions, validates=False), lambda seconds: None)
     assert done.error == problem.format("launching replacement nodeclaim", "creating node claim, no such thing")
     assert found == marked
+
+
+@pytest.mark.parametrize(
+    ("refused", "error"),
+    [
+        ("", ""),
+        (
+            "tainting nodes, no",
+            "disrupting, disrupting candidates, disrupting candidates, marking disrupted, tainting nodes, no"
+            " (command-id=$ID) (underutilized=reason)",
+        ),
+    ],
+)
+def test_a_node_that_cannot_be_marked_ends_the_turn_and_nothing_is_made_in_its_place(refused: str, error: str) -> None:
+    """Core pkg/controllers/disruption/{controller,queue}.go; of a write conflict nothing is logged."""
+
+    def refuse(*_: Any) -> None:
+        raise Unmarked(refused)
+
+    actions: Any = SimpleNamespace(release=lambda nodes: None, mark_disrupted=refuse)
+    made = situation([machine("a", "eight")], [pod("p", "a", "1500m")])
+    done = after_waiting(turn(made, methods_of(made.rules), actions, validates=False), lambda seconds: None)
+    assert (done.started, done.next_after, done.error) == ([], None, error)

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from harness.engine.clock import SECOND, Clock
+from harness.karpenter.disruption.loop import _Rest
 from harness.karpenter.disruption.methods.method import Findings
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.releases import provider
+from harness.karpenter.releases.disruption import disruption_rules_of
 from tests.disruption.fleet import machine, nodepool, pod, situation
 
 FULL = "3500m"
@@ -100,3 +107,33 @@ def test_the_words_of_releases(release: str) -> None:
 def test_the_time_that_simulations_take_passes_however_short_it_is(seconds: float) -> None:
     _, waits = findings(tight("a", seconds), "SingleNodeConsolidation")
     assert waits == ([seconds] if seconds else [])
+
+
+def test_what_a_turn_leaves_for_the_next() -> None:
+    """Core singlenodeconsolidation.go (PreviouslyUnseenNodePools) and controller.go: who says nothing of that changes nothing."""
+    clock, logged = Clock(), []
+    sink: Any = SimpleNamespace(
+        log=lambda level, controller, message, **values: logged.append((level, message, values))
+    )
+    rules = disruption_rules_of(provider("1.14.0").core)
+    memory = _Rest(Marks(clock, 10.0), sink, rules)
+    _, _, drift, several, single = methods_of(rules)
+    assert (memory.unseen, memory.unfinished) == (frozenset(), False)
+    memory.found(single, Findings(unseen=frozenset("bc"), consolidated=False, timeout=("too late", {"evaluated": 3})))
+    assert (memory.unseen, memory.unfinished, memory.rests(single)) == (frozenset("bc"), True, False)
+    assert logged == [("debug", "too late", {"evaluated": 3})]
+    memory.found(drift, Findings())
+    assert (memory.unseen, memory.unfinished) == (frozenset("bc"), True)
+    logged.clear()
+    memory.found(single, Findings(unseen=frozenset(), prioritized=frozenset("cb"), consolidated=True))
+    assert (memory.unseen, memory.rests(single), memory.rests(several)) == (frozenset(), True, False)
+    assert logged == [("debug", rules.prioritizing_text, {"nodepools": "b, c"})]
+    clock.advance_to(clock.now + 300 * SECOND)
+    assert not memory.rests(single)
+
+
+def test_a_validation_that_fails_leaves_something_to_do() -> None:
+    rules = disruption_rules_of(provider("1.14.0").core)
+    memory = _Rest(Marks(Clock(), 10.0), Any, rules)
+    memory.found(methods_of(rules)[0], Findings(withdrawn=True, consolidated=False))
+    assert (memory.unfinished, memory.rests(methods_of(rules)[0])) == (True, False)
