@@ -211,6 +211,43 @@ def test_looks_that_were_passed_over_keep_their_beat() -> None:
     assert said(still) == ("False", "ConsistencyCheckFailed")
 
 
+def test_a_look_that_comes_too_late_belongs_to_the_next_period() -> None:
+    of, still, clock = small("2")
+    assert (of.reconcile("n"), of.reconcile("n")) == (DONE, AGAIN)
+    clock.advance_to(600 * SECOND + 1)
+    assert of.reconcile("n") == Result((600 * SECOND - 1) / SECOND, Wait.ALARM)
+    clock.advance_to(1200 * SECOND)
+    still.objects[1] = machine(capacity={"cpu": "1"})
+    assert of.reconcile("n") == AGAIN
+    assert said(still) == ("False", "ConsistencyCheckFailed")
+
+
+def test_a_node_that_comes_within_the_period_is_looked_at_after_it() -> None:
+    """Core's first look finds no Node; one event within ten minutes is enough for a look each ten minutes from then on."""
+    of, still, clock = small()
+    missing = still.objects.pop()
+    assert of.reconcile("n") == DONE
+    still.objects.append(missing)
+    clock.advance_to(60 * SECOND)
+    assert of.reconcile("n") == Result(540.0, Wait.ALARM)
+    clock.advance_to(1300 * SECOND)
+    assert of.reconcile("n") == Result(500.0, Wait.ALARM)
+    assert said(still) is None
+
+
+@pytest.mark.parametrize("other", ["unmanaged", "without a machine", "gone"])
+def test_other_nodeclaims_are_not_looked_at(other: str) -> None:
+    of, still, _ = small()
+    if other == "unmanaged":
+        still.objects[0]["spec"]["nodeClassRef"] = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "x"}
+    elif other == "without a machine":
+        still.objects[0]["status"]["providerID"] = ""
+    else:
+        still.objects.pop(0)
+    assert of.reconcile("n") == DONE
+    assert (still.written, still.events()) == ([], [])
+
+
 def test_another_nodeclaim_of_the_name_is_looked_at_anew() -> None:
     of, still, _ = small()
     of.reconcile("n")
