@@ -19,6 +19,7 @@ from harness.karpenter.lifecycle.nodeclaims.garbage import GarbageCollection
 from harness.karpenter.lifecycle.nodeclaims.pod_events import PodEvents
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object, condition
+from harness.kube.api.status import ApiError
 from harness.testing import node, nodeclaim, pod
 from tests.corridor.still import Still, going
 
@@ -88,6 +89,15 @@ def test_the_time_of_pod_events_is_noted_at_most_every_ten_seconds(last: int | N
     assert PodEvents(still, still, clock).reconcile("n") == DONE
     written = [("patch", "NodeClaim", "n", {"status": {"lastPodEventTime": "2026-01-01T00:01:40Z"}})]
     assert still.written == (written if noted else [])
+
+
+def test_a_nodeclaim_that_is_gone_when_a_pod_event_is_noted_is_no_error() -> None:
+    still = Still(machine(), launched())
+    still.refusing = ApiError(404, "NotFound", "not there")
+    assert PodEvents(still, still, Clock()).reconcile("n") == DONE
+    still.refusing = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ApiError, match="etcd"):
+        PodEvents(still, still, Clock()).reconcile("n")
 
 
 @pytest.mark.parametrize("objects", [[], [machine()], [machine(), launched(), launched("n")]])
@@ -318,6 +328,16 @@ def test_the_node_of_a_machine_that_cannot_be_deleted_stays(error: Exception) ->
     of = Sweeps(machine(), instances=[instance("n")])
     of.provider.delete_instance.side_effect = error
     assert of.sweep() == [("instance", "n")]
+
+
+@pytest.mark.parametrize("code", [404, 409])
+def test_what_is_gone_or_another_when_it_is_deleted_is_no_error(code: int) -> None:
+    of = Sweeps(launched("n", "Registered"))
+    of.still.refusing = ApiError(code, "Refused", "no")
+    assert of.sweep() == []
+    of.still.refusing = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ApiError, match="etcd"):
+        of.sweep()
 
 
 def test_nothing_is_swept_while_azure_cannot_be_asked() -> None:
