@@ -335,11 +335,13 @@ def test_what_a_simulation_tells_of_objects_is_published_where_they_are(monkeypa
     )
 
 
-@pytest.mark.parametrize(("errors", "told"), [({}, True), ({"default/p": "no room"}, False)])
+@pytest.mark.parametrize(
+    ("none", "errors", "told"), [(True, {}, True), (True, {"default/p": "no room"}, False), (False, {}, False)]
+)
 def test_that_there_are_no_nodepools_is_logged(
-    monkeypatch: pytest.MonkeyPatch, errors: dict[str, str], told: bool
+    monkeypatch: pytest.MonkeyPatch, none: bool, errors: dict[str, str], told: bool
 ) -> None:
-    of = Provisioning(monkeypatch, pending(), results=[SchedulingResults(no_nodepools=True, errors=errors)])
+    of = Provisioning(monkeypatch, pending(), results=[SchedulingResults(no_nodepools=none, errors=errors)])
     of.hear(of.still.objects[0])
     of.engine.advance(2)
     logged = [call.args[2] for call in of.still.sink.log.call_args_list]
@@ -355,6 +357,7 @@ def test_a_decision_that_is_put_off_is_no_failure(monkeypatch: pytest.MonkeyPatc
     of.engine.advance(2)
     assert of.still.events() == [("FailedScheduling", "Failed to schedule pod, no room")]
     assert of.provisioner.waiting == (1, 0)
+    assert of.still.sink.event.call_args.kwargs == {"dedupe_seconds": 300}  # PodFailedToScheduleEvent: once in 5 min
     put_off = [call.kwargs["Pods"] for call in of.still.sink.log.call_args_list if "Pods" in call.kwargs]
     assert put_off == ["default/p"]
 
