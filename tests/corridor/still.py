@@ -27,7 +27,7 @@ class Still:
             obj["metadata"] = {"uid": f"uid{number}", "resourceVersion": "1", **obj["metadata"]}
         self.written: list[tuple[str, str, str, Any]] = []
         self.refusing: Exception | None = None
-        self.sink = MagicMock()
+        self.sink = MagicMock(unsafe=True)  # as `asserted` is a method of it
         self.identity = ADMIN
 
     def get(self, kind: str, name: str, namespace: str = "") -> Object | None:

@@ -14,7 +14,7 @@ from harness.engine.ports import Change, ChangeType
 from harness.karpenter.lifecycle.nodeclasses.maintenance import CONFIG_MAP, NAMESPACE, WindowError, is_open
 from harness.karpenter.lifecycle.nodeclasses.node_images import NodeImages, kept
 from harness.karpenter.lifecycle.nodeclasses.status import NodeClasses
-from harness.karpenter.lifecycle.nodepools.status import NodePools
+from harness.karpenter.lifecycle.nodepools.status import NodePools, nodeclass_name
 from harness.karpenter.releases import ProviderOptions, provider
 from harness.kube.api.objects import condition, finalizers_of
 from harness.testing import node, nodeclaim, nodeclass, nodepool
@@ -167,14 +167,14 @@ def test_images_that_a_nodeclass_has_keep_their_version() -> None:
 class Class:
     """An AKSNodeClass and its controller alone."""
 
-    def __init__(self, *others: Any, release: str = "1.14.0", **spec: Any) -> None:
+    def __init__(self, *others: Any, kubernetes: str = "1.34.0", subnet: str = f"{NETWORK}/own", **spec: Any) -> None:
         made = nodeclass(**spec)
         made["metadata"] |= {"creationTimestamp": START, "generation": 1}
         self.still, self.clock, self.azure = Still(made, *others), Clock(), Azure()
         access: Any = SimpleNamespace(view=self.still, writer=self.still, sink=self.still.sink, clock=self.clock)
-        options = ProviderOptions(subnet_id=f"{NETWORK}/own", node_resource_group="mc")
+        options = ProviderOptions(subnet_id=subnet, node_resource_group="mc")
         self.controller = NodeClasses(
-            access, self.azure, release=provider(release), options=options, region="westeurope", kubernetes="1.34.0"
+            access, self.azure, release=provider("1.14.0"), options=options, region="westeurope", kubernetes=kubernetes
         )
 
     def look(self, at: float = 0) -> Result:
@@ -409,3 +409,140 @@ def test_the_machines_of_a_nodepool_are_added_up() -> None:
         {**nothing, "cpu": "3", "nodes": "1"},
         1,
     )
+
+
+SUBSCRIPTION = "/subscriptions/s/resourceGroups"
+MANAGED = f"{SUBSCRIPTION}/mc/providers/Microsoft.Network/virtualNetworks/aks-vnet-12345678/subnets/aks-subnet"
+OTHER_NETWORK = NETWORK.replace("/v/", "/w/")
+NO_MATCH = "vnetSubnetID does not match the cluster subscription, resource group, or virtual network: "
+SAME = "custom subnet cannot be in the same VNet as cluster managed VNet: "
+
+
+@pytest.mark.parametrize(
+    ("own", "clusters", "message"),
+    [
+        (None, f"{NETWORK}/own", None),
+        (f"{NETWORK}/other", f"{NETWORK}/own", None),
+        (f"{NETWORK}/other".replace("virtualNetworks/v", "virtualNetworks/V"), f"{NETWORK}/own", None),
+        (f"{OTHER_NETWORK}/own", f"{NETWORK}/own", f"{NO_MATCH}{OTHER_NETWORK}/own"),
+        ("somewhere", f"{NETWORK}/own", "Failed to parse vnetSubnetID somewhere"),
+        (MANAGED, MANAGED, None),
+        (MANAGED.replace("aks-subnet", "mine"), MANAGED, f"{SAME}{MANAGED.replace('aks-subnet', 'mine')}"),
+        (f"{NETWORK}/mine", MANAGED, f"{NO_MATCH}{NETWORK}/mine"),
+    ],
+)
+def test_a_subnet_of_its_own_is_one_of_the_clusters_network_unless_aks_made_that(
+    own: str | None, clusters: str, message: str | None
+) -> None:
+    """Of kaz nodeclass/status/subnet.go validateVNETSubnetID; what is wrong by its name is not asked for."""
+    of = Class(**({"vnetSubnetID": own} if own is not None else {}), subnet=clusters)
+    assert of.look() == LATER
+    found = condition(of.object, "SubnetsReady")
+    assert found is not None
+    expected = ("True", "SubnetsReady", "") if message is None else ("False", "SubnetIDInvalid", message)
+    assert (found["status"], found["reason"], found["message"]) == expected
+    assert [path for path in of.azure.asked if "/subnets/" in path] == ([own or clusters] if message is None else [])
+
+
+@pytest.mark.parametrize(
+    ("mode", "version", "before", "state"),
+    [
+        (None, "1.99.0", None, "Disabled"),
+        ("Disabled", "1.99.0", "Enabled", "Disabled"),
+        ("Required", "1.34.0", None, "Enabled"),
+        ("Preferred", "1.98.9", None, "Disabled"),
+        ("Preferred", "1.98.9", "Disabled", "Disabled"),
+        ("Preferred", "1.98.9", "Enabled", "Enabled"),  # once on, it stays
+        ("Preferred", "1.99.0", None, "Enabled"),
+        ("Preferred", "1.99.0", "Disabled", "Enabled"),
+    ],
+)
+def test_whether_local_dns_is_on(mode: str | None, version: str, before: str | None, state: str) -> None:
+    """Of kaz nodeclass/status/localdns.go; localDNSPreferredK8sVersionThreshold of 1.14 is 1.99.0."""
+    of = Class(kubernetes=version, **({"localDNS": {"mode": mode}} if mode is not None else {}))
+    if before is not None:
+        of.object["status"] = {"localDNSState": before}
+    of.look()
+    assert of.object["status"]["localDNSState"] == state
+    assert of.said("LocalDNSReady") == ("True", "LocalDNSReady")
+
+
+def in_window(*edges: str) -> Any:
+    return {"kind": "ConfigMap", "metadata": {"name": CONFIG_MAP, "namespace": NAMESPACE}, "data": window(*edges)}
+
+
+CLOSED = ("2027-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
+OPEN = ("2025-01-01T00:00:00Z", "2027-01-02T00:00:00Z")
+DAYS = 24 * 3600
+
+
+def numbers(of: Class) -> set[str]:
+    return {each["id"].rsplit("/", 1)[1] for each in of.object["status"]["images"]}
+
+
+def test_new_images_are_taken_in_the_maintenance_window_and_with_another_version_of_kubernetes() -> None:
+    """Of kaz nodeclass/status/images.go."""
+    of = Class(in_window(*CLOSED))
+    of.look()
+    of.azure.versions = [{"name": "1.0.1"}]
+    of.look(4 * DAYS)
+    assert numbers(of) == {"1.0.0"}
+    of.still.objects[1] = in_window(*OPEN)
+    of.look(4 * DAYS + 180)
+    assert numbers(of) == {"1.0.1"}
+    of.still.objects[1] = in_window(*CLOSED)
+    of.azure.versions = [{"name": "1.0.2"}]
+    of.controller.upgraded("1.35.0")
+    of.look(4 * DAYS + 1000)
+    assert numbers(of) == {"1.0.2"}
+
+
+def test_a_window_that_cannot_be_read_leaves_the_images_as_they_are() -> None:
+    of = Class(in_window("soon", "later"))
+    assert of.look() == LATER  # without images nobody asks for the window
+    of.azure.versions = [{"name": "1.0.1"}]
+    assert of.look(4 * DAYS) == Result(60.0, Wait.ALARM)
+    assert numbers(of) == {"1.0.0"}
+    assert of.said("ImagesReady") == ("True", "ImagesReady")
+    assert "checking maintenance window" in of.still.sink.log.call_args.kwargs["error"]
+
+
+def test_without_an_image_the_nodeclass_is_not_ready() -> None:
+    of = Class()
+    of.azure.versions = []
+    assert of.look() == LATER
+    assert of.said("ImagesReady") == ("False", "ImagesNotFound")
+    assert "images" not in of.object["status"]
+
+
+def test_a_nodepool_is_hashed_and_judged_with_each_generation() -> None:
+    """Core pkg/controllers/nodepool/{hash,validation}."""
+    of = Pool(of_class())
+    of.look()
+    hashed = dict(of.object["metadata"]["annotations"])
+    assert set(hashed) == {"karpenter.sh/nodepool-hash", "karpenter.sh/nodepool-hash-version"}
+    assert hashed["karpenter.sh/nodepool-hash"].isdigit()
+    template = {"metadata": {"labels": {"team": "a", "karpenter.sh/nodepool": "x"}}}
+    of.still.patch("NodePool", "default", {"spec": {"template": template}, "metadata": {"generation": 2}})
+    of.look()
+    assert of.object["metadata"]["annotations"] != hashed
+    found = condition(of.object, "ValidationSucceeded")
+    assert found is not None
+    assert (found["status"], found["reason"]) == ("False", "NodePoolValidationFailed")
+    assert "karpenter.sh/nodepool" in found["message"]
+
+
+@pytest.mark.parametrize(
+    ("ref", "name"),
+    [
+        ({"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "x"}, "x"),
+        ({"group": "karpenter.k8s.aws", "kind": "AKSNodeClass", "name": "x"}, None),
+        ({"group": "karpenter.azure.com", "kind": "EC2NodeClass", "name": "x"}, None),
+        ({}, None),
+    ],
+)
+def test_a_nodepool_of_another_provider_is_left_alone(ref: dict[str, str], name: str | None) -> None:
+    of = Pool()
+    of.object["spec"]["template"]["spec"]["nodeClassRef"] = ref
+    assert nodeclass_name(of.object) == name
+    assert bool(of.look()) is (name is not None)

@@ -19,6 +19,7 @@ from harness.karpenter.lifecycle.nodeclaims.garbage import GarbageCollection
 from harness.karpenter.lifecycle.nodeclaims.pod_events import PodEvents
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import Object, condition
+from harness.kube.api.status import ApiError
 from harness.testing import node, nodeclaim, pod
 from tests.corridor.still import Still, going
 
@@ -88,6 +89,15 @@ def test_the_time_of_pod_events_is_noted_at_most_every_ten_seconds(last: int | N
     assert PodEvents(still, still, clock).reconcile("n") == DONE
     written = [("patch", "NodeClaim", "n", {"status": {"lastPodEventTime": "2026-01-01T00:01:40Z"}})]
     assert still.written == (written if noted else [])
+
+
+def test_a_nodeclaim_that_is_gone_when_a_pod_event_is_noted_is_no_error() -> None:
+    still = Still(machine(), launched())
+    still.refusing = ApiError(404, "NotFound", "not there")
+    assert PodEvents(still, still, Clock()).reconcile("n") == DONE
+    still.refusing = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ApiError, match="etcd"):
+        PodEvents(still, still, Clock()).reconcile("n")
 
 
 @pytest.mark.parametrize("objects", [[], [machine()], [machine(), launched(), launched("n")]])
@@ -211,6 +221,43 @@ def test_looks_that_were_passed_over_keep_their_beat() -> None:
     assert said(still) == ("False", "ConsistencyCheckFailed")
 
 
+def test_a_look_that_comes_too_late_belongs_to_the_next_period() -> None:
+    of, still, clock = small("2")
+    assert (of.reconcile("n"), of.reconcile("n")) == (DONE, AGAIN)
+    clock.advance_to(600 * SECOND + 1)
+    assert of.reconcile("n") == Result((600 * SECOND - 1) / SECOND, Wait.ALARM)
+    clock.advance_to(1200 * SECOND)
+    still.objects[1] = machine(capacity={"cpu": "1"})
+    assert of.reconcile("n") == AGAIN
+    assert said(still) == ("False", "ConsistencyCheckFailed")
+
+
+def test_a_node_that_comes_within_the_period_is_looked_at_after_it() -> None:
+    """Core's first look finds no Node; one event within ten minutes is enough for a look each ten minutes from then on."""
+    of, still, clock = small()
+    missing = still.objects.pop()
+    assert of.reconcile("n") == DONE
+    still.objects.append(missing)
+    clock.advance_to(60 * SECOND)
+    assert of.reconcile("n") == Result(540.0, Wait.ALARM)
+    clock.advance_to(1300 * SECOND)
+    assert of.reconcile("n") == Result(500.0, Wait.ALARM)
+    assert said(still) is None
+
+
+@pytest.mark.parametrize("other", ["unmanaged", "without a machine", "gone"])
+def test_other_nodeclaims_are_not_looked_at(other: str) -> None:
+    of, still, _ = small()
+    if other == "unmanaged":
+        still.objects[0]["spec"]["nodeClassRef"] = {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "x"}
+    elif other == "without a machine":
+        still.objects[0]["status"]["providerID"] = ""
+    else:
+        still.objects.pop(0)
+    assert of.reconcile("n") == DONE
+    assert (still.written, still.events()) == ([], [])
+
+
 def test_another_nodeclaim_of_the_name_is_looked_at_anew() -> None:
     of, still, _ = small()
     of.reconcile("n")
@@ -281,6 +328,16 @@ def test_the_node_of_a_machine_that_cannot_be_deleted_stays(error: Exception) ->
     of = Sweeps(machine(), instances=[instance("n")])
     of.provider.delete_instance.side_effect = error
     assert of.sweep() == [("instance", "n")]
+
+
+@pytest.mark.parametrize("code", [404, 409])
+def test_what_is_gone_or_another_when_it_is_deleted_is_no_error(code: int) -> None:
+    of = Sweeps(launched("n", "Registered"))
+    of.still.refusing = ApiError(code, "Refused", "no")
+    assert of.sweep() == []
+    of.still.refusing = ApiError(500, "InternalError", "etcd is away")
+    with pytest.raises(ApiError, match="etcd"):
+        of.sweep()
 
 
 def test_nothing_is_swept_while_azure_cannot_be_asked() -> None:

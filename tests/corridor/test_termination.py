@@ -9,6 +9,7 @@ import pytest
 
 from harness.engine.clock import SECOND, Clock, nanoseconds, render
 from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.engine.ports import Change, ChangeType
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, InstanceNotFound
 from harness.karpenter.lifecycle.nodes.drain import Evictions
 from harness.karpenter.lifecycle.nodes.termination import NodeTermination
@@ -77,16 +78,17 @@ def kept(name: str = "p", **spec: Any) -> Any:
 
 def test_a_node_is_drained_for_five_seconds_then_its_machine_goes_and_then_the_node() -> None:
     way = Going()
-    assert [way.look(each) for each in (0, 1, 4.9)] == [SOON] * 3
+    way.machine["metadata"]["finalizers"] = ["first", FINALIZER]
+    assert [way.look(each) for each in (100, 101, 104.9)] == [SOON] * 3
     assert (way.said("Drained"), way.said("VolumesDetached")) == (("Unknown", "Draining"), None)
     assert not way.provider.delete.called
-    assert way.look(5) == Result(5.0)
+    assert way.look(105) == Result(5.0)
     assert (way.said("Drained"), way.said("VolumesDetached")) == (("True", "Drained"), ("True", "VolumesDetached"))
     assert way.said("InstanceTerminating") == ("True", "InstanceTerminating")
     assert not way.released
     way.provider.delete.side_effect = InstanceNotFound("gone")
-    assert way.look(10) == DONE
-    assert way.released
+    assert way.look(110) == DONE
+    assert finalizers_of(way.machine) == ["first"]
 
 
 def test_before_core_1_6_nothing_is_told_of_the_steps() -> None:
@@ -211,6 +213,42 @@ def test_a_wait_that_nothing_ends_is_told_each_second_and_looked_into_after_a_ch
     way.engine.revision += 1
     assert (way.look(5), looks(way)) == (POLL, 6)
     assert len(asked) > second
+
+
+@pytest.mark.parametrize("why", ["silent", "for a while", "after the deadline"])
+def test_a_wait_that_may_end_by_itself_is_looked_into_each_second(why: str) -> None:
+    """Azure may lose a silent Node's machine, time ends a pod's protection, and a deadline was there."""
+    blocking = kept()
+    if why == "for a while":
+        blocking["metadata"]["annotations"] = {"karpenter.sh/do-not-disrupt": "1h"}
+        blocking["status"]["startTime"] = START
+    way = Going(blocking, ready=why != "silent", deadline=10 if why == "after the deadline" else None)
+    asked = []
+    way.still.indexed = lambda index, value, found=way.still.indexed: (asked.append(index), found(index, value))[1]
+    counts = [0]
+    for moment in (20, 21, 22):
+        assert way.look(moment) == POLL
+        counts.append(len(asked))
+    assert counts == sorted(set(counts))
+
+
+@pytest.mark.parametrize(("node_", "woken"), [("going", ["n"]), ("there", []), ("gone", [])])
+def test_a_pod_that_is_gone_wakes_the_way_out_of_its_node(node_: str, woken: list[str]) -> None:
+    way = Going()
+    if node_ == "there":
+        del way.machine["metadata"]["deletionTimestamp"]
+    elif node_ == "gone":
+        way.still.objects.clear()
+    router = way.controller.watches()["Pod"]
+    assert [*router(Change(ChangeType.DELETED, pod("p", nodeName="n"), None, 1))] == woken
+    assert [*router(Change(ChangeType.DELETED, pod("p"), None, 1))] == []
+
+
+def test_only_nodes_that_go_are_looked_at() -> None:
+    way = Going()
+    router = way.controller.watches()["Node"]
+    assert [*router(Change(ChangeType.MODIFIED, way.machine, None, 1))] == ["n"]
+    assert [*router(Change(ChangeType.MODIFIED, node("other"), None, 1))] == []
 
 
 def test_a_wait_that_a_deadline_ends_is_no_rest() -> None:

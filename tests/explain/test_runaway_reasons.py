@@ -37,6 +37,13 @@ def agent(on: str, cpu: str = "3500m", phase: str = "Running") -> Any:
     return made
 
 
+def running(on: str) -> Any:
+    """Somebody's pod on this Node."""
+    made = pod("big", "3500m", nodeName=on)
+    made["status"] = {"phase": "Running"}
+    return made
+
+
 def reason(*objects: Any, failures: dict[str, str] | None = None, **spec: Any) -> tuple[str | None, str]:
     """The key at fault and the reason, once a second NodeClaim was made for the pod."""
     web = pod("web", **spec)
@@ -60,6 +67,8 @@ SELECTS: dict[str, Any] = {"nodeSelector": {"team": "a"}}
         ([launched(), machine()], {}, DID_NOT),
         ([launched(), machine(), agent("n")], {}, f"{DID_NOT}: Insufficient cpu beside the pods of DaemonSet agent"),
         ([launched(), machine(), agent("other")], {}, DID_NOT),
+        ([launched(), machine(), running("n")], {}, f"{DID_NOT}: Insufficient cpu"),
+        ([launched(), machine(), running("other")], {}, DID_NOT),
         ([launched(), machine(), agent("n", phase="Succeeded")], {}, DID_NOT),
         ([launched(), machine(taints=[READINESS])], {}, DID_NOT),  # that goes by itself
         (
@@ -74,8 +83,9 @@ def test_why_a_node_did_not_take_the_pod(objects: list[Any], spec: dict[str, Any
 
 
 def test_a_taint_that_stays_is_named() -> None:
-    fault, why = reason(launched(), machine(taints=[TEAM, READINESS]))
+    fault, why = reason(launched(), machine(taints=[TEAM, READINESS]), agent("n"))
     assert fault is None
+    assert "DaemonSet" not in why  # without its pods it would be the same
     assert why.startswith(f"{DID_NOT}: node(s) had untolerated taint")
 
 

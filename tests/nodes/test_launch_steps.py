@@ -16,12 +16,13 @@ from harness.karpenter.launch.failures.errors import FailureKind, LaunchError, L
 from harness.karpenter.lifecycle.instance_provider import Instance, InstanceNotFound
 from harness.karpenter.lifecycle.nodeclaims.controller import NodeClaimLifecycle
 from harness.karpenter.lifecycle.nodeclaims.draft import Draft
+from harness.karpenter.lifecycle.nodeclaims.initialization import obstacle_of
 from harness.karpenter.lifecycle.nodeclaims.liveness import Liveness
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import condition, finalizers_of, name_of
 from harness.kube.api.status import ApiError
-from harness.testing import nodeclaim
+from harness.testing import node, nodeclaim
 from tests.corridor.still import Still, going
 
 START = "2026-01-01T00:00:00Z"
@@ -238,19 +239,17 @@ def test_a_refused_launch_is_told_in_the_words_of_its_condition_else_of_the_erro
 def test_a_nodeclaim_is_given_up_when_its_time_is_over(launched: bool, release: dict[str, bool], left: int) -> None:
     """Core …/lifecycle/liveness.go: 5 min until the launch, 15 until the registration, to the second; before core 1.7 15 for both."""
     claim = nodeclaim(name="c")
-    claim["metadata"]["creationTimestamp"] = START
+    claim["metadata"]["creationTimestamp"] = "2026-01-01T00:01:40Z"
     draft, clock, still, health = Draft(claim, START), Clock(), Still(claim), MagicMock()
     if launched:
         draft.conditions.set_true("Launched")
     core = CoreRelease(version="1.14.0", **release)
     liveness = Liveness(clock, still, still.sink, health, core)
-    for moment in (0, left - 1):
-        clock.advance_to(nanoseconds(moment))
+    for moment in (0, left - 1, left - 0.25):
+        clock.advance_to(nanoseconds(100 + moment))
         assert liveness.step(draft) == left - moment
-    clock.advance_to(nanoseconds(left - 0.25))
-    assert liveness.step(draft) == 0.25
     assert still.written == []
-    clock.advance_to(nanoseconds(left))
+    clock.advance_to(nanoseconds(100 + left))
     assert liveness.step(draft) is None
     assert still.verbs == [("delete", "NodeClaim", "c")]
     assert health.failed.call_args.kwargs == {"launching": left == 300}
@@ -266,3 +265,72 @@ def test_a_registered_nodeclaim_is_not_given_up() -> None:
     clock.advance_to(nanoseconds(9999))
     assert Liveness(clock, still, still.sink, MagicMock(), CoreRelease(version="1.14.0")).step(draft) is None
     assert still.written == []
+
+
+UNREGISTERED = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
+
+
+@pytest.mark.parametrize("initialization", [0.0, 3.0])
+def test_the_node_is_registered_and_initialized_as_soon_as_the_controller_notices(initialization: float) -> None:
+    """Nothing waits while there is no Node, or one that is not ready; what is noticed is done after the step's own time (Pace)."""
+    way = Launching(MACHINE, pace=Pace(request=0.0, answer=0.0, registration=0.2, initialization=initialization))
+    assert way.look(0) == Result(900, Wait.ALARM, busy=1.0)
+    assert way.look(10) == Result(890, Wait.ALARM)
+    made = node("n", providerID="azure:///m", taints=[UNREGISTERED])
+    made["metadata"] |= {"uid": "n", "resourceVersion": "1"}
+    made["status"]["conditions"][0]["status"] = "False"
+    way.still.objects.append(made)
+    assert (way.look(20), way.look(20.1)) == (under_way(0.2), under_way(0.1))
+    assert way.look(20.2) == Result(None, Wait.ALARM, busy=1.0)
+    registered, initialized = (condition(way.claim, kind) for kind in ("Registered", "Initialized"))
+    assert registered is not None
+    assert initialized is not None
+    assert (registered["status"], initialized["reason"]) == ("True", "NodeNotReady")
+    assert way.look(25) == Result(None, Wait.ALARM)
+    way.still.patch("Node", "n", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+    if initialization:
+        assert (way.look(30), way.look(31)) == (under_way(3.0), under_way(2.0))
+        way.still.patch("Node", "n", {"status": {"conditions": [{"type": "Ready", "status": "False"}]}})
+        assert way.look(32) == Result(None, Wait.ALARM)
+        way.still.patch("Node", "n", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}})
+        assert way.look(40) == under_way(3.0)  # its time begins anew
+    assert way.look(43) == Result(None, Wait.ALARM, busy=1.0)
+    initialized = condition(way.claim, "Initialized")
+    assert initialized is not None
+    assert initialized["status"] == "True"
+    written = len(way.still.written)
+    assert (way.look(50), len(way.still.written)) == (DONE, written)
+
+
+GPU = "nvidia.com/gpu"
+START_UP = {"key": "team", "effect": "NoSchedule"}
+NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
+
+
+@pytest.mark.parametrize(
+    ("spec", "taints", "allocatable", "ready", "reason"),
+    [
+        ({}, [], {}, True, None),
+        ({}, [], {}, False, "NodeNotReady"),
+        ({"startupTaints": [START_UP]}, [START_UP], {}, True, "StartupTaintsExist"),
+        ({"startupTaints": [START_UP]}, [{**START_UP, "effect": "NoExecute"}], {}, True, None),
+        ({"taints": [START_UP]}, [START_UP], {}, True, None),
+        ({}, [NOT_READY], {}, True, "KnownEphemeralTaintsExist"),
+        ({"resources": {"requests": {"cpu": "1"}}}, [], {"cpu": "2"}, True, None),
+        ({"resources": {"requests": {GPU: "1"}}}, [], {"cpu": "2"}, True, "ResourceNotRegistered"),
+        ({"resources": {"requests": {GPU: "1"}}}, [], {GPU: "0"}, True, "ResourceNotRegistered"),
+        ({"resources": {"requests": {GPU: "2"}}}, [], {GPU: "1"}, True, None),  # as soon as there is one
+        ({"resources": {"requests": {GPU: "0"}}}, [], {}, True, None),
+        ({"resources": {}}, [], {}, True, None),
+    ],
+)
+def test_what_a_node_lacks_to_be_initialized(
+    spec: dict[str, Any], taints: list[Any], allocatable: dict[str, str], ready: bool, reason: str | None
+) -> None:
+    """Core …/lifecycle/initialization.go: readiness, startup taints, ephemeral taints, requested resources, in this order."""
+    claim, made = nodeclaim(), node(taints=taints)
+    claim["spec"] |= spec
+    made["status"]["allocatable"] = allocatable
+    made["status"]["conditions"][0]["status"] = "True" if ready else "False"
+    found = obstacle_of(claim, made, CoreRelease(version="1.14.0"))
+    assert (found[0] if found is not None else None) == reason

@@ -13,15 +13,19 @@ from harness.engine.access import Access
 from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.ports import Change, ChangeType
+from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provisioning import provisioner
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.podtimes import PodTimes
 from harness.karpenter.provisioning.provisioner import Provisioner
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.karpenter.scheduling import SchedulingResults
+from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
+from harness.karpenter.scheduling.reasons.pods import ReservationsTaken
 from harness.kube.api.objects import Object, uid_of
-from harness.testing import node, nodeclaim, pod
+from harness.testing import node, nodeclaim, nodeclass, nodepool, pod
 from tests.corridor.still import Still
 
 UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
@@ -114,7 +118,7 @@ class Provisioning:
         self.still = Still(*objects)
         self.engine = Engine(Clock())
         self.marks = Marks(self.engine.clock, 10.0)
-        types = MagicMock()
+        self.types = types = MagicMock()
         types.version.return_value = 1
         types.release.core = CoreRelease(version="1.14.0")
         self.provisioner = Provisioner(
@@ -292,3 +296,112 @@ def test_nobody_is_told_of_pods_that_stay_away_from_karpenters_nodes(monkeypatch
     of.engine.advance(2)
     assert (of.simulated, of.still.events()) == ([1], [])
     assert of.provisioner.waiting == (0, 1)
+
+
+def test_a_window_ends_a_second_after_the_last_pod_and_ten_after_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Core pkg/controllers/provisioning/batcher.go; a pod that triggers again does not hold it open."""
+    pods = [pending(f"p{number}") for number in range(20)]
+    of = Provisioning(monkeypatch, *pods, results=[NOTHING])
+    for one in pods[:2]:
+        of.hear(one)
+        of.engine.advance(0.5)
+    of.hear(pods[0])
+    of.engine.advance(4)
+    assert of.simulated == [1.5]
+    start = of.engine.clock.seconds
+    for one in pods[2:]:
+        of.hear(one)
+        of.engine.advance(0.75)
+    assert of.simulated[1] == start + 10
+
+
+def test_what_a_simulation_tells_of_objects_is_published_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = nodepool()
+    told = [
+        SchedulingEvent("NodePool", "default", "Warning", "NoCompatibleInstanceTypes", "none"),
+        SchedulingEvent("Pod", "default/p", "Normal", "Other", "of a pod"),
+        SchedulingEvent("Pod", "elsewhere/p", "Normal", "Other", "of nobody"),
+        SchedulingEvent("NodePool", "gone", "Normal", "Other", "of nothing"),
+    ]
+    of = Provisioning(monkeypatch, pending(), pool, results=[SchedulingResults(events=tuple(told))])
+    of.hear(of.still.objects[0])
+    of.engine.advance(2)
+    assert of.still.events() == [("NoCompatibleInstanceTypes", "none"), ("Other", "of a pod")]
+    ((rejection,),) = (call.args[0] for call in of.still.sink.rejected.call_args_list)
+    assert (rejection.object, rejection.rule, rejection.text) == (
+        "NodePool/default",
+        "no-compatible-instance-types",
+        "none",
+    )
+
+
+@pytest.mark.parametrize(
+    ("none", "errors", "told"), [(True, {}, True), (True, {"default/p": "no room"}, False), (False, {}, False)]
+)
+def test_that_there_are_no_nodepools_is_logged(
+    monkeypatch: pytest.MonkeyPatch, none: bool, errors: dict[str, str], told: bool
+) -> None:
+    of = Provisioning(monkeypatch, pending(), results=[SchedulingResults(no_nodepools=none, errors=errors)])
+    of.hear(of.still.objects[0])
+    of.engine.advance(2)
+    logged = [call.args[2] for call in of.still.sink.log.call_args_list]
+    assert ("no dynamic nodepools found" in logged) is told
+
+
+def test_a_decision_that_is_put_off_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Core pkg/controllers/provisioning/scheduling/scheduler.go Results.Record: reserved capacity may be had by the next simulation."""
+    errors: Any = {"default/p": ReservationsTaken(lost=False), "default/other": "no room"}
+    results = SchedulingResults(errors=errors)
+    of = Provisioning(monkeypatch, pending(), pending("other"), results=[results])
+    of.hear(of.still.objects[0])
+    of.engine.advance(2)
+    assert of.still.events() == [("FailedScheduling", "Failed to schedule pod, no room")]
+    assert of.provisioner.waiting == (1, 0)
+    assert of.still.sink.event.call_args.kwargs == {"dedupe_seconds": 300}  # PodFailedToScheduleEvent: once in 5 min
+    put_off = [call.kwargs["Pods"] for call in of.still.sink.log.call_args_list if "Pods" in call.kwargs]
+    assert put_off == ["default/p"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_instance_types_are_asked_for_each_nodepool_whose_nodeclass_is_there(
+    monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    pool = nodepool()
+    of = Provisioning(monkeypatch, pool, *([nodeclass()] if there else []), results=[NOTHING])
+    monkeypatch.setattr(provisioner, "usable_nodepools", lambda *_: [pool])
+    of.types.for_nodepool.return_value = ["D2"]
+    assert of.provisioner.instance_types() == ({"default": ["D2"]} if there else {})
+
+
+@pytest.mark.parametrize("problem", [Unevaluated("default"), NoInstanceTypes()])
+def test_a_nodepool_without_instance_types_is_left_out(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
+    pool = nodepool()
+    of = Provisioning(monkeypatch, pool, nodeclass(), results=[NOTHING])
+    monkeypatch.setattr(provisioner, "usable_nodepools", lambda *_: [pool])
+    of.types.for_nodepool.side_effect = problem
+    assert of.provisioner.instance_types() == {}
+    assert of.still.sink.log.call_args.kwargs["NodePool"] == "default"
+
+
+def test_each_planned_nodeclaim_is_created_once_and_its_pods_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = pending()
+    made = SimpleNamespace(pods=(one,), nodepool="default", to_nodeclaim=None, requirements="any")
+    created: list[str] = []
+
+    def create(*_: Any, **__: Any) -> Object:
+        created.append(f"c{len(created)}")
+        return {**nodeclaim(name=created[-1]), "status": {"providerID": "azure:///c"}}
+
+    monkeypatch.setattr(provisioner, "create_nodeclaim", create)
+    planned_: Any = (made,)
+    of = Provisioning(monkeypatch, one, results=[SchedulingResults(nodeclaims=planned_)])
+    of.hear(one)
+    of.engine.advance(25)
+    assert created == ["c0"]
+    assert of.still.events()[0] == ("Nominated", "Pod should schedule on: nodeclaim/c0")
+    assert of.marks.expected_on("c0") == ["default/p"]
+    for _ in range(7):
+        of.hear(one)
+        of.engine.advance(12)
+    assert len(created) == 8
+    assert len(of.engine.runaways) == 1
