@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import SECOND, Clock
-from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes import Prices, Usages
 from harness.karpenter.instancetypes.market import FamilyUsage
 from harness.karpenter.provider.instance_types import InstanceTypeProvider, SharedLists
@@ -89,3 +89,37 @@ def test_a_list_follows_prices_records_and_quota_each_by_itself(locations: dict[
     assert market.price() is None
     last = market.listed()
     assert market.listed() is last
+
+
+def test_one_size_is_told_without_the_others(locations: dict[str, Any]) -> None:
+    """As it stands in the list, or what drops it; None where the region does not sell it."""
+    market = Market(QUOTA_SINCE, locations["southcentralus"])
+    found, dropped = market.types.one(SIZE, PLAIN), market.types.one("Standard_A0", PLAIN)
+    (listed,) = (each for each in market.listed() if each.name == SIZE)
+    assert isinstance(found, InstanceType)
+    assert (found.capacity, found.offerings) == (listed.capacity, listed.offerings)
+    assert isinstance(dropped, DroppedSize)
+    assert market.types.one("Standard_X1", PLAIN) is None
+
+
+def test_what_is_known_of_the_market_before_the_quota_is_read_and_after(locations: dict[str, Any]) -> None:
+    market = Market(QUOTA_SINCE, locations["southcentralus"])
+    market.usages = Usages({FAMILY: FamilyUsage(60, 60)})
+    here = ("southcentralus-1", "on-demand")
+    before = market.types.market_snapshot()
+    assert market.price() is None
+    after = market.types.market_snapshot()
+    assert (before.closed(SIZE, *here), after.closed(SIZE, *here) is None) == (None, False)
+    assert (after.closed("Standard_A0", *here), after.closed("Standard_X1", *here)) == (None, None)
+
+
+def test_the_version_of_all_lists_changes_when_a_kept_one_is_dropped(locations: dict[str, Any]) -> None:
+    market = Market("1.12.0", locations["southcentralus"])
+    first, _ = market.types.version(), market.listed()
+    assert market.types.version() == first
+    market.clock.advance_to((23 * HOUR - 1) * SECOND)
+    assert market.types.version() == first
+    market.clock.advance_to(23 * HOUR * SECOND)
+    second = market.types.version()
+    assert second != first
+    assert market.types.version() == second

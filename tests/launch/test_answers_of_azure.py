@@ -173,6 +173,27 @@ def test_a_vm_that_goes_is_not_deleted_again_and_the_interface_of_one_that_is_go
     assert cloud.asked[1:] == [("GET", nic), ("DELETE", nic)]
 
 
+@pytest.mark.parametrize(
+    ("vm", "nic", "calls"),
+    [
+        (200, 200, ["GET", "DELETE", "GET", "DELETE"]),
+        (404, 200, ["GET", "GET", "DELETE"]),
+        (200, 404, ["GET", "DELETE", "GET"]),
+        (404, 404, ["GET", "GET"]),
+    ],
+)
+def test_what_a_failed_launch_left_behind_is_deleted(vm: int, nic: int, calls: list[str]) -> None:
+    """Kaz pkg/providers/instance/vminstance.go, cleanupAzureResources: the VM if it exists, then the interface if it still does."""
+    answers: list[Said] = [(vm, {}, {}), (nic, {}, {})]
+    for place, status in ((1, vm), (len(answers) + (vm == 200), nic)):
+        if status == 200:
+            answers.insert(place, (202, {}, None))
+    made, cloud = arm(*answers)
+    for step in VirtualMachines(made).clean_up("aks-x"):
+        step()
+    assert [method for method, _ in cloud.asked] == calls
+
+
 def test_the_vms_of_all_pages_are_listed() -> None:
     """Those of NodePools (kaz pkg/providers/instance/azureresourcegraphlist.go; Resource Graph goes on where it is given its token)."""
     rows = [{**VM, "name": name, "tags": {"karpenter.sh_nodepool": "blue"}} for name in ("a", "b", "c")]
@@ -223,6 +244,28 @@ def configuration(subnet: str | None) -> dict[str, Any]:
 )
 def test_the_subnet_of_an_interface(answer: Said, subnet: str | None) -> None:
     assert ArmInstances(arm(answer)[0]).subnet(claim()) == subnet
+
+
+@pytest.mark.parametrize(
+    ("of_aks", "properties", "image"),
+    [
+        (True, {"nodeImageVersion": "AKSUbuntu-2404-1"}, "AKSUbuntu-2404-1"),
+        (True, {"nodeImageVersion": ""}, None),
+        (True, {}, None),
+        (False, {"storageProfile": {"imageReference": {"communityGalleryImageId": "/c", "id": "/g"}}}, "/c"),
+        (False, {"storageProfile": {"imageReference": {"id": "/g"}}}, "/g"),
+        (False, {"storageProfile": {"imageReference": {}}}, None),
+        (False, {}, None),
+    ],
+)
+def test_the_image_that_a_machine_was_made_of(of_aks: bool, properties: dict[str, Any], image: str | None) -> None:
+    """Kaz pkg/cloudprovider/drift.go: AKS's name of it, or the id in either gallery."""
+    made, cloud = arm((200, {}, {"properties": properties}))
+    key = "karpenter.azure.com/aks-machine-resource-id"
+    annotations = {"annotations": {key: "/machines/m"}} if of_aks else {}
+    asked = {"metadata": {"name": "x", **annotations}, "status": {"providerID": "azure:///vms/aks-x"}}
+    assert ArmInstances(made).image(asked) == image
+    assert [path.rpartition("/")[2] for _, path in cloud.asked] == ["m" if of_aks else "aks-x"]
 
 
 def test_a_vm_that_is_gone_has_no_image() -> None:

@@ -9,7 +9,12 @@ import pytest
 from harness.engine.clock import Clock
 from harness.karpenter.instancetypes import UnavailableOfferings
 from harness.karpenter.launch import AzureFailure, FailureKind, LaunchError, classify
-from harness.karpenter.launch.failures.handlers import machine_begin_error, machine_provisioning_error, vm_error
+from harness.karpenter.launch.failures.handlers import (
+    codes_of,
+    machine_begin_error,
+    machine_provisioning_error,
+    vm_error,
+)
 from harness.karpenter.provider.arm import Answer
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.releases import provider
@@ -323,3 +328,16 @@ def test_nothing_is_marked_for_another_refusal_or_of_a_size_that_is_not_sold(
     launch: Launcher, code: str, known: bool
 ) -> None:
     assert marked(launch, code, "", known)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "codes"),
+    [
+        ("AllocationFailure", {"AllocationFailed"}),
+        ("SKUNotAvailable", {"SkuNotAvailable", "VMSizeNotSupported", "BadRequest"}),
+        ("SubscriptionQuotaReached", {"OperationNotAllowed"}),
+        ("Unheard", set()),
+    ],
+)
+def test_what_azure_says_that_leads_to_marks_of_a_reason(reason: str, codes: set[str]) -> None:
+    assert codes_of(reason) == codes
