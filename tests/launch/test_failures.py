@@ -280,8 +280,10 @@ class Told(list[dict[str, Any]]):
         self.append({"message": message, **{name.replace("_", "-"): value for name, value in values.items()}})
 
 
-def marked(launch: Launcher, code: str, message: str, known: bool = True) -> tuple[list[dict[str, Any]], str]:
-    """What is logged when the PUT of a VM is refused, and the error."""
+def marked(
+    launch: Launcher, code: str, message: str, known: bool = True, phase: Phase = Phase.VM
+) -> tuple[list[dict[str, Any]], str]:
+    """What is logged when the PUT of a VM is refused, or something else, and the error."""
     made = launch(nodeclaim(size=["Standard_D2s_v3"], capacity_type=["spot"]), prefer_zone="southcentralus-2")
 
     class Types:
@@ -294,7 +296,7 @@ def marked(launch: Launcher, code: str, message: str, known: bool = True) -> tup
     types: Any = Types()
     told: Any = Told()
     answer = Answer(409, {}, {"error": {"code": code, "message": message}})
-    error = Failures(types, told, Clock()).error(answer, Phase.VM, made.choice, "aks-x", "https://x")
+    error = Failures(types, told, Clock()).error(answer, phase, made.choice, "aks-x", "https://x")
     return told, str(error)
 
 
@@ -341,3 +343,29 @@ def test_nothing_is_marked_for_another_refusal_or_of_a_size_that_is_not_sold(
 )
 def test_what_azure_says_that_leads_to_marks_of_a_reason(reason: str, codes: set[str]) -> None:
     assert codes_of(reason) == codes
+
+
+@pytest.mark.parametrize(
+    ("phase", "code", "start"),
+    [
+        (
+            Phase.VM_OPERATION,
+            "AllocationFailed",
+            "creating nodeclaim, unable to allocate resources with selected VM size",
+        ),
+        (Phase.VM_OPERATION, "Strange", "GET https://x\n"),
+        (Phase.NIC, "AllocationFailed", "creating nodeclaim, creating instance failed, PUT https://x\n"),
+        (Phase.BOOTSTRAPPING, "AllocationFailed", "creating nodeclaim, creating instance failed, "),
+        (
+            Phase.VM,
+            "Strange",
+            "creating nodeclaim, creating instance failed, virtualMachine.BeginCreateOrUpdate for VM",
+        ),
+        (Phase.MACHINE, "AllocationFailed", "creating nodeclaim, creating AKS machine failed, failed to begin create"),
+    ],
+)
+def test_what_is_refused_when(launch: Launcher, phase: Phase, code: str, start: str) -> None:
+    """What is said of an interface, of the bootstrapping service, or by AKS of a machine is no matter of capacity."""
+    told, error = marked(launch, code, "", phase=phase)
+    assert error.startswith(start)
+    assert bool(told) is (phase is Phase.VM_OPERATION and code == "AllocationFailed")
