@@ -250,7 +250,7 @@ def test_sizes_that_aks_refuses(launch: Launcher, failure: AzureFailure) -> None
     assert verdict.ttl == 23 * 3600
     everywhere = tuple((zone, kind) for zone in (*ZONES, "0") for kind in BOTH)
     assert verdict.offerings(made.choice, LATEST) == everywhere  # in this order they are marked and told
-    error = machine_begin_error("default-abcde", failure, verdict)
+    error = machine_begin_error("default-abcde", failure, verdict, LATEST)
     assert error.condition_reason == "SKUNotAvailable"
     assert str(error).startswith(
         "creating nodeclaim, creating AKS machine failed, "
@@ -369,3 +369,20 @@ def test_what_is_refused_when(launch: Launcher, phase: Phase, code: str, start: 
     told, error = marked(launch, code, "", phase=phase)
     assert error.startswith(start)
     assert bool(told) is (phase is Phase.VM_OPERATION and code == "AllocationFailed")
+
+
+@pytest.mark.parametrize(
+    ("release", "between"),
+    [
+        ("1.7.2", ": "),
+        ("1.10.2", ": "),
+        ("1.12.2", ", unhandled error: Strange: "),
+        ("1.14.0", ", unhandled error: Strange: "),
+    ],
+)
+def test_what_aks_refuses_for_another_reason(release: str, between: str) -> None:
+    """Kaz pkg/providers/instance/aksmachineinstance.go, beginCreateMachine; its refusals are sorted since 1.12."""
+    failure = AzureFailure("Strange", "no", "PUT https://x\nERROR CODE: Strange\n")
+    error = machine_begin_error("m", failure, None, provider(release))
+    start = 'creating nodeclaim, creating AKS machine failed, failed to begin create AKS machine "m"'
+    assert str(error) == f"{start}{between}{failure.text}"
