@@ -309,5 +309,6 @@ def test_a_nodeclass_that_is_missing_or_goes_is_not_found() -> None:
             world.cluster.writer(ADMIN).delete("AKSNodeClass", "default")
         with pytest.raises(LaunchError) as refused:
             launched(world, claim())
-        text = 'resolving node class, AKSNodeClass.karpenter.azure.com "default" not found'
-        assert str(refused.value) == f"insufficient capacity, {text}"
+        missing = 'getting AKSNodeClass default: AKSNodeClass.karpenter.azure.com "default" not found'
+        going = 'aksnodeclasses.karpenter.azure.com "default" is terminating, treating as not found'
+        assert str(refused.value) == f"insufficient capacity, resolving node class, {going if there else missing}"
