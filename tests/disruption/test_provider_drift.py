@@ -65,12 +65,12 @@ class Cluster:
     subnets: Mapping[str, str] = field(default_factory=dict)
     actions: Mapping[str, str] = field(default_factory=lambda: {"machine": ""})
     events: list[tuple[str, str]] = field(default_factory=list)
+    ref: Json | None = field(default_factory=lambda: {"group": GROUP, "kind": "AKSNodeClass", "name": "default"})
 
     def get(self, kind: str, name: str) -> Json | None:
         if kind == "AKSNodeClass":
-            return self.nodeclass
-        ref = {"group": GROUP, "kind": "AKSNodeClass", "name": "default"}
-        pool = {"metadata": {"name": "pool"}, "spec": {"template": {"spec": {"nodeClassRef": ref}}}}
+            return self.nodeclass if name == "default" else None
+        pool = {"metadata": {"name": "pool"}, "spec": {"template": {"spec": {"nodeClassRef": self.ref}}}}
         return pool if name == "pool" else None
 
     def indexed(self, index: str, value: str) -> Sequence[Json]:
@@ -197,9 +197,12 @@ def test_without_nodepool_or_nodeclass_there_is_no_drift(cluster: Cluster) -> No
     cluster.claim["metadata"]["annotations"][HASH] = "2"
     assert replace(cluster, nodeclass=None).reason() == ""
     assert cluster.events == [("NodeClassResolutionError", "Failed resolving NodeClass")]
+    assert replace(cluster, ref={"name": "another"}).reason() == ""
+    assert len(cluster.events) == 2
+    assert replace(cluster, ref=None).reason() == ""
     cluster.claim["metadata"]["labels"] = {"karpenter.sh/nodepool": "gone"}
     assert cluster.reason() == ""
-    assert len(cluster.events) == 1
+    assert len(cluster.events) == 2
 
 
 def test_until_1_7_the_image_is_read_from_azure(cluster: Cluster) -> None:

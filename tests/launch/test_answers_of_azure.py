@@ -298,6 +298,58 @@ def test_a_nodeclass_that_is_not_ready_says_why_nothing_is_launched(status: str,
     assert str(refused.value) == text
 
 
+@pytest.mark.parametrize(
+    ("changed", "status", "text"),
+    [
+        (
+            {"KubernetesVersionReady": {"status": "False", "message": "no"}},
+            {},
+            "condition KubernetesVersionReady, is in Ready=False, no",
+        ),
+        (
+            {"KubernetesVersionReady": {"status": "Unknown", "message": "soon"}},
+            {},
+            "condition KubernetesVersionReady, is in Ready=Unknown, soon",
+        ),
+        (
+            {"KubernetesVersionReady": None},
+            {},
+            "condition KubernetesVersionReady, is in Ready=Unknown, object is awaiting reconciliation",
+        ),
+        (
+            {"KubernetesVersionReady": {"observedGeneration": 7}},
+            {},
+            "condition KubernetesVersionReady ObservedGeneration 7 does not match the NodeClass Generation 1",
+        ),
+        ({}, {"kubernetesVersion": ""}, "KubernetesVersion is uninitialized"),
+        ({"ImagesReady": {"status": "False", "message": "none"}}, {}, "condition ImagesReady, is in Ready=False, none"),
+        (
+            {"ImagesReady": {"observedGeneration": 0}},
+            {},
+            "condition ImagesReady ObservedGeneration 0 does not match the NodeClass Generation 1",
+        ),
+    ],
+)
+def test_what_a_launch_takes_from_the_nodeclass_must_be_current(
+    changed: dict[str, Any], status: dict[str, Any], text: str
+) -> None:
+    """Kaz pkg/apis/v1beta1/aksnodeclass_status.go, the same in all releases; operatorpkg takes conditions that lack for Unknown."""
+    world = World(karpenter="1.14.0")
+    world.apply(nodeclass())
+    world.settle()
+    (there,) = world.list("AKSNodeClass")
+    conditions = [
+        {**each, **(changed.get(each["type"]) or {})}
+        for each in there["status"]["conditions"]
+        if changed.get(each["type"], {}) is not None
+    ]
+    patch = {"status": {**status, "conditions": conditions}}
+    world.cluster.writer(ADMIN).patch("AKSNodeClass", "default", patch, subresource="status")
+    with pytest.raises(LaunchError) as refused:
+        launched(world, claim())
+    assert (str(refused.value), refused.value.condition_reason) == (f"NodeClass {text}", "LaunchFailed")
+
+
 def test_a_nodeclass_that_is_missing_or_goes_is_not_found() -> None:
     world = World(karpenter="1.14.0")
     for there in (False, True):

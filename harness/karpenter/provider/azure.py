@@ -233,19 +233,18 @@ def _check_readiness(nodeclass: Object) -> None:
     if state != "True":
         text = f"resolving NodeClass readiness, NodeClass is in Ready=Unknown, {message}"
         raise LaunchError.create(text, "NodeClassReadinessUnknown", "NodeClass is in Ready=Unknown")
-    generation: Any = metadata_of(nodeclass).get("generation")
-    status = status_of(nodeclass)
-    for kind, field, what in (
-        ("KubernetesVersionReady", "kubernetesVersion", "kubernetes version"),
-        ("ImagesReady", "images", "images"),
-    ):
-        found = condition(nodeclass, kind)
-        if found is None or found["status"] != "True":
-            raise LaunchError(f"NodeClass condition {kind}, is in Ready={found['status'] if found else 'Unknown'}")
-        if found.get("observedGeneration") != generation:
-            raise LaunchError(
-                f"NodeClass condition {kind} ObservedGeneration {found.get('observedGeneration')} "
-                f"does not match the NodeClass Generation {generation}"
-            )
-        if not status.get(field):
-            raise LaunchError(f"NodeClass {what} is missing")
+    _check_condition(nodeclass, "KubernetesVersionReady")
+    if not status_of(nodeclass).get("kubernetesVersion"):
+        raise LaunchError("NodeClass KubernetesVersion is uninitialized")
+    _check_condition(nodeclass, "ImagesReady")
+
+
+def _check_condition(nodeclass: Object, kind: str) -> None:
+    """Raises LaunchError unless a condition is True for the present generation (kaz pkg/apis/v1beta1/aksnodeclass_status.go)."""
+    found = condition(nodeclass, kind) or {"status": "Unknown", "message": "object is awaiting reconciliation"}
+    if found["status"] != "True":
+        raise LaunchError(f"NodeClass condition {kind}, is in Ready={found['status']}, {found.get('message') or ''}")
+    observed, generation = found.get("observedGeneration") or 0, metadata_of(nodeclass).get("generation")
+    if observed != generation:
+        text = f"ObservedGeneration {observed} does not match the NodeClass Generation {generation}"
+        raise LaunchError(f"NodeClass condition {kind} {text}")
