@@ -151,6 +151,16 @@ def test_what_is_not_ready_or_about_an_older_generation_is_not_compared(cluster:
     assert cluster.reason() == ""
 
 
+def test_a_condition_that_names_no_generation_is_about_none(cluster: Cluster) -> None:
+    """Go reads 0 (kaz pkg/apis/v1beta1/aksnodeclass_status.go), and generations begin at 1."""
+    assert cluster.nodeclass is not None
+    cluster.nodeclass["metadata"]["generation"] = 1
+    cluster.status().update(kubernetesVersion="1.35.0", images=[])
+    for each in cluster.status()["conditions"]:
+        del each["observedGeneration"]
+    assert cluster.reason() == ""
+
+
 def test_the_node_must_be_there_once_and_stay(cluster: Cluster) -> None:
     cluster.nodes[0]["status"]["nodeInfo"]["kubeletVersion"] = "v1.33.0"
     gone = {**cluster.nodes[0], "metadata": {"name": "node", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
