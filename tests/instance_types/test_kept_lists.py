@@ -38,6 +38,18 @@ def test_the_list_of_the_first_nodeclass_is_kept_for_23_hours() -> None:
     assert types.cached(PLAIN).types is own
 
 
+def test_kubelets_that_are_told_something_else_have_a_list_of_their_own() -> None:
+    """The key has a hash of `spec.kubelet`, in which the order of the fields does not count (kaz pkg/providers/instancetype, List)."""
+    types = World(karpenter="1.12.0").instance_types
+    one, other = (
+        {"podPidsLimit": 100, "cpuManagerPolicy": "static"},
+        {"cpuManagerPolicy": "static", "podPidsLimit": 100},
+    )
+    shared = types.cached(nodeclass("a", imageFamily="Ubuntu2204", kubelet=one)).types
+    assert types.cached(nodeclass("b", imageFamily="Ubuntu2204", fipsMode="FIPS", kubelet=other)).types is shared
+    assert types.cached(FIPS).types is not shared
+
+
 def test_releases_that_tell_them_apart_share_nothing() -> None:
     types = World(karpenter="1.14.0").instance_types
     assert types.cached(PLAIN).types is not types.cached(FIPS).types
@@ -115,11 +127,25 @@ def test_what_is_known_of_the_market_before_the_quota_is_read_and_after(location
 
 def test_the_version_of_all_lists_changes_when_a_kept_one_is_dropped(locations: dict[str, Any]) -> None:
     market = Market("1.12.0", locations["southcentralus"])
+    market.clock.advance_to(12 * HOUR * SECOND)
     first, _ = market.types.version(), market.listed()
     assert market.types.version() == first
-    market.clock.advance_to((23 * HOUR - 1) * SECOND)
+    market.clock.advance_to((35 * HOUR - 1) * SECOND)
     assert market.types.version() == first
-    market.clock.advance_to(23 * HOUR * SECOND)
+    market.clock.advance_to(35 * HOUR * SECOND)
     second = market.types.version()
     assert second != first
     assert market.types.version() == second
+
+
+def test_a_list_follows_failures_as_they_come_and_end(locations: dict[str, Any]) -> None:
+    """The sequence number of the marks is part of the key (kaz pkg/cache/unavailableofferings.go, SeqNum)."""
+    market = Market(QUOTA_SINCE, locations["southcentralus"])
+    old = market.price()
+    assert old is not None
+    for zone in ("0", "southcentralus-1", "southcentralus-2", "southcentralus-3"):
+        assert market.price() == old
+        market.types.unavailable.mark_name("SkuNotAvailable", SIZE, zone, "on-demand", now=0.0, ttl=60.0)
+    assert market.price() is None
+    market.clock.advance_to(60 * SECOND)
+    assert market.price() == old
