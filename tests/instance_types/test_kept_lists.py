@@ -149,3 +149,13 @@ def test_a_list_follows_failures_as_they_come_and_end(locations: dict[str, Any])
     assert market.price() is None
     market.clock.advance_to(60 * SECOND)
     assert market.price() == old
+
+
+@pytest.mark.parametrize(("release", "same"), [("1.13.1", True), (QUOTA_SINCE, False)])
+def test_a_quota_makes_lists_anew_where_it_counts(locations: dict[str, Any], release: str, same: bool) -> None:
+    """It is checked since 1.14.0 (kaz pkg/providers/instancetype/instancetypes.go, createOfferings)."""
+    market = Market(release, locations["southcentralus"])
+    first, old = market.listed(), market.price()
+    market.usages = Usages({FAMILY: FamilyUsage(60, 60)})
+    market.clock.advance_to(600 * SECOND)
+    assert (market.listed() is first, market.price() == old) == (same, same)
