@@ -101,6 +101,11 @@ def test_a_list_follows_prices_records_and_quota_each_by_itself(locations: dict[
     assert market.price() is None
     last = market.listed()
     assert market.listed() is last
+    market.usages = Usages({FAMILY: FamilyUsage(40, 60)})
+    market.clock.advance_to(1199 * SECOND)
+    assert market.price() is None
+    market.clock.advance_to(1200 * SECOND)
+    assert market.price() == 7.0
 
 
 def test_one_size_is_told_without_the_others(locations: dict[str, Any]) -> None:
