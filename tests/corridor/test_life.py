@@ -285,19 +285,25 @@ def test_apply_again_changes_what_the_file_says_and_keeps_the_rest(walk):
     assert pool["status"]["conditions"]
 
 
-def test_a_nodeclaim_without_its_aksnodeclass_is_told_so_and_goes() -> None:
-    world = World()
+@pytest.mark.parametrize(
+    ("release", "getting"),
+    [("1.4.0", ""), ("1.6.5", "getting AKSNodeClass none: "), ("1.14.0", "getting AKSNodeClass none: ")],
+)
+def test_a_nodeclaim_without_its_aksnodeclass_is_told_so_and_goes(release: str, getting: str) -> None:
+    """Kaz pkg/cloudprovider/cloudprovider.go (Create), in 1.6.5 with pkg/utils/nodeclaim (GetAKSNodeClass)."""
+    world = World(karpenter=release)
     size = requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5")
     world.apply(nodeclass(), nodeclaim(size, nodeclass="none"))
     world.advance(60)
     told = [(event.reason, event.message) for event in world.events]
     assert told[0] == ("NodeClassResolutionError", "Failed resolving NodeClass")
     assert told[1][0] == "InsufficientCapacityError"
-    assert told[1][1].endswith('resolving node class, AKSNodeClass.karpenter.azure.com "none" not found')
+    assert told[1][1].endswith(f'resolving node class, {getting}AKSNodeClass.karpenter.azure.com "none" not found')
     assert world.list("NodeClaim") == []
 
 
-def test_an_aksnodeclass_that_goes_is_as_one_that_is_not_there_without_that_event() -> None:
+def test_an_aksnodeclass_that_goes_is_as_one_that_is_not_there() -> None:
+    """Kaz pkg/utils/errors.go, NewTerminatingResourceError: the reason of that error is NotFound."""
     world = World()
     claim = nodeclaim(requirement("node.kubernetes.io/instance-type", "Standard_D2s_v5"), nodeclass="other")
     held = nodeclass("other")
@@ -307,6 +313,9 @@ def test_an_aksnodeclass_that_goes_is_as_one_that_is_not_there_without_that_even
     world.delete("AKSNodeClass", "other")
     world.apply(claim)
     world.advance(60)
-    reasons = [event.reason for event in world.events]
-    assert "InsufficientCapacityError" in reasons
-    assert "NodeClassResolutionError" not in reasons
+    told = [(event.reason, event.message) for event in world.events if event.object.kind == "NodeClaim"]
+    assert told[0] == ("NodeClassResolutionError", "Failed resolving NodeClass")
+    assert told[1][0] == "InsufficientCapacityError"
+    assert told[1][1].endswith(
+        'class, aksnodeclasses.karpenter.azure.com "other" is terminating, treating as not found'
+    )

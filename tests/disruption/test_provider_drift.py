@@ -65,12 +65,12 @@ class Cluster:
     subnets: Mapping[str, str] = field(default_factory=dict)
     actions: Mapping[str, str] = field(default_factory=lambda: {"machine": ""})
     events: list[tuple[str, str]] = field(default_factory=list)
+    ref: Json | None = field(default_factory=lambda: {"group": GROUP, "kind": "AKSNodeClass", "name": "default"})
 
     def get(self, kind: str, name: str) -> Json | None:
         if kind == "AKSNodeClass":
-            return self.nodeclass
-        ref = {"group": GROUP, "kind": "AKSNodeClass", "name": "default"}
-        pool = {"metadata": {"name": "pool"}, "spec": {"template": {"spec": {"nodeClassRef": ref}}}}
+            return self.nodeclass if name == "default" else None
+        pool = {"metadata": {"name": "pool"}, "spec": {"template": {"spec": {"nodeClassRef": self.ref}}}}
         return pool if name == "pool" else None
 
     def indexed(self, index: str, value: str) -> Sequence[Json]:
@@ -151,6 +151,16 @@ def test_what_is_not_ready_or_about_an_older_generation_is_not_compared(cluster:
     assert cluster.reason() == ""
 
 
+def test_a_condition_that_names_no_generation_is_about_none(cluster: Cluster) -> None:
+    """Go reads 0 (kaz pkg/apis/v1beta1/aksnodeclass_status.go), and generations begin at 1."""
+    assert cluster.nodeclass is not None
+    cluster.nodeclass["metadata"]["generation"] = 1
+    cluster.status().update(kubernetesVersion="1.35.0", images=[])
+    for each in cluster.status()["conditions"]:
+        del each["observedGeneration"]
+    assert cluster.reason() == ""
+
+
 def test_the_node_must_be_there_once_and_stay(cluster: Cluster) -> None:
     cluster.nodes[0]["status"]["nodeInfo"]["kubeletVersion"] = "v1.33.0"
     gone = {**cluster.nodes[0], "metadata": {"name": "node", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
@@ -197,9 +207,12 @@ def test_without_nodepool_or_nodeclass_there_is_no_drift(cluster: Cluster) -> No
     cluster.claim["metadata"]["annotations"][HASH] = "2"
     assert replace(cluster, nodeclass=None).reason() == ""
     assert cluster.events == [("NodeClassResolutionError", "Failed resolving NodeClass")]
+    assert replace(cluster, ref={"name": "another"}).reason() == ""
+    assert len(cluster.events) == 2
+    assert replace(cluster, ref=None).reason() == ""
     cluster.claim["metadata"]["labels"] = {"karpenter.sh/nodepool": "gone"}
     assert cluster.reason() == ""
-    assert len(cluster.events) == 1
+    assert len(cluster.events) == 2
 
 
 def test_until_1_7_the_image_is_read_from_azure(cluster: Cluster) -> None:

@@ -173,6 +173,27 @@ def test_a_vm_that_goes_is_not_deleted_again_and_the_interface_of_one_that_is_go
     assert cloud.asked[1:] == [("GET", nic), ("DELETE", nic)]
 
 
+@pytest.mark.parametrize(
+    ("vm", "nic", "calls"),
+    [
+        (200, 200, ["GET", "DELETE", "GET", "DELETE"]),
+        (404, 200, ["GET", "GET", "DELETE"]),
+        (200, 404, ["GET", "DELETE", "GET"]),
+        (404, 404, ["GET", "GET"]),
+    ],
+)
+def test_what_a_failed_launch_left_behind_is_deleted(vm: int, nic: int, calls: list[str]) -> None:
+    """Kaz pkg/providers/instance/vminstance.go, cleanupAzureResources: the VM if it exists, then the interface if it still does."""
+    answers: list[Said] = [(vm, {}, {}), (nic, {}, {})]
+    for place, status in ((1, vm), (len(answers) + (vm == 200), nic)):
+        if status == 200:
+            answers.insert(place, (202, {}, None))
+    made, cloud = arm(*answers)
+    for step in VirtualMachines(made).clean_up("aks-x"):
+        step()
+    assert [method for method, _ in cloud.asked] == calls
+
+
 def test_the_vms_of_all_pages_are_listed() -> None:
     """Those of NodePools (kaz pkg/providers/instance/azureresourcegraphlist.go; Resource Graph goes on where it is given its token)."""
     rows = [{**VM, "name": name, "tags": {"karpenter.sh_nodepool": "blue"}} for name in ("a", "b", "c")]
@@ -225,6 +246,28 @@ def test_the_subnet_of_an_interface(answer: Said, subnet: str | None) -> None:
     assert ArmInstances(arm(answer)[0]).subnet(claim()) == subnet
 
 
+@pytest.mark.parametrize(
+    ("of_aks", "properties", "image"),
+    [
+        (True, {"nodeImageVersion": "AKSUbuntu-2404-1"}, "AKSUbuntu-2404-1"),
+        (True, {"nodeImageVersion": ""}, None),
+        (True, {}, None),
+        (False, {"storageProfile": {"imageReference": {"communityGalleryImageId": "/c", "id": "/g"}}}, "/c"),
+        (False, {"storageProfile": {"imageReference": {"id": "/g"}}}, "/g"),
+        (False, {"storageProfile": {"imageReference": {}}}, None),
+        (False, {}, None),
+    ],
+)
+def test_the_image_that_a_machine_was_made_of(of_aks: bool, properties: dict[str, Any], image: str | None) -> None:
+    """Kaz pkg/cloudprovider/drift.go: AKS's name of it, or the id in either gallery."""
+    made, cloud = arm((200, {}, {"properties": properties}))
+    key = "karpenter.azure.com/aks-machine-resource-id"
+    annotations = {"annotations": {key: "/machines/m"}} if of_aks else {}
+    asked = {"metadata": {"name": "x", **annotations}, "status": {"providerID": "azure:///vms/aks-x"}}
+    assert ArmInstances(made).image(asked) == image
+    assert [path.rpartition("/")[2] for _, path in cloud.asked] == ["m" if of_aks else "aks-x"]
+
+
 def test_a_vm_that_is_gone_has_no_image() -> None:
     with pytest.raises(InstanceNotFound):
         ArmInstances(arm((404, {}, WRONG))[0]).image(claim())
@@ -255,6 +298,58 @@ def test_a_nodeclass_that_is_not_ready_says_why_nothing_is_launched(status: str,
     assert str(refused.value) == text
 
 
+@pytest.mark.parametrize(
+    ("changed", "status", "text"),
+    [
+        (
+            {"KubernetesVersionReady": {"status": "False", "message": "no"}},
+            {},
+            "condition KubernetesVersionReady, is in Ready=False, no",
+        ),
+        (
+            {"KubernetesVersionReady": {"status": "Unknown", "message": "soon"}},
+            {},
+            "condition KubernetesVersionReady, is in Ready=Unknown, soon",
+        ),
+        (
+            {"KubernetesVersionReady": None},
+            {},
+            "condition KubernetesVersionReady, is in Ready=Unknown, object is awaiting reconciliation",
+        ),
+        (
+            {"KubernetesVersionReady": {"observedGeneration": 7}},
+            {},
+            "condition KubernetesVersionReady ObservedGeneration 7 does not match the NodeClass Generation 1",
+        ),
+        ({}, {"kubernetesVersion": ""}, "KubernetesVersion is uninitialized"),
+        ({"ImagesReady": {"status": "False", "message": "none"}}, {}, "condition ImagesReady, is in Ready=False, none"),
+        (
+            {"ImagesReady": {"observedGeneration": 0}},
+            {},
+            "condition ImagesReady ObservedGeneration 0 does not match the NodeClass Generation 1",
+        ),
+    ],
+)
+def test_what_a_launch_takes_from_the_nodeclass_must_be_current(
+    changed: dict[str, Any], status: dict[str, Any], text: str
+) -> None:
+    """Kaz pkg/apis/v1beta1/aksnodeclass_status.go, the same in all releases; operatorpkg takes conditions that lack for Unknown."""
+    world = World(karpenter="1.14.0")
+    world.apply(nodeclass())
+    world.settle()
+    (there,) = world.list("AKSNodeClass")
+    conditions = [
+        {**each, **(changed.get(each["type"]) or {})}
+        for each in there["status"]["conditions"]
+        if changed.get(each["type"], {}) is not None
+    ]
+    patch = {"status": {**status, "conditions": conditions}}
+    world.cluster.writer(ADMIN).patch("AKSNodeClass", "default", patch, subresource="status")
+    with pytest.raises(LaunchError) as refused:
+        launched(world, claim())
+    assert (str(refused.value), refused.value.condition_reason) == (f"NodeClass {text}", "LaunchFailed")
+
+
 def test_a_nodeclass_that_is_missing_or_goes_is_not_found() -> None:
     world = World(karpenter="1.14.0")
     for there in (False, True):
@@ -266,5 +361,6 @@ def test_a_nodeclass_that_is_missing_or_goes_is_not_found() -> None:
             world.cluster.writer(ADMIN).delete("AKSNodeClass", "default")
         with pytest.raises(LaunchError) as refused:
             launched(world, claim())
-        text = 'resolving node class, AKSNodeClass.karpenter.azure.com "default" not found'
-        assert str(refused.value) == f"insufficient capacity, {text}"
+        missing = 'getting AKSNodeClass default: AKSNodeClass.karpenter.azure.com "default" not found'
+        going = 'aksnodeclasses.karpenter.azure.com "default" is terminating, treating as not found'
+        assert str(refused.value) == f"insufficient capacity, resolving node class, {going if there else missing}"

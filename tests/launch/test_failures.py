@@ -9,7 +9,12 @@ import pytest
 from harness.engine.clock import Clock
 from harness.karpenter.instancetypes import UnavailableOfferings
 from harness.karpenter.launch import AzureFailure, FailureKind, LaunchError, classify
-from harness.karpenter.launch.failures.handlers import machine_begin_error, machine_provisioning_error, vm_error
+from harness.karpenter.launch.failures.handlers import (
+    codes_of,
+    machine_begin_error,
+    machine_provisioning_error,
+    vm_error,
+)
 from harness.karpenter.provider.arm import Answer
 from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.releases import provider
@@ -245,7 +250,7 @@ def test_sizes_that_aks_refuses(launch: Launcher, failure: AzureFailure) -> None
     assert verdict.ttl == 23 * 3600
     everywhere = tuple((zone, kind) for zone in (*ZONES, "0") for kind in BOTH)
     assert verdict.offerings(made.choice, LATEST) == everywhere  # in this order they are marked and told
-    error = machine_begin_error("default-abcde", failure, verdict)
+    error = machine_begin_error("default-abcde", failure, verdict, LATEST)
     assert error.condition_reason == "SKUNotAvailable"
     assert str(error).startswith(
         "creating nodeclaim, creating AKS machine failed, "
@@ -275,8 +280,10 @@ class Told(list[dict[str, Any]]):
         self.append({"message": message, **{name.replace("_", "-"): value for name, value in values.items()}})
 
 
-def marked(launch: Launcher, code: str, message: str, known: bool = True) -> tuple[list[dict[str, Any]], str]:
-    """What is logged when the PUT of a VM is refused, and the error."""
+def marked(
+    launch: Launcher, code: str, message: str, known: bool = True, phase: Phase = Phase.VM
+) -> tuple[list[dict[str, Any]], str]:
+    """What is logged when the PUT of a VM is refused, or something else, and the error."""
     made = launch(nodeclaim(size=["Standard_D2s_v3"], capacity_type=["spot"]), prefer_zone="southcentralus-2")
 
     class Types:
@@ -289,7 +296,7 @@ def marked(launch: Launcher, code: str, message: str, known: bool = True) -> tup
     types: Any = Types()
     told: Any = Told()
     answer = Answer(409, {}, {"error": {"code": code, "message": message}})
-    error = Failures(types, told, Clock()).error(answer, Phase.VM, made.choice, "aks-x", "https://x")
+    error = Failures(types, told, Clock()).error(answer, phase, made.choice, "aks-x", "https://x")
     return told, str(error)
 
 
@@ -323,3 +330,59 @@ def test_nothing_is_marked_for_another_refusal_or_of_a_size_that_is_not_sold(
     launch: Launcher, code: str, known: bool
 ) -> None:
     assert marked(launch, code, "", known)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "codes"),
+    [
+        ("AllocationFailure", {"AllocationFailed"}),
+        ("SKUNotAvailable", {"SkuNotAvailable", "VMSizeNotSupported", "BadRequest"}),
+        ("SubscriptionQuotaReached", {"OperationNotAllowed"}),
+        ("Unheard", set()),
+    ],
+)
+def test_what_azure_says_that_leads_to_marks_of_a_reason(reason: str, codes: set[str]) -> None:
+    assert codes_of(reason) == codes
+
+
+@pytest.mark.parametrize(
+    ("phase", "code", "start"),
+    [
+        (
+            Phase.VM_OPERATION,
+            "AllocationFailed",
+            "creating nodeclaim, unable to allocate resources with selected VM size",
+        ),
+        (Phase.VM_OPERATION, "Strange", "GET https://x\n"),
+        (Phase.NIC, "AllocationFailed", "creating nodeclaim, creating instance failed, PUT https://x\n"),
+        (Phase.BOOTSTRAPPING, "AllocationFailed", "creating nodeclaim, creating instance failed, "),
+        (
+            Phase.VM,
+            "Strange",
+            "creating nodeclaim, creating instance failed, virtualMachine.BeginCreateOrUpdate for VM",
+        ),
+        (Phase.MACHINE, "AllocationFailed", "creating nodeclaim, creating AKS machine failed, failed to begin create"),
+    ],
+)
+def test_what_is_refused_when(launch: Launcher, phase: Phase, code: str, start: str) -> None:
+    """What is said of an interface, of the bootstrapping service, or by AKS of a machine is no matter of capacity."""
+    told, error = marked(launch, code, "", phase=phase)
+    assert error.startswith(start)
+    assert bool(told) is (phase is Phase.VM_OPERATION and code == "AllocationFailed")
+
+
+@pytest.mark.parametrize(
+    ("release", "between"),
+    [
+        ("1.7.2", ": "),
+        ("1.10.2", ": "),
+        ("1.12.2", ", unhandled error: Strange: "),
+        ("1.14.0", ", unhandled error: Strange: "),
+    ],
+)
+def test_what_aks_refuses_for_another_reason(release: str, between: str) -> None:
+    """Kaz pkg/providers/instance/aksmachineinstance.go, beginCreateMachine; its refusals are sorted since 1.12."""
+    failure = AzureFailure("Strange", "no", "PUT https://x\nERROR CODE: Strange\n")
+    error = machine_begin_error("m", failure, None, provider(release))
+    start = 'creating nodeclaim, creating AKS machine failed, failed to begin create AKS machine "m"'
+    assert str(error) == f"{start}{between}{failure.text}"

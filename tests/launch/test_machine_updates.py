@@ -101,14 +101,15 @@ def test_a_machine_is_put_only_if_nobody_else_has_changed_it(known: dict[str, st
     assert cloud.headers[1:] == told
 
 
-def reconciled(later: Any, writer: Any, *answers: Said) -> Result:
+def reconciled(later: Any, writer: Any, *answers: Said, known: str | None = None, log: Any = None) -> Result:
     """A look at a NodeClaim that finds its VM as it should be, unless Azure says otherwise; its AKSNodeClass is another after that."""
     there = iter((nodeclass(tags={"team": "a"}), later))
     claim = launched(of_aks=False)
     claim["metadata"]["labels"]["karpenter.azure.com/aksnodeclass"] = "default"
     claim["spec"]["nodeClassRef"] = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
     claim["status"]["conditions"] = [{"type": "Registered", "status": "True"}]
-    log: Any = Log()
+    claim["metadata"]["annotations"] = {} if known is None else {HASH: known}
+    log = Log() if log is None else log
     view: Any = SimpleNamespace(get=lambda kind, name: claim if kind == "NodeClaim" else next(there))
     vm: Said = (200, {}, {"tags": TAGS, "identity": IDENTITIES})
     updates = MachineUpdates(arm(*(answers or (vm,)))[0], log, provider("1.14.0"))
@@ -147,3 +148,13 @@ def test_a_look_that_waits_for_azure_is_not_over() -> None:
         None, SimpleNamespace(), vm, (200, {}, {}), (200, {}, {}), going, (200, {}, {"status": "Running"})
     )
     assert result == Result(3.0, busy=3.0, under_way=True)
+
+
+@pytest.mark.parametrize(("known", "told"), [(None, ""), ("17", "17")])
+def test_hashes_that_differ_are_told(known: str | None, told: str) -> None:
+    """Kaz pkg/controllers/nodeclaim/inplaceupdate/controller.go."""
+    log: Any = Log()
+    reconciled(None, SimpleNamespace(patch=lambda *_: None), known=known, log=log)
+    (values,) = (values for message, values in log if message == "comparing in-place update hashes")
+    assert values["goalHash"].isdigit()
+    assert (values["NodeClaim"], values["actualHash"]) == ("x", told)

@@ -54,3 +54,25 @@ def test_what_makes_no_difference(one: dict[str, Any], other: dict[str, Any]) ->
 )
 def test_what_makes_a_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert hashed(**one) != hashed(**other)
+
+
+@pytest.mark.parametrize(
+    ("part", "field", "later", "other"),
+    [
+        ("kubelet", "Kubelet.FailSwapOn", {"failSwapOn": False}, {"podPidsLimit": 5}),
+        ("security", "Security.TrustedLaunch", {"trustedLaunch": {"vtpm": True}}, {"encryptionAtHost": True}),
+    ],
+)
+def test_a_field_of_a_struct_counts_from_the_release_on_that_has_it(
+    part: str, field: str, later: dict[str, Any], other: dict[str, Any]
+) -> None:
+    """Before, the struct of Go has no such field, and the API server drops it."""
+
+    def of(fields: frozenset[str], **value: Any) -> str:
+        return nodeclass_hash({"spec": {part: value}}, fields)
+
+    before, since = FIELDS - {field}, FIELDS | {field}
+    assert of(before, **other, **later) == of(before, **other) == of(since, **other)
+    assert of(since, **other, **later) != of(since, **other)
+    assert of(before, **later) != of(before, **other)
+    assert nodeclass_hash({"spec": {}}, before) != of(before, **later)

@@ -77,6 +77,32 @@ def refused(
     return cluster, results[-1], cleaned
 
 
+@pytest.mark.parametrize(
+    ("ended", "left"),
+    [
+        ((200, {}, {"status": "Succeeded"}), []),
+        ((200, {}, {"status": "Failed"}), ["x"]),
+        ((200, {}, {"status": "Canceled"}), ["x"]),
+        ((404, {}, None), ["x"]),
+    ],
+)
+def test_a_machine_whose_operation_fails_is_cleaned_up_at_once(ended: Said, left: list[str]) -> None:
+    """Without a further poll (kaz pkg/cloudprovider/cloudprovider.go, handleInstancePromise)."""
+    cluster: Any = Cluster(claim("True"))
+    made, _ = arm((200, {}, {"status": "InProgress"}), ended, (200, {}, None))
+    promises, cleaned = Promises(cluster, cluster, cluster, cluster, made), []
+
+    def clean() -> Answer:
+        cleaned.append("x")
+        return made.call("DELETE", "/x")
+
+    operation = "https://management.azure.com/operations/1"
+    promises.add(Promise(CLAIM, operation, lambda answer: LaunchError("why"), lambda: [clean]))
+    assert (promises.reconcile("x").after, cleaned) == (3.0, [])
+    assert (promises.reconcile("x"), cleaned) == (DONE, left)
+    assert cluster.written == [("NodeClaim", "x", "u")] * len(left)
+
+
 TOLD = ["AsyncProvisioningError: Failed to register: refused: 403"]
 
 

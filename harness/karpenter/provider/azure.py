@@ -38,12 +38,13 @@ from harness.karpenter.provider.failures import Failures, Phase
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.load_balancers import backend_pool_ids
 from harness.karpenter.provider.machines import AksMachines
+from harness.karpenter.provider.nodeclasses import why_not_found
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
-from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases import InPlaceTags, ProviderRelease
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, condition, is_terminating, metadata_of, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, condition, metadata_of, name_of, spec_of, status_of
 from harness.kube.api.resources import render
 
 _MANAGEMENT = "https://management.azure.com"
@@ -181,11 +182,11 @@ class AzureProvider:
     def _nodeclass(self, claim: Object) -> Object:
         name = nodeclass_of(claim)
         found = self._view.get("AKSNodeClass", name)
-        if found is None or is_terminating(found):
-            if found is None:
-                self._sink.event(claim, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
-            text = f'AKSNodeClass.karpenter.azure.com "{name}" not found'
-            raise LaunchError.capacity(f"resolving node class, {text}")
+        getting = self._instance_types.release.in_place_hash_tags is not InPlaceTags.NONE
+        problem = why_not_found(name, found, getting=getting)
+        if found is None or problem is not None:
+            self._sink.event(claim, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
+            raise LaunchError.capacity(f"resolving node class, {problem}")
         return found
 
     def _shuffle(self, offerings: MutableSequence[Offering]) -> None:
@@ -232,19 +233,18 @@ def _check_readiness(nodeclass: Object) -> None:
     if state != "True":
         text = f"resolving NodeClass readiness, NodeClass is in Ready=Unknown, {message}"
         raise LaunchError.create(text, "NodeClassReadinessUnknown", "NodeClass is in Ready=Unknown")
-    generation: Any = metadata_of(nodeclass).get("generation")
-    status = status_of(nodeclass)
-    for kind, field, what in (
-        ("KubernetesVersionReady", "kubernetesVersion", "kubernetes version"),
-        ("ImagesReady", "images", "images"),
-    ):
-        found = condition(nodeclass, kind)
-        if found is None or found["status"] != "True":
-            raise LaunchError(f"NodeClass condition {kind}, is in Ready={found['status'] if found else 'Unknown'}")
-        if found.get("observedGeneration") != generation:
-            raise LaunchError(
-                f"NodeClass condition {kind} ObservedGeneration {found.get('observedGeneration')} "
-                f"does not match the NodeClass Generation {generation}"
-            )
-        if not status.get(field):
-            raise LaunchError(f"NodeClass {what} is missing")
+    _check_condition(nodeclass, "KubernetesVersionReady")
+    if not status_of(nodeclass).get("kubernetesVersion"):
+        raise LaunchError("NodeClass KubernetesVersion is uninitialized")
+    _check_condition(nodeclass, "ImagesReady")
+
+
+def _check_condition(nodeclass: Object, kind: str) -> None:
+    """Raises LaunchError unless a condition is True for the present generation (kaz pkg/apis/v1beta1/aksnodeclass_status.go)."""
+    found = condition(nodeclass, kind) or {"status": "Unknown", "message": "object is awaiting reconciliation"}
+    if found["status"] != "True":
+        raise LaunchError(f"NodeClass condition {kind}, is in Ready={found['status']}, {found.get('message') or ''}")
+    observed, generation = found.get("observedGeneration") or 0, metadata_of(nodeclass).get("generation")
+    if observed != generation:
+        text = f"ObservedGeneration {observed} does not match the NodeClass Generation {generation}"
+        raise LaunchError(f"NodeClass condition {kind} {text}")

@@ -78,7 +78,7 @@ class Failures:
         if phase is Phase.VM_OPERATION:
             return verdict.error() if verdict is not None else LaunchError(failure.searched)
         if phase is Phase.MACHINE:
-            return machine_begin_error(name, failure, verdict)
+            return machine_begin_error(name, failure, verdict, release)
         error = machine_provisioning_error(name, failure, verdict, phase=self._during(phase))
         return error if phase is Phase.MACHINE_OPERATION else error.as_create_error(CREATING_MACHINE)
 
@@ -114,14 +114,14 @@ class Failures:
 def failure_of(answer: Answer, method: str, url: str) -> AzureFailure:
     """The error of an answer, with the text that Azure's SDK for Go prints for it (azcore internal/exported, NewResponseError)."""
     error: Mapping[str, Any] = answer.body.get("error") or {}
-    code = str(error.get("code") or "UNAVAILABLE")
+    code = str(error.get("code") or "")
     body = json.dumps(answer.body, indent=2) if answer.body else "Response contained no body"
     text = "\n".join(
         (
             f"{method} {url}",
             _RULE,
             f"RESPONSE {answer.status}: {answer.status} {_REASONS.get(answer.status, '')}",
-            f"ERROR CODE: {code}" if code != "UNAVAILABLE" else "ERROR CODE UNAVAILABLE",
+            f"ERROR CODE: {code}" if code else "ERROR CODE UNAVAILABLE",
             _RULE,
             body,
             _RULE,

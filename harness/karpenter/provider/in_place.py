@@ -14,6 +14,7 @@ from harness.karpenter.launch.nodeclaim import IN_PLACE_UPDATE_HASH
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.lifecycle.names import is_managed, nodeclass_of
 from harness.karpenter.provider.machine_updates import CONTROLLER, MachineUpdates
+from harness.karpenter.provider.nodeclasses import why_not_found
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -24,7 +25,6 @@ from harness.kube.api.objects import (
     status_of,
 )
 from harness.kube.api.status import ignoring
-from harness.kube.go.text import quote
 from lazyrecords import dataclass
 
 __all__ = ["InPlaceUpdates"]
@@ -129,11 +129,8 @@ class InPlaceUpdates:
             return {}
         name = nodeclass_of(claim)
         found = self._view.get("AKSNodeClass", name)
-        if found is None:
-            problem = f"getting AKSNodeClass {name}: AKSNodeClass.karpenter.azure.com {quote(name)} not found"
-        elif is_terminating(found):
-            problem = f"aksnodeclasses.karpenter.azure.com {quote(name)} is terminating, treating as not found"
-        else:
+        problem = why_not_found(name, found)
+        if found is not None and problem is None:
             return found
         raise self._failure(name_of(claim), f"resolving AKSNodeClass, {problem}", wait=Wait.ALARM)
 

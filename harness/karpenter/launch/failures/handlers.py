@@ -315,13 +315,17 @@ def vm_error(name: str, failure: AzureFailure, verdict: Verdict | None) -> Launc
     return unknown.as_create_error("creating instance failed")
 
 
-def machine_begin_error(name: str, failure: AzureFailure, verdict: Verdict | None) -> LaunchError:
-    """The error of CloudProvider.Create when AKS refused the machine ``name``."""
+def machine_begin_error(
+    name: str, failure: AzureFailure, verdict: Verdict | None, release: ProviderRelease
+) -> LaunchError:
+    """The error of CloudProvider.Create when AKS refused the machine ``name``; older releases handle none of its refusals."""
     start = f'failed to begin create AKS machine "{name}"'
     if verdict is not None:
         error = verdict.error().behind(f"{start}, handled error: ")
-    else:
+    elif release.unsupported_sizes_known:
         error = LaunchError(f"{start}, unhandled error: {failure.code}: {failure.searched}")
+    else:
+        error = LaunchError(f"{start}: {failure.searched}")
     return error.as_create_error(CREATING_MACHINE)
 
 

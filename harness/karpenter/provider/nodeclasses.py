@@ -1,0 +1,21 @@
+"""Which AKSNodeClass counts for a NodeClaim (kaz pkg/utils/nodeclaim/nodeclaim.go, GetAKSNodeClass; pkg/utils/errors.go)."""
+
+from __future__ import annotations
+
+from harness.kube.api.objects import Object, is_terminating
+from harness.kube.go.text import quote
+
+__all__ = ["why_not_found"]
+
+
+def why_not_found(name: str, found: Object | None, *, getting: bool = True) -> str | None:
+    """Why an AKSNodeClass does not count: it is not there, or is being deleted; None for one that counts.
+
+    `getting`: the text says what was tried, as it does since 1.6.2.
+    """
+    if found is None:
+        missing = f"AKSNodeClass.karpenter.azure.com {quote(name)} not found"
+        return f"getting AKSNodeClass {name}: {missing}" if getting else missing
+    if is_terminating(found):
+        return f"aksnodeclasses.karpenter.azure.com {quote(name)} is terminating, treating as not found"
+    return None
