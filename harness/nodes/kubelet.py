@@ -285,7 +285,7 @@ class Kubelets:
 
     def _stop(self, running: Running, pod: Object, now: int) -> Result:
         meta = pod["metadata"]
-        if meta.get("deletionGracePeriodSeconds", 0) > 0:
+        if meta["deletionGracePeriodSeconds"] > 0:
             grace = min(self.timing.pod_stop, float(meta["deletionGracePeriodSeconds"]))
             slot = (namespace_of(pod), name_of(pod), meta["uid"])
             due = now + nanoseconds(grace)

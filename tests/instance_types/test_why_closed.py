@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.karpenter.instancetypes import FamilyUsage, UnavailableOfferings, Usages
+from harness.karpenter.instancetypes.market import NO_PRICES
 from harness.karpenter.instancetypes.offerings import Closed
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner
@@ -69,3 +71,15 @@ def test_a_quota_says_how_much_is_left(runner: Runner) -> None:
     world.settle(allow_rejections=True)
     found = world.instance_types.market_snapshot().closed("Standard_D2as_v6", "southcentralus-1", "on-demand")
     assert found == Closed("quota", "standardDav6Family", 0, 0)
+
+
+def test_what_is_left_of_a_quota_is_not_what_is_used_of_it() -> None:
+    world = World()
+    world.apply(NODECLASS)
+    types = world.instance_types
+    sku = types.region.skus["Standard_D4s_v3"]
+    usages = Usages({sku.family: FamilyUsage(7, 10)})
+    closed = types.region.factory.closed(
+        sku, NO_PRICES, UnavailableOfferings(), usages, zone="0", capacity_type="on-demand"
+    )
+    assert closed == Closed("quota", sku.family, 3, 10)

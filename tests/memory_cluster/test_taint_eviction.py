@@ -134,5 +134,6 @@ def test_the_taint_of_a_node_that_is_not_ready_says_since_when(cluster):
 
 
 def test_a_pod_that_is_put_on_a_node_with_a_taint_is_driven_out(cluster):
-    apply(cluster, node(taints=[MAINTENANCE]), pod("p", nodeName="n"), pod("q", nodeName="n", tolerations=[FOR]))
+    apply(cluster, node(taints=[MAINTENANCE]))
+    apply(cluster, pod("p", nodeName="n"), pod("q", nodeName="n", tolerations=[FOR]))
     assert (stays(cluster, "p"), stays(cluster, "q")) == (False, True)

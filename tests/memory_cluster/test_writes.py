@@ -14,7 +14,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
-from harness.testing import deployment, pod
+from harness.testing import deployment, nodepool, pod
 from harness.world.recorder import Recorder
 
 Object = dict[str, Any]
@@ -330,3 +330,26 @@ def test_each_write_counts_once(cluster):
     last = cluster.admin.create(config())
     versions = [int(each["metadata"]["resourceVersion"]) for each in (gone, last)]
     assert versions == [before + 3, before + 4]
+
+
+def test_a_custom_resource_is_replaced_by_one_who_knows_its_version(cluster):
+    """Source: apiextensions-apiserver pkg/registry/customresource/strategy.go (AllowUnconditionalUpdate)."""
+    stored = cluster.admin.create(nodepool())
+    changed = {**stored, "spec": {**stored["spec"], "weight": 5}}
+    unknown = {**changed, "metadata": {"name": "default"}}
+    assert refusal(lambda: cluster.admin.update(unknown))[:2] == (422, "Invalid")
+    assert cluster.admin.update(changed)["spec"]["weight"] == 5
+    core = cluster.admin.create(config())
+    assert cluster.admin.update({**core, "metadata": {"name": "c"}, "data": {}})["data"] == {}
+
+
+def test_a_kind_that_these_crds_lack_is_not_found():
+    overlay = {"apiVersion": "karpenter.sh/v1alpha1", "kind": "NodeOverlay", "metadata": {"name": "o"}, "spec": {}}
+    old = MemoryCluster(
+        Engine(Clock()), Rng(0), Ids(Rng(0)), Recorder(Clock()), crds=crd_set("1.6.5"), kubernetes="1.35.0"
+    )
+    assert refusal(lambda: old.writer(ADMIN).create(overlay)) == (
+        404,
+        "NotFound",
+        'no matches for kind "NodeOverlay" in version "karpenter.sh/v1alpha1", which the CRDs of 1.6.5 lack',
+    )
