@@ -17,11 +17,11 @@ from harness.kube.admission.node_restriction import (
     is_kubelet_label,
     is_kubernetes_label,
     kubelet_flag_error,
-    label_namespace,
     modified_labels,
     node_write_error,
 )
 from harness.kube.api.kinds import KINDS
+from harness.kube.api.names import label_namespace
 from harness.kube.api.versions import Version
 from harness.testing import node, pod, requirement
 

@@ -23,6 +23,7 @@ from harness.kube.api.labels import (
     WINDOWS_BUILD,
     ZONE,
 )
+from harness.kube.api.names import label_namespace
 from harness.kube.go.text import bracketed
 from lazyrecords import dataclass
 
@@ -34,12 +35,6 @@ CORE_NORMALIZED_KEYS: Mapping[str, str] = {
     BETA_OS: OS,
     BETA_INSTANCE_TYPE: INSTANCE_TYPE,
 }
-
-
-def label_domain(key: str) -> str:
-    """The part of a label key before the first ``/``; empty for keys without one."""
-    domain, slash, _ = key.partition("/")
-    return domain if slash else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +75,7 @@ class Vocabulary:
         """Whether ``key`` is known to Karpenter, restricted or in a restricted domain (core <= 1.8 IsRestrictedNodeLabel)."""
         if key in self.well_known:
             return True
-        domain = label_domain(key)
+        domain = label_namespace(key)
         if any(domain.endswith(exception) for exception in self.domain_exceptions):
             return False
         for restricted in self.restricted_domains:

@@ -21,6 +21,7 @@ from harness.kube.api.labels import (
     REGION,
     ZONE,
 )
+from harness.kube.api.names import label_namespace
 from harness.kube.api.objects import Object, labels_of
 
 KUBELET_LABELS = frozenset(
@@ -42,12 +43,6 @@ KUBELET_LABELS = frozenset(
 
 KUBELET_LABEL_NAMESPACES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 """The domains, subdomains included, in which a kubelet may set any key."""
-
-
-def label_namespace(key: str) -> str:
-    """The part of a label key before the slash, "" when there is none."""
-    namespace, slash, _ = key.partition("/")
-    return namespace if slash else ""
 
 
 def is_kubernetes_label(key: str) -> bool:

@@ -64,6 +64,12 @@ OLDEST_WORDING = NameWording("a qualified name", "characters", names_owner_field
 """Up to Kubernetes 1.33."""
 
 
+def label_namespace(key: str) -> str:
+    """The part of a label key before the slash, "" when there is none."""
+    namespace, slash, _ = key.partition("/")
+    return namespace if slash else ""
+
+
 def _bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
