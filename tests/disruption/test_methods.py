@@ -183,6 +183,30 @@ def test_several_nodes_go_at_once() -> None:
     assert made.tally.moves == {("approved", "pool", "WhenEmptyOrUnderutilized"): 1}
 
 
+@pytest.mark.parametrize(
+    ("count", "gone"), [(2, "a"), (3, "a"), (4, "ab"), (5, "ab"), (6, "abc"), (7, "abc"), (9, "abcd")]
+)
+def test_as_many_nodes_go_as_the_others_have_room_for(count: int, gone: str) -> None:
+    """Core firstNConsolidationOption: a binary search. Each node that stays has room for the pod of one that goes."""
+    names = "abcdefghi"[:count]
+    pool = nodepool()
+    only = {"key": fleet.SIZE, "operator": "In", "values": ["four"]}
+    pool["spec"]["template"]["spec"]["requirements"].append(only)
+    made = situation([machine(name) for name in names], [pod(name, name, "1500m") for name in names], [pool])
+    commands = [str(each) for each in found(made, "MultiNodeConsolidation")]
+    assert commands == ([f"delete: [{', '.join(gone)}]"] if len(gone) > 1 else [])
+
+
+@pytest.mark.parametrize("method", ["Emptiness", "SingleNodeConsolidation", "MultiNodeConsolidation"])
+def test_static_nodepools_are_not_consolidated_and_nothing_is_said(method: str) -> None:
+    """Core pkg/controllers/disruption/{emptiness,consolidation}.go; core 1.6 knows no static NodePools."""
+    machines, pods = [machine(name) for name in "abc"], [] if method == "Emptiness" else [pod("p", "a"), pod("q", "b")]
+    made = situation(machines, pods, [static(3, 9)])
+    assert not found(made, method)
+    assert made.events == ()
+    assert found(situation(machines, pods, [static(3, 9)], release=provider("1.6.5")), method)
+
+
 def test_budgets_of_one_nodepool_keep_no_nodes_of_another() -> None:
     """Core pkg/controllers/disruption/multinodeconsolidation.go: who is over budget is left out, and the search goes on behind it."""
     pools = [nodepool("one", budgets=[{"nodes": "1"}]), nodepool("many", budgets=[{"nodes": "3"}])]

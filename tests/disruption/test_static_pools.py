@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import Clock
-from harness.engine.engine import ReconcileError, Wait
+from harness.engine.engine import DONE, ReconcileError, Wait
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.disruption.methods.static_drift import counts_of
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused
@@ -180,3 +180,15 @@ def test_nodeclaims_count_as_running_as_going_or_as_about_to_be_replaced() -> No
     replacing = frozenset({"claim-a", "claim-b", "claim-e"})
     found = counts_of(made.view.simulations, "pool", replacing)
     assert (found.running, found.deleting, found.replacing, found.total) == (1, 1, 2, 4)
+
+
+@pytest.mark.parametrize(("there", "replicas", "held"), [(False, 1, False), (True, None, False), (True, 1, True)])
+def test_nothing_is_made_or_taken_of_a_nodepool_that_is_gone_or_not_static_or_while_nothing_may_move(
+    there: bool, replicas: int | None, held: bool
+) -> None:
+    cluster = Cluster(static(replicas))
+    makes, takes = provisioning(cluster, lambda planned: pytest.fail("made")), deprovisioning(cluster, [machine("a")])
+    for controller in (makes, takes):
+        controller.held = held
+        assert controller.reconcile("pool" if there else "gone") is DONE
+    assert cluster.asked == []

@@ -78,6 +78,15 @@ def test_nodes_whose_price_nobody_knows_take_as_long_as_others(release: str) -> 
     assert made.seconds == 40.0
 
 
+def test_nodes_of_a_nodepool_that_lets_none_go_take_no_time() -> None:
+    machines = [machine(f"n{number}", pool=pool) for number, pool in enumerate("aabb")]
+    pods = [pod(f"p{number}", f"n{number}", FULL) for number in range(4)]
+    pools = [nodepool("a", budgets=[{"nodes": "0"}]), nodepool("b")]
+    made = situation(machines, pods, pools, attempt_seconds=10.0)
+    found, waits = findings(made, "SingleNodeConsolidation")
+    assert (found.commands, found.consolidated, waits) == ([], False, [20.0])
+
+
 def test_several_at_once_after_a_minute_nothing_is_found() -> None:
     found, waits = findings(tight("aaaaaa", 20.0), "MultiNodeConsolidation")
     assert found.timeout == ("failed to find a multi-node consolidation after timeout", {"last_batch_size": 3})

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import SECOND
-from harness.engine.ports import ADMIN
+from harness.engine.ports import ADMIN, Change, ChangeType
 from harness.karpenter.disruption.churn import Churn, Departure
 from harness.karpenter.disruption.execution.actions import ClusterActions
-from harness.karpenter.disruption.loop import DisruptionController
+from harness.karpenter.disruption.loop import DisruptionController, _unsettles
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import tell_judged
 from harness.karpenter.disruption.situation import after_waiting
@@ -267,3 +267,39 @@ def test_costs_of_nodepools_are_weighed_by_consolidation_from_core_1_14_on(
     done = after_waiting(attempt(made, chosen), lambda seconds: None)
     assert len(done.candidates) == 1
     assert set(done.totals) == weighed
+
+
+NEW, OLD, GONE = ChangeType.ADDED, ChangeType.MODIFIED, ChangeType.DELETED
+READY = {"karpenter.sh/initialized": "true"}
+TERMINATING = {"deletionTimestamp": "2026-01-07T10:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("kinds", "type", "before", "after", "unsettles"),
+    [
+        ("Node NodeClaim NodePool", NEW, None, {}, True),
+        ("Pod PodDisruptionBudget StorageClass DaemonSet", NEW, None, {}, False),
+        ("Pod Node NodeClaim NodePool", GONE, {}, {}, True),
+        ("PodDisruptionBudget StorageClass DaemonSet", GONE, {}, {}, False),
+        ("Node NodeClaim", OLD, {}, {"metadata": {"labels": READY}}, True),
+        ("Node NodeClaim", OLD, {"metadata": {"labels": READY}}, {"metadata": {"labels": READY, "a": "b"}}, False),
+        ("Node NodeClaim", OLD, {}, {"metadata": {"labels": {"a": "b"}}}, False),
+        ("Node NodeClaim", OLD, {}, {"metadata": TERMINATING}, True),
+        ("Node NodeClaim", OLD, {"metadata": TERMINATING}, {"metadata": TERMINATING}, False),
+        ("NodePool", OLD, {"spec": {"weight": 1}}, {"spec": {"weight": 2}}, True),
+        ("NodePool", OLD, {"spec": {"weight": 1}}, {"spec": {"weight": 1}, "status": {}}, False),
+        ("Node NodeClaim PodDisruptionBudget", OLD, {"spec": {"a": 1}}, {"spec": {"a": 2}}, False),
+        ("Pod", NEW, None, {"spec": {"nodeName": "a"}}, False),
+        ("Pod", OLD, {}, {"spec": {"nodeName": "a"}}, False),
+        ("Pod", OLD, {"spec": {"nodeName": "a"}}, {"spec": {"nodeName": "a"}, "status": {}}, False),
+        ("Pod", OLD, {"spec": {"nodeName": "a"}}, {"spec": {"nodeName": "b"}}, True),
+    ],
+)
+def test_what_may_make_a_consolidation_possible(
+    kinds: str, type: ChangeType, before: Json | None, after: Json, unsettles: bool
+) -> None:
+    """Core pkg/controllers/state/cluster.go, wherever it says MarkUnconsolidated."""
+    for kind in kinds.split():
+        new, old = (None if each is None else {"kind": kind, "metadata": {}, **each} for each in (after, before))
+        assert new is not None
+        assert _unsettles(kind, Change(type, new, old, 1)) is unsettles, kind
