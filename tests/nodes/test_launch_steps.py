@@ -274,6 +274,7 @@ UNREGISTERED = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
 def test_the_node_is_registered_and_initialized_as_soon_as_the_controller_notices(initialization: float) -> None:
     """Nothing waits while there is no Node, or one that is not ready; what is noticed is done after the step's own time (Pace)."""
     way = Launching(MACHINE, pace=Pace(request=0.0, answer=0.0, registration=0.2, initialization=initialization))
+    health = way.lifecycle.health = MagicMock()
     assert way.look(0) == Result(900, Wait.ALARM, busy=1.0)
     assert way.look(10) == Result(890, Wait.ALARM)
     made = node("n", providerID="azure:///m", taints=[UNREGISTERED])
@@ -300,6 +301,10 @@ def test_the_node_is_registered_and_initialized_as_soon_as_the_controller_notice
     assert initialized["status"] == "True"
     written = len(way.still.written)
     assert (way.look(50), len(way.still.written)) == (DONE, written)
+    way.still.patch("NodeClaim", "c", {"metadata": {"generation": 2}})
+    assert way.look(60) == Result(None, Wait.ALARM, busy=1.0)  # each condition is of that generation now
+    assert {each["observedGeneration"] for each in way.claim["status"]["conditions"]} == {2}
+    assert health.succeeded.call_count == 1
 
 
 GPU = "nvidia.com/gpu"
