@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from itertools import pairwise
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -10,9 +11,10 @@ import pytest
 
 from harness.engine.clock import SECOND, Clock, render
 from harness.engine.engine import DONE, Result, Wait
-from harness.engine.names import ProviderId
+from harness.engine.names import NodeClaimName, ProviderId
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceNotFound
+from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclaims.consistency import Consistency, shape_issues
 from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration
 from harness.karpenter.lifecycle.nodeclaims.garbage import GarbageCollection
@@ -394,3 +396,49 @@ def test_a_nodeclaim_that_is_gone_does_not_expire() -> None:
     still = Still()
     assert Expiration(still, still, still.sink, Clock()).reconcile("n") == DONE
     assert still.written == []
+
+
+# what is kept in memory about machines
+
+
+@pytest.mark.parametrize(("longest_batch", "seconds"), [(10.0, 20), (3.0, 10), (5.0, 10), (60.0, 120)])
+def test_a_nomination_lasts_two_batch_windows_and_at_least_ten_seconds(longest_batch: float, seconds: int) -> None:
+    """Core pkg/controllers/state/cluster.go nominationWindow, statenode.go Nominated (until After now)."""
+    clock = Clock()
+    marks, machine_ = Marks(clock, longest_batch), ProviderId("azure:///n")
+    marks.nominate(machine_)
+    clock.advance_to(seconds * SECOND - 1)
+    assert list(marks.nominations()) == [seconds * SECOND]
+    clock.advance_to(seconds * SECOND)
+    assert list(marks.nominations()) == []
+
+
+def test_marks_for_deletion_are_counted_when_they_change() -> None:
+    marks = Marks(Clock(), 10.0)
+    a, b = NodeClaimName("a"), NodeClaimName("b")
+    seen = [marks.changes]
+    for change, claims in (
+        (marks.mark, [a]),
+        (marks.mark, [a]),
+        (marks.mark, [b]),
+        (marks.unmark, [a]),
+        (marks.unmark, [a]),
+    ):
+        change(claims)
+        seen.append(marks.changes)
+    assert marks.deleting == {"b"}
+    assert [new != old for old, new in pairwise(seen)] == [True, False, True, True, False]
+
+
+def test_consolidation_looks_again_after_five_minutes() -> None:
+    """Core pkg/controllers/state/cluster.go ConsolidationState."""
+    clock = Clock()
+    marks = Marks(clock, 10.0)
+    clock.advance_to(100 * SECOND)
+    marks.unsettle()
+    assert marks.looks_again_at == 400 * SECOND
+    clock.advance_to(400 * SECOND - 1)
+    assert marks.unsettled_since() == 100 * SECOND
+    clock.advance_to(400 * SECOND)
+    assert marks.unsettled_since() == 400 * SECOND
+    assert marks.looks_again_at == 700 * SECOND

@@ -131,6 +131,10 @@ def test_a_fifth_rounded_up_may_be_unhealthy() -> None:
     assert repair_of(bad, claim(), [bad, *four], POLICIES, NOW).deletes
     assert repair_of(bad, claim(), [bad, young, *four[:3]], POLICIES, NOW) == Repair(again=5 * MINUTE, held=held)
     assert repair_of(bad, claim(), [bad, young, *four], POLICIES, NOW).deletes  # two of six
+    sick = [node(f"s{number}", Ready=("Unknown", 1)) for number in range(20)]
+    well = [node(f"n{number}") for number in range(80)]
+    assert repair_of(bad, claim(), [bad, *sick, *well], POLICIES, NOW).deletes  # 21 of 101
+    assert repair_of(bad, claim(), [bad, *sick, *well[1:]], POLICIES, NOW).held == held  # 21 of 100
 
 
 def test_a_condition_that_does_not_say_since_when_is_as_old_as_can_be() -> None:

@@ -19,6 +19,7 @@ from harness.karpenter.lifecycle.nodeclaims.draft import Draft
 from harness.karpenter.lifecycle.nodeclaims.initialization import obstacle_of
 from harness.karpenter.lifecycle.nodeclaims.liveness import Liveness
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
+from harness.karpenter.lifecycle.nodeclaims.registration import Registration
 from harness.karpenter.releases.core_release import CoreRelease
 from harness.kube.api.objects import condition, finalizers_of, name_of
 from harness.kube.api.status import ApiError
@@ -274,6 +275,7 @@ UNREGISTERED = {"key": "karpenter.sh/unregistered", "effect": "NoExecute"}
 def test_the_node_is_registered_and_initialized_as_soon_as_the_controller_notices(initialization: float) -> None:
     """Nothing waits while there is no Node, or one that is not ready; what is noticed is done after the step's own time (Pace)."""
     way = Launching(MACHINE, pace=Pace(request=0.0, answer=0.0, registration=0.2, initialization=initialization))
+    health = way.lifecycle.health = MagicMock()
     assert way.look(0) == Result(900, Wait.ALARM, busy=1.0)
     assert way.look(10) == Result(890, Wait.ALARM)
     made = node("n", providerID="azure:///m", taints=[UNREGISTERED])
@@ -300,6 +302,10 @@ def test_the_node_is_registered_and_initialized_as_soon_as_the_controller_notice
     assert initialized["status"] == "True"
     written = len(way.still.written)
     assert (way.look(50), len(way.still.written)) == (DONE, written)
+    way.still.patch("NodeClaim", "c", {"metadata": {"generation": 2}})
+    assert way.look(60) == Result(None, Wait.ALARM, busy=1.0)  # each condition is of that generation now
+    assert {each["observedGeneration"] for each in way.claim["status"]["conditions"]} == {2}
+    assert health.succeeded.call_count == 1
 
 
 GPU = "nvidia.com/gpu"
@@ -334,3 +340,52 @@ def test_what_a_node_lacks_to_be_initialized(
     made["status"]["conditions"][0]["status"] = "True" if ready else "False"
     found = obstacle_of(claim, made, CoreRelease(version="1.14.0"))
     assert (found[0] if found is not None else None) == reason
+
+
+REGISTERED = {"karpenter.sh/registered": "true"}
+NO_SYNC = {"karpenter.sh/do-not-sync-taints": "true"}
+MISSING = "UnregisteredTaintMissing"
+
+
+@pytest.mark.parametrize(
+    ("labels", "taints", "kept", "told"),
+    [
+        ({}, [UNREGISTERED], [START_UP], []),
+        ({}, [], [START_UP], [MISSING]),
+        (REGISTERED, [], [START_UP], []),
+        (NO_SYNC, [UNREGISTERED], [], []),
+        ({"karpenter.sh/do-not-sync-taints": "false"}, [UNREGISTERED], [START_UP], []),
+        ({}, [UNREGISTERED, START_UP], [START_UP], []),
+        ({}, [UNREGISTERED, {**START_UP, "effect": "NoExecute"}], [{**START_UP, "effect": "NoExecute"}, START_UP], []),
+    ],
+)
+def test_a_node_gets_the_taints_of_its_nodeclaim_and_loses_the_one_of_its_start(
+    labels: dict[str, str], taints: list[Any], kept: list[Any], told: list[str]
+) -> None:
+    """Core …/lifecycle/registration.go: a Node without that taint and without the label registered came without protection."""
+    claim, made = nodeclaim(name="c"), node("n", providerID="azure:///m", labels=labels, taints=taints)
+    claim["spec"]["taints"] = [START_UP]
+    claim["status"] = {"providerID": "azure:///m"}
+    still = Still(claim, made)
+    draft = Draft(claim, START)
+    registration = Registration(still, still, still.sink, CoreRelease(version="1.14.0"))
+    assert registration.step(draft) is True
+    found = still.get("Node", "n")
+    assert found is not None
+    assert found["spec"].get("taints", []) == kept
+    assert found["metadata"]["labels"]["karpenter.sh/registered"] == "true"
+    assert [reason for reason, _ in still.events()] == told
+    assert registration.step(draft) is False
+    assert len(still.written) == 1
+
+
+def test_nothing_is_registered_without_a_node_or_with_two() -> None:
+    claim = nodeclaim(name="c")
+    claim["status"] = {"providerID": "azure:///m"}
+    for count, reason in ((0, "NodeNotFound"), (2, "MultipleNodesFound")):
+        still = Still(claim, *(node(f"n{number}", providerID="azure:///m") for number in range(count)))
+        draft = Draft(claim, START)
+        assert Registration(still, still, still.sink, CoreRelease(version="1.14.0")).step(draft) is False
+        found = draft.conditions.get("Registered")
+        assert found is not None
+        assert (found["reason"], still.written) == (reason, [])
