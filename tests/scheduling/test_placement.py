@@ -92,6 +92,24 @@ def test_which_sentence(types: Any, fields: dict[str, Any], sentence: str) -> No
     assert (error(run([pod("a", **fields)], types=types), "a") or "").startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("release", "sentence"),
+    [
+        (
+            "1.13.1",
+            "no instance type which met the scheduling requirements and the required offering had the required resources, ",
+        ),
+        ("1.14.0", "no instance type has enough resources, "),
+    ],
+)
+def test_a_size_with_room_that_is_not_sold_so_counts_before_core_1_14(release: str, sentence: str) -> None:
+    """Core ``scheduling/nodeclaim.go`` InstanceTypeFilterError."""
+    types = (size("s", 2, zones=("z1",)), size("l", 8, zones=("z2",)))
+    asks = pod("a", "5", nodeSelector={ZONE: "z1", TYPE: "s"})
+    results = solve(ClusterSnapshot([nodepool()], [asks]), {"default": types}, release=provider(release))
+    assert (error(results, "a") or "").startswith(sentence)
+
+
 def test_taints_name_each_one_that_is_not_tolerated() -> None:
     taints = [
         {"key": "a", "value": "1", "effect": "NoSchedule"},
@@ -276,6 +294,13 @@ def test_a_nodeclaim_names_fewer_sizes_than_its_min_values_only_where_these_are_
     results = run([pod("a")], [pool], types=types, options=options)
     assert [len(each.instance_types) for each in results.nodeclaims] == [600] * made
     assert len(results.errors) == 1 - made
+
+
+@pytest.mark.parametrize(("memory", "together"), [("32Gi", True), ("34359738368.000000001", False)])
+def test_a_pod_joins_a_node_that_it_fills(memory: str, together: bool) -> None:
+    """The large size has 32Gi, of which the first pod asks for nothing."""
+    results = run([pod("a", "1"), pod("b", requests={"memory": memory})])
+    assert groups(results) == ([["a", "b"]] if together else [["a"]])
 
 
 def test_a_pod_that_looks_at_others_has_a_reason_of_its_own() -> None:

@@ -46,6 +46,15 @@ def test_the_terms_that_are_left_are_a_list_without_the_first(kind: str) -> None
             assert left[at] == expected[at]
 
 
+def test_a_preferred_term_without_weight_is_dropped_after_one_of_weight_1() -> None:
+    """Core ``scheduling/preferences.go`` sorts by weight, which is 0 where it is missing, and drops the heaviest."""
+    terms = [{"podAffinityTerm": {"topologyKey": "a"}}, {"weight": 1, "podAffinityTerm": {"topologyKey": "b"}}]
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": terms}
+    step = Preferences.of(pod(affinity={"podAffinity": preferred}), ignored=False).relaxed(tolerate_preferences=False)
+    assert step is not None
+    assert [*step.preferences.preferred_pods] == terms[:1]
+
+
 def test_spread_constraints_are_dropped_one_by_one_the_last_taking_the_place_of_the_first() -> None:
     """Core ``scheduling/preferences.go`` removeTopologySpreadScheduleAnyway."""
     first, second, third = (spread(name, "x", when="ScheduleAnyway") for name in "abc")
