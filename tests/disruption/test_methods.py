@@ -201,10 +201,11 @@ def test_as_many_nodes_go_as_the_others_have_room_for(count: int, gone: str) -> 
 def test_static_nodepools_are_not_consolidated_and_nothing_is_said(method: str) -> None:
     """Core pkg/controllers/disruption/{emptiness,consolidation}.go; core 1.6 knows no static NodePools."""
     machines, pods = [machine(name) for name in "abc"], [] if method == "Emptiness" else [pod("p", "a"), pod("q", "b")]
-    made = situation(machines, pods, [static(3, 9)])
+    pools = [static(3, 9), nodepool("other")]
+    made = situation(machines, pods, pools)
     assert not found(made, method)
     assert made.events == ()
-    assert found(situation(machines, pods, [static(3, 9)], release=provider("1.6.5")), method)
+    assert found(situation(machines, pods, pools, release=provider("1.6.5")), method)
 
 
 def test_budgets_of_one_nodepool_keep_no_nodes_of_another() -> None:
