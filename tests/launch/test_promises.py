@@ -172,7 +172,7 @@ def test_a_launch_that_has_failed_is_looked_at_when_its_nodeclaim_changes(status
     cluster: Any = Cluster(claim(None))
     promises = Promises(cluster, cluster, cluster, cluster, arm((200, {}, {"status": status}))[0])
     operation = "https://management.azure.com/operations/1"
-    promises.add(Promise(CLAIM, operation, lambda answer: LaunchError("why"), lambda: []))
+    promises.add(Promise(CLAIM, operation, lambda answer: LaunchError("why"), list))
     promises.reconcile("x")
     change = Change(ChangeType.MODIFIED, claim("True"), claim(None), 1)
     assert list(promises.watches()["NodeClaim"](change)) == keys
