@@ -218,7 +218,8 @@ def test_the_error_of_an_answer(body: dict[str, Any], found: tuple[str, str]) ->
     ],
 )
 def test_when_a_machine_was_created(status: Any, created_at: float | None) -> None:
-    assert AksMachines(arm(machine(status=status))[0]).get("m").created == created_at
+    found = AksMachines(arm(machine(status=status))[0]).get("m")
+    assert (found.name, found.provider_id, found.created) == ("m", "azure:///vms/aks-x", created_at)
 
 
 RULE = "-" * 80

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.engine import DONE, Result
+from harness.engine.ports import Change, ChangeType
 from harness.karpenter.launch import LaunchError
 from harness.karpenter.provider.arm import Answer
 from harness.karpenter.provider.in_place import InPlaceUpdates
@@ -163,3 +164,15 @@ def test_where_tags_do_not_count_nothing_can_change_during_an_update() -> None:
     updates: Any = Updates()
     assert InPlaceUpdates(cluster, cluster, cluster, updates).reconcile("x") == DONE
     assert cluster.written == [("NodeClaim", "x", {"metadata": {"annotations": {HASH: "new"}}})]
+
+
+@pytest.mark.parametrize(("status", "keys"), [("Succeeded", []), ("InProgress", []), ("Failed", ["x"])])
+def test_a_launch_that_has_failed_is_looked_at_when_its_nodeclaim_changes(status: str, keys: list[str]) -> None:
+    """It waits until the NodeClaim says that it is launched (waitUntilLaunched); one that goes on is polled."""
+    cluster: Any = Cluster(claim(None))
+    promises = Promises(cluster, cluster, cluster, cluster, arm((200, {}, {"status": status}))[0])
+    operation = "https://management.azure.com/operations/1"
+    promises.add(Promise(CLAIM, operation, lambda answer: LaunchError("why"), list))
+    promises.reconcile("x")
+    change = Change(ChangeType.MODIFIED, claim("True"), claim(None), 1)
+    assert list(promises.watches()["NodeClaim"](change)) == keys
