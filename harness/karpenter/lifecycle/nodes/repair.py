@@ -119,7 +119,7 @@ class NodeRepair:
     """Deletes the NodeClaims of unhealthy Nodes; a key is a Node's name. Behind core's feature gate NodeRepair."""
 
     name = "node.health"
-    backoff = (0.1, 10.0)
+    backoff = (0.1, 60.0)
 
     def __init__(self, view: View, writer: Writer, sink: Sink, clock: Clock, release: ProviderRelease) -> None:
         self._view = view
