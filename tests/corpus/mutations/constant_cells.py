@@ -58,7 +58,6 @@ CONSTANTS: tuple[Constant, ...] = (
     Constant("harness.karpenter.labels.azure", "LEGACY", release="1.10.2"),
     Constant(_RESTRICTION, "KUBELET_LABELS"),
     Constant(_RESTRICTION, "KUBELET_LABEL_NAMESPACES"),
-    Constant(_RESTRICTION, "_NODE_RESTRICTION", ("elsewhere.example",)),
 )
 
 

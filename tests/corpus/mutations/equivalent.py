@@ -34,7 +34,6 @@ _NO_MACHINES = "the release makes virtual machines only, so that nothing is sent
 
 _NOT_LISTED = "Azure lists no such size in any region; tests/instance_types/test_instance_types.py has one of its own"
 _NOT_TOLD = "no release tells a kubelet this key; tests/nodes/test_boot.py has the kubelet's whole list"
-_NOT_SENT = "the provider withholds these keys; tests/memory_cluster/test_admission.py has a kubelet send them"
 _NOT_ASKED = "nothing that Karpenter sends asks for it; tests/cloud/test_aks_machines.py asks AKS itself"
 
 EQUIVALENT: tuple[Equivalent, ...] = (
@@ -191,7 +190,6 @@ EQUIVALENT: tuple[Equivalent, ...] = (
             "node.kubernetes.io/instance-type",
         )
     ),
-    Equivalent("constant node_restriction._NODE_RESTRICTION", "*", "*", _NOT_SENT, ("1.14.0",)),
     *(
         Equivalent("labels of AKS", f"kubernetes.azure.com/{name}", "*", _NOT_ASKED, ALL_PROVIDER_RELEASES[-1:])
         for name in (
