@@ -46,6 +46,12 @@ class Result:
 DONE = Result()
 
 
+def back_off(waits: tuple[float, float], failures: int) -> float:
+    """Returns the seconds until the next try: the first of ``waits``, doubled with each failure before, up to the longest."""
+    first, longest = waits
+    return min(first * 2.0 ** min(failures, 32), longest)
+
+
 class ReconcileError(Exception):
     """A reconcile that failed and wants its key retried with exponential back-off (and left alone for `busy` seconds).
 
@@ -287,8 +293,7 @@ class Engine:
         except ReconcileError as error:
             failures = self._failures[slot][0] if slot in self._failures else 0
             self._failures[slot] = (failures + 1, str(error))
-            base, longest = controller.backoff
-            result = Result(min(base * 2 ** min(failures, 32), longest), error.wait, error.busy)
+            result = Result(back_off(controller.backoff, failures), error.wait, error.busy)
         else:
             if self._failures and not result.under_way:
                 self._failures.pop(slot, None)

@@ -10,7 +10,7 @@ from collections.abc import Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, nanoseconds, parse
 from harness.engine.disruptions import Disrupted, Disruption
-from harness.engine.engine import DONE, Engine, Result, Router, Wait
+from harness.engine.engine import DONE, Engine, Result, Router, Wait, back_off
 from harness.engine.names import NodeClaimName, NodeName
 from harness.engine.ports import Change, ChangeType, Sink
 from harness.karpenter.disruption.budgets import unreadable
@@ -209,8 +209,7 @@ class DisruptionController:
         if made.next_after is None:
             if made.error:
                 self._sink.log("error", self.name, "Reconciler error", error=made.error)
-            first, longest = self.backoff
-            after = min(first * 2 ** min(self._failures, 32), longest)
+            after = back_off(self.backoff, self._failures)
             self._failures += 1
             self._not_before = self._engine.clock.now + nanoseconds(after)
             return Result(after, Wait.ALARM)

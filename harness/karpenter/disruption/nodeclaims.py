@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 from harness.engine.clock import SECOND, Clock, parse
-from harness.engine.engine import DONE, Result, Router, Wait
+from harness.engine.engine import DONE, Result, Router, Wait, back_off
 from harness.engine.ports import Change, ChangeType, Sink, Writer
 from harness.karpenter.disruption.conditions import YOUNG, CoreDrift, with_conditions
 from harness.karpenter.disruption.observer import Observer
@@ -150,9 +150,9 @@ class NodeClaimConditions:
 
     def _failed(self, name: str) -> Result:
         """Retries with back-off, as an alarm: a world does not wait for it, since what can help triggers the next reconcile."""
-        first, longest = self.backoff
-        failures = self._failures[name] = self._failures.get(name, 0) + 1
-        return Result(min(first * 2 ** min(failures - 1, 32), longest), Wait.ALARM)
+        failures = self._failures.get(name, 0)
+        self._failures[name] = failures + 1
+        return Result(back_off(self.backoff, failures), Wait.ALARM)
 
     def _write(self, claim: Object) -> None:
         conditions = {"status": {"conditions": status_of(claim)["conditions"]}}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from harness.engine.access import Access
-from harness.engine.engine import Result, Router, Wait
+from harness.engine.engine import Result, Router, Wait, back_off
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.lifecycle.conditions import Conditions
@@ -99,8 +99,7 @@ class NodeOverlays:
         """Logs the error and retries with back-off, as an alarm: a world does not wait for it, since a change triggers the next
         evaluation."""
         self._sink.log("error", self.name, "Reconciler error", error=problem)
-        first, longest = self.backoff
-        after = min(first * 2 ** min(self._failures, 32), longest)
+        after = back_off(self.backoff, self._failures)
         self._failures += 1
         return Result(after, Wait.ALARM)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from harness.engine.clock import Clock
-from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait, back_off
 from harness.engine.ports import Change, ChangeType, Sink, Writer
 from harness.engine.ports import View as ClusterView
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
@@ -93,9 +93,9 @@ class StaticProvisioning:
         """Logs the error and retries with back-off, as an alarm: a world does not wait for it, since a change triggers the next
         reconcile."""
         self._sink.log("error", self.name, "Reconciler error", NodePool=pool, error=problem)
-        first, longest = self.backoff
-        failures = self._failures[pool] = self._failures.get(pool, 0) + 1
-        return Result(min(first * 2 ** min(failures - 1, 32), longest), Wait.ALARM)
+        failures = self._failures.get(pool, 0)
+        self._failures[pool] = failures + 1
+        return Result(back_off(self.backoff, failures), Wait.ALARM)
 
     def _provision(self, view: View, pool: Object, made: Growth) -> str:
         """Creates NodeClaims. Returns the error, empty when all were created."""
