@@ -16,7 +16,7 @@ from harness.engine.names import NodeName, VmId
 from harness.engine.ports import CONTROLLER_MANAGER, Change, ChangeType, Identity, Sink, View, Writer, of_types
 from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.api.status import ApiError, ignoring
-from harness.kube.api.strategic import in_place
+from harness.kube.api.strategic import conditions_in_place
 from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
 from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
@@ -236,7 +236,7 @@ class Kubelets:
         if node is None:
             return DONE
         ready = ready_conditions(True, self._engine.clock.timestamp())
-        status = in_place("status", "conditions", conditions_of(node), ready)
+        status = conditions_in_place(node, ready)
         self._writer(running).patch("Node", name, {"status": status}, type="strategic", subresource="status")
         running.phase = Phase.READY
         plugin = self.timing.device_plugin
@@ -272,7 +272,7 @@ class Kubelets:
         if not condition_is(self._view.get("Node", running.node_name) or {}, "Ready"):
             return Result(self.timing.pod_start, Wait.POLL)
         running_now = _running_conditions(self._engine.clock.timestamp())
-        conditions = in_place("status", "conditions", conditions_of(pod), running_now)
+        conditions = conditions_in_place(pod, running_now)
         self._writer(running).patch(
             "Pod",
             name,

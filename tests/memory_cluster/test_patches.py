@@ -13,7 +13,7 @@ import pytest
 
 from harness.kube.api.patch import json_patch, merge_diff, merge_patch
 from harness.kube.api.status import ApiError
-from harness.kube.api.strategic import in_place, strategic_patch
+from harness.kube.api.strategic import conditions_in_place, strategic_patch
 
 STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
     # ports are told apart by the port in a service, by that of the container in a pod
@@ -202,7 +202,7 @@ def test_a_patch_leaves_the_object_that_it_changes() -> None:
 def test_conditions_that_are_there_stay_where_they_are() -> None:
     present = [{"type": "A", "status": "True"}, {"type": "Ready", "status": "False"}]
     new = [{"type": "B", "status": "True"}, {"type": "Ready", "status": "True"}]
-    patch = {"status": in_place("status", "conditions", present, [new[1], new[0]])}
+    patch = {"status": conditions_in_place({"status": {"conditions": present}}, [new[1], new[0]])}
     assert patch["status"]["$setElementOrder/conditions"] == [{"type": "A"}, {"type": "Ready"}, {"type": "B"}]
     made = strategic_patch({"status": {"conditions": present}}, patch)
     assert made == {"status": {"conditions": [present[0], new[1], new[0]]}}

@@ -15,7 +15,6 @@ from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.objects import (
     Object,
     condition,
-    conditions_of,
     labels_of,
     metadata_of,
     name_of,
@@ -25,7 +24,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.status import ApiError, ignoring
-from harness.kube.api.strategic import in_place
+from harness.kube.api.strategic import conditions_in_place
 from harness.kube.api.versions import Version
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
@@ -277,7 +276,7 @@ class KubeScheduler:
             "message": message,
             "lastTransitionTime": since,
         }
-        status = in_place("status", "conditions", conditions_of(pod), [marked])
+        status = conditions_in_place(pod, [marked])
         if node != nominated:
             status["nominatedNodeName"] = node
         self._patch(pod, status)
@@ -306,7 +305,7 @@ class KubeScheduler:
             if metadata_of(victim).get("deletionTimestamp"):
                 continue
             mark = {**MARK, "message": message, "lastTransitionTime": now}
-            self._patch(victim, in_place("status", "conditions", conditions_of(victim), [mark]))
+            self._patch(victim, conditions_in_place(victim, [mark]))
             with ignoring(404, 409):  # gone meanwhile, or another pod by now
                 self._writer.delete("Pod", name_of(victim), namespace=namespace_of(victim), uid=uid_of(victim))
             text = f"Preempted by pod {uid_of(pod)} on node {preemption.node}"

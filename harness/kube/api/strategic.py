@@ -8,14 +8,14 @@ Source: apimachinery pkg/util/strategicpatch/patch.go; the strategies are the ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.kube.api.field_errors import go_text
-from harness.kube.api.objects import copy_json, is_mapping
+from harness.kube.api.objects import Object, conditions_of, copy_json, is_mapping
 from harness.kube.api.status import ApiError
 
-__all__ = ["in_place", "merge_key_of", "strategic_patch"]
+__all__ = ["conditions_in_place", "merge_key_of", "strategic_patch"]
 
 _MERGE_KEYS: Mapping[str, str] = {
     "addresses": "type",
@@ -60,12 +60,13 @@ def merge_key_of(parent: str, field: str) -> str | None:
     return _MERGE_KEYS.get(field)
 
 
-def in_place(parent: str, field: str, present: Sequence[Any], items: Sequence[Any]) -> Json:
-    """Returns the patch of a list that leaves those present where they are and appends the others, as clients write it that compare
-    two states (CreateTwoWayMergePatch)."""
-    merge_key = merge_key_of(parent, field)
-    names = dict.fromkeys(_key(each, merge_key) for each in (*present, *items))
-    return {field: [*items], f"{_ORDERS}{field}": [{merge_key: name} for name in names]}
+def conditions_in_place(obj: Object, conditions: Sequence[Object]) -> Json:
+    """Returns the patch of a status that leaves the conditions of an object where they are and appends those that are new.
+
+    Clients that compare two states write it so (CreateTwoWayMergePatch).
+    """
+    types = dict.fromkeys(each["type"] for each in (*conditions_of(obj), *conditions))
+    return {"conditions": [*conditions], f"{_ORDERS}conditions": [{"type": name} for name in types]}
 
 
 def strategic_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
@@ -76,12 +77,12 @@ def strategic_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json
     return _merged(target, patch, "", str(target.get("kind", "")))
 
 
-def _merged(target: Mapping[str, Any] | None, patch: Mapping[str, Any], field: str, kind: str) -> Json:
+def _merged(target: Mapping[str, Any], patch: Mapping[str, Any], field: str, kind: str) -> Json:
     """A mapping that stands in `field`, patched."""
     if _MARKER in patch:
         return _directed(patch)
     rest = dict(patch)
-    result = _retained(dict(target or {}), rest)
+    result = _retained(dict(target), rest)
     for key in [key for key in rest if key.startswith(_ORDERS)]:
         _order(result, rest, key.removeprefix(_ORDERS), rest.pop(key), field, kind)
     for key, value in rest.items():
@@ -89,17 +90,15 @@ def _merged(target: Mapping[str, Any] | None, patch: Mapping[str, Any], field: s
             _take_away(result, key.removeprefix(_DELETES), value)
         elif value is None:
             result.pop(key, None)
-        elif value.__class__ is str:
-            result[key] = value
         elif is_mapping(value) and is_mapping(result.get(key)):
             whole = (kind, field, key) in _REPLACED
             result[key] = copy_json(value) if whole else _merged(result[key], value, key, kind)
         elif isinstance(value, list | tuple) and isinstance(result.get(key), list | tuple):
             result[key] = _merged_list(result[key], value, field, key, kind)
-        elif not (is_mapping(value) and _MARKER in value):
-            result[key] = _without_directives(value)
-        else:  # what a directive says of a mapping that is not there
+        elif _is_marked(value):  # what a directive says of a mapping that is not there
             result.pop(key, None)
+        else:
+            result[key] = _read(value, drops_marked=True)
     return result
 
 
@@ -107,7 +106,7 @@ def _directed(patch: Mapping[str, Any]) -> Json:
     """What a mapping becomes that says itself what is to happen to the one that is there."""
     directive = patch[_MARKER]
     if directive == "replace":
-        replaced: Json = _plain(patch)
+        replaced: Json = _read(patch)
         return replaced
     if directive == "delete":
         return {}
@@ -144,7 +143,7 @@ def _order(result: Json, patch: Json, key: str, order: Any, field: str, kind: st
     if present is None and added is None:
         return
     if present is None:
-        merged = _without_directives(added)
+        merged = _read(added, drops_marked=True)
     elif added is None:
         merged = [*present]
     else:
@@ -157,10 +156,10 @@ def _check_order(added: Sequence[Any], order: Sequence[Any], merge_key: str | No
     """What a patch adds must stand in the same order in ``$setElementOrder``."""
     if not added or not order:
         return
-    left = [each for each in added if not (is_mapping(each) and each.get(_MARKER) == "delete")]
+    left = [each for each in added if not (_is_marked(each) and each[_MARKER] == "delete")]
     i = j = 0
     while i < len(left) and j < len(order):
-        directive = is_mapping(left[i]) and _MARKER in left[i]
+        directive = _is_marked(left[i])
         if directive or _key(left[i], merge_key) == _key(order[j], merge_key):
             i += 1
         if not directive:
@@ -193,44 +192,37 @@ def _merged_list(present: Sequence[Any], patch: Sequence[Any], field: str, key: 
         else:
             raise _bad_directive(each)
     if replaces:
-        kept, added = [_plain(each) for each in added], []
+        kept, added = _read(added), []
     merged = [*kept]
-    places = {_key(each, merge_key): place for place, each in reversed([*enumerate(merged)])}
+    places = _ranks(merged, merge_key)
     for each in added:
         name = _key(each, merge_key)
         if name in places:
             merged[places[name]] = _merged(merged[places[name]], each, key, kind)
         else:
             places[name] = len(merged)
-            merged.append(_plain(each))
+            merged.append(_read(each))
     return _arranged(merged, added, kept, merge_key)
 
 
 def _arranged(merged: Sequence[Any], order: Sequence[Any], present: Sequence[Any], merge_key: str | None) -> list[Any]:
     """The items that `order` names in its order, and between them those that only the server has, by the order they had there."""
-    wanted = _ranks(order, merge_key)
-    had = _ranks(present, merge_key)
-
-    def place(ranks: Mapping[Any, int]) -> Callable[[Any], int | None]:
-        return lambda each: ranks.get(_key(each, merge_key))
-
-    named = _sorted([each for each in merged if _key(each, merge_key) in wanted], place(wanted))
-    others = _sorted([each for each in merged if _key(each, merge_key) not in wanted], place(had))
+    wanted, had = _ranks(order, merge_key), _ranks(present, merge_key)
+    items = [(_key(each, merge_key), each) for each in merged]
+    others = _sorted([item for item in items if item[0] not in wanted], had)
     arranged: list[Any] = []
-    before = place(had)
-    for each in named:
-        mine = before(each)
-        while others and mine is not None and (theirs := before(others[0])) is not None and theirs < mine:
-            arranged.append(others.pop(0))
+    for key, each in _sorted([item for item in items if item[0] in wanted], wanted):
+        while others and key in had and others[0][0] in had and had[others[0][0]] < had[key]:
+            arranged.append(others.pop(0)[1])
         arranged.append(each)
-    return [*arranged, *others]
+    return [*arranged, *(each for _, each in others)]
 
 
-def _sorted(items: list[Any], place: Callable[[Any], int | None]) -> list[Any]:
+def _sorted(items: list[tuple[Any, Any]], places: Mapping[Any, int]) -> list[tuple[Any, Any]]:
     """Sorts by insertion as Go's sort.SliceStable does with up to 20 items: one without a place goes before whatever stands there."""
     for end in range(1, len(items)):
         for at in range(end, 0, -1):
-            mine, theirs = place(items[at]), place(items[at - 1])
+            mine, theirs = places.get(items[at][0]), places.get(items[at - 1][0])
             if mine is not None and theirs is not None and mine >= theirs:
                 break
             items[at - 1], items[at] = items[at], items[at - 1]
@@ -278,24 +270,24 @@ def _check_types(*lists: Sequence[Any]) -> None:
         raise _unexpected(f"list element types are not identical: {go_text(lists)}")
 
 
-def _without_directives(value: Any) -> Any:
-    """What a patch brings where nothing was: no nulls, no directives and nothing that has one."""
-    if is_mapping(value):
-        kept = {key: each for key, each in value.items() if each is not None and not key.startswith("$")}
-        return {
-            key: _without_directives(each) for key, each in kept.items() if not (is_mapping(each) and _MARKER in each)
-        }
-    if isinstance(value, list | tuple):
-        return [_without_directives(each) for each in value if not (is_mapping(each) and _MARKER in each)]
-    return value
+def _is_marked(value: Any) -> bool:
+    return is_mapping(value) and _MARKER in value
 
 
-def _plain(value: Any) -> Any:
-    """A new item of a list, as the API server reads it: a directive inside is no field that it knows."""
+def _read(value: Any, *, drops_marked: bool = False) -> Any:
+    """What a patch brings, as the API server reads it: nulls and directives are no fields that it knows.
+
+    Where nothing was before, it brings nothing that has a directive (``drops_marked``).
+    """
+
+    def stays(each: Any) -> bool:
+        return not (drops_marked and _is_marked(each))
+
     if is_mapping(value):
-        return {key: _plain(each) for key, each in value.items() if each is not None and not key.startswith("$")}
+        known = {key: each for key, each in value.items() if each is not None and not key.startswith("$")}
+        return {key: _read(each, drops_marked=drops_marked) for key, each in known.items() if stays(each)}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_read(each, drops_marked=drops_marked) for each in value if stays(each)]
     return value
 
 
