@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-__all__ = ["KNOWN", "Version", "version_mistake"]
+__all__ = ["KNOWN", "NEWEST", "Version", "version_mistake"]
 
 # blang/semver's ParseTolerant, as kaz reads versions: a `v` before it and anything behind it, and the minor version may be missing
 _TOLERANT = re.compile(r"\s*v?([0-9]+)(?:\.([0-9]+)(?:\.([0-9]+))?)?(?:[.+-]|\s*\Z)")
@@ -62,6 +62,8 @@ def _found(text: str) -> Version | None:
 
 KNOWN = (Version(1, 26), Version(1, 37))
 """The first and the last. Labels of agent pools are known from 1.26 on, API servers up to the last that clusters were compared with."""
+NEWEST = KNOWN[1]
+"""What is assumed where nobody says which version a cluster has."""
 
 
 def version_mistake(text: str) -> str:

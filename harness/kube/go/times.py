@@ -65,7 +65,7 @@ def parse_rfc3339(text: str) -> datetime:
     if zone is None:
         raise unreadable("Z07:00")
     hours, minutes = int(zone[2] or 0), int(zone[3] or 0)
-    # "some people do write offsets of 24 hours or 60 minutes"
+    # Go takes 24 hours and 60 minutes, too
     for name, value, most in (("hour", hours, 24), ("minute", minutes, 60)):
         if value > most:
             raise wrong(f": time zone offset {name} out of range")

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from harness.kube.api.labels import UNSCHEDULABLE
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import Quantity
-from harness.kube.api.versions import KNOWN, Version
+from harness.kube.api.versions import NEWEST, Version
 from harness.kube.scheduling.node_affinity import named_nodes, required_matches
 from harness.kube.scheduling.node_ports import KNOWS_SIDECARS, NodePort, node_ports, ports_of_sidecars
 from harness.kube.scheduling.placement import NodeInfo
@@ -66,7 +66,7 @@ class Filters:
         nodes: Sequence[NodeInfo],
         volumes: PodVolumes | None = None,
         namespaces: Sequence[Object] = (),
-        version: Version = KNOWN[1],
+        version: Version = NEWEST,
     ) -> Filters:
         """The filters of a pod over these nodes; ``namespaces`` are the cluster's Namespaces, ``version`` is Kubernetes'.
 
@@ -87,7 +87,7 @@ class Filters:
         )
 
     @staticmethod
-    def alone(pod: Object, version: Version = KNOWN[1]) -> Filters:
+    def alone(pod: Object, version: Version = NEWEST) -> Filters:
         """The filters of a pod for which the pods of other nodes do not matter. Raises QuantityError."""
         return Filters.of(pod, (), version=version)
 

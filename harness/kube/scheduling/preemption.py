@@ -21,7 +21,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.api.selectors import Selector
-from harness.kube.api.versions import KNOWN, Version
+from harness.kube.api.versions import NEWEST, Version
 from harness.kube.scheduling.filters import Failure, Filters
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.volume_binding import PodVolumes
@@ -83,7 +83,7 @@ def preempt(
     volumes: PodVolumes | None,
     namespaces: Sequence[Object] = (),
     promised: Mapping[str, Sequence[Object]] = MappingProxyType({}),
-    version: Version = KNOWN[1],
+    version: Version = NEWEST,
 ) -> Preemption | Futile:
     """Which pods leave which node for a pod that no node takes, or why none do.
 
