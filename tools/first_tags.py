@@ -87,6 +87,12 @@ PROBES: tuple[Probe, ...] = (
         "pkg/controllers/nodeclass/status",
         r"custom subnet cannot be in the same VNet as cluster managed VNet",
     ),
+    _set("nodeclass_lookup_told", "pkg/utils", r'"getting AKSNodeClass %s: %w"'),
+    _set(
+        "machine_refusals_handled",
+        f"{_INSTANCE}/aksmachineinstance.go",
+        r"failed to begin create AKS machine %q, unhandled error",
+    ),
     _set("additional_tags", "pkg/operator/options/options.go", r"additional-tags"),
     _set("cluster_dns_option", "pkg/providers/imagefamily", r"DNSServiceIP"),
     _set("billing_tag", "pkg/providers/launchtemplate", r"compute\.aks\.billing"),

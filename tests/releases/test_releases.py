@@ -46,6 +46,7 @@ CHANGES = (
     ("1.5.5", "1.6.1", "additional_tags", False, True),  # pkg/operator/options/options.go
     ("1.6.1", "1.6.2", "nodeclass_hash_version", "v2", "v3"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.6.1", "1.6.2", "in_place_hash_tags", "none", "asked"),  # pkg/controllers/nodeclaim/inplaceupdate/utils.go
+    ("1.6.1", "1.6.2", "nodeclass_lookup_told", False, True),  # 38368736
     ("1.6.1", "1.6.2", "zonal_regions_listed", True, False),  # 42e11b25
     ("1.6.2", "1.6.3", "billing_extension_may_lack", False, True),  # 29603126
     # pkg/apis/v1beta1/aksnodeclass_status.go
@@ -88,7 +89,7 @@ CHANGES = (
     ("1.10.0", "1.10.1", "artifact_streaming_default", "on", "on-but-azure-linux"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.10.1", "1.10.2", "artifact_streaming_default", "on-but-azure-linux", "off"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.10.2", "1.12.0", "machine_node_profiles", False, True),  # pkg/providers/instance/aksmachineinstancehelpers.go
-    ("1.10.2", "1.12.0", "unsupported_sizes_known", False, True),  # 4410443f
+    ("1.10.2", "1.12.0", "machine_refusals_handled", False, True),  # 4410443f
     ("1.5.5", "1.6.1", "azure_linux_3_arm_shared_only", False, True),  # pkg/providers/imagefamily/azlinux3.go
     ("1.12.0", "1.12.1", "azure_linux_3_arm_shared_only", True, False),  # 3154c0fc
     ("1.12.0", "1.12.1", "machine_name_limit", 35, 34),  # pkg/providers/instance/aksmachineinstanceutils.go

@@ -83,7 +83,7 @@ def test_claims_that_have_a_volume_and_those_that_wait() -> None:
     bound = claim("bound", bound=True, volumeName="v", accessModes=["ReadWriteOncePod"])
     waits = claim("waits", storageClassName="later", accessModes=["ReadWriteOnce"])
     found = of(bound, waits, names=("bound", "waits"))
-    assert found == PodVolumes(None, (VOLUME,), (WAITING,), (waits,), ("bound",))
+    assert found == PodVolumes(None, (VOLUME,), (WAITING,), (waits,), ("bound",), (VOLUME,))
     turned = of(bound, waits, names=("waits", "bound"))
     assert turned == found
     again = of(bound, claim("waits"), names=("bound", "waits"))
@@ -94,6 +94,20 @@ def test_an_ephemeral_volume_has_a_claim_of_its_own() -> None:
     waits = claim("web-scratch", storageClassName="later")
     found = of(waits, names=(), volumes=[{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {}}}])
     assert found == PodVolumes(None, (), (WAITING,), (waits,))
+
+
+def test_the_zone_labels_of_an_ephemeral_volume_are_not_looked_at() -> None:
+    """VolumeZone asks for the claims that the pod names only (volume_zone.go getPersistentVolumeClaimNameFromPod)."""
+    there = {
+        "PersistentVolumeClaim": claim("web-scratch", bound=True, volumeName="v"),
+        "PersistentVolume": volume(**{ZONE: "r-2"}),
+    }
+    here = node("a", labels={ZONE: "r-1"})
+    for ask in ({"ephemeral": {"volumeClaimTemplate": {}}}, {"persistentVolumeClaim": {"claimName": "web-scratch"}}):
+        asking = pod("web", volumes=[{"name": "scratch", **ask}])
+        found = PodVolumes.of(asking, lambda kind, name, namespace: there.get(kind))
+        assert found is not None
+        assert found.reasons(here) == (() if "ephemeral" in ask else (OTHER_ZONE,))
 
 
 def volume(*terms: Object, **labels: str) -> Object:
@@ -132,7 +146,8 @@ def test_why_volumes_cannot_be_used_on_a_node(
     volumes: list[Object], classes: list[Object], reasons: tuple[str, ...]
 ) -> None:
     there = node("a", labels={ZONE: "r-1"})
-    assert PodVolumes(None, tuple(volumes), tuple(classes)).reasons(there) == reasons
+    named = tuple(volumes)
+    assert PodVolumes(None, named, tuple(classes), named=named).reasons(there) == reasons
 
 
 @pytest.mark.parametrize(
@@ -158,7 +173,8 @@ def test_why_volumes_cannot_be_used_on_a_node(
     ],
 )
 def test_the_zones_of_a_volume(own: dict[str, str], nodes: dict[str, str], reaches: bool) -> None:
-    found = PodVolumes(None, (volume(**own),)).reasons(node("a", labels=nodes))
+    volumes = (volume(**own),)
+    found = PodVolumes(None, volumes, named=volumes).reasons(node("a", labels=nodes))
     assert found == (() if reaches else (OTHER_ZONE,))
 
 

@@ -42,7 +42,7 @@ from harness.karpenter.provider.nodeclasses import why_not_found
 from harness.karpenter.provider.promises import Promises
 from harness.karpenter.provider.selection import best_types
 from harness.karpenter.provider.virtual_machines import VirtualMachines
-from harness.karpenter.releases import InPlaceTags, ProviderRelease
+from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import Object, condition, metadata_of, name_of, spec_of, status_of
 from harness.kube.api.resources import render
@@ -182,8 +182,7 @@ class AzureProvider:
     def _nodeclass(self, claim: Object) -> Object:
         name = nodeclass_of(claim)
         found = self._view.get("AKSNodeClass", name)
-        getting = self._instance_types.release.in_place_hash_tags is not InPlaceTags.NONE
-        problem = why_not_found(name, found, getting=getting)
+        problem = why_not_found(name, found, lookup_told=self._instance_types.release.nodeclass_lookup_told)
         if found is None or problem is not None:
             self._sink.event(claim, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
             raise LaunchError.capacity(f"resolving node class, {problem}")

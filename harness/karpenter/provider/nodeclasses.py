@@ -8,14 +8,14 @@ from harness.kube.go.text import quote
 __all__ = ["why_not_found"]
 
 
-def why_not_found(name: str, found: Object | None, *, getting: bool = True) -> str | None:
+def why_not_found(name: str, found: Object | None, *, lookup_told: bool = True) -> str | None:
     """Why an AKSNodeClass does not count: it is not there, or is being deleted; None for one that counts.
 
-    `getting`: the text says what was tried, as it does since 1.6.2.
+    `lookup_told`: the text says what was tried.
     """
     if found is None:
         missing = f"AKSNodeClass.karpenter.azure.com {quote(name)} not found"
-        return f"getting AKSNodeClass {name}: {missing}" if getting else missing
+        return f"getting AKSNodeClass {name}: {missing}" if lookup_told else missing
     if is_terminating(found):
         return f"aksnodeclasses.karpenter.azure.com {quote(name)} is terminating, treating as not found"
     return None

@@ -154,6 +154,8 @@ class LaunchFlags:
     """The cheapest offering decides; before, the cheapest size, then spot if allowed."""
     only_azure_linux_2: bool
     """Azure Linux is version 2 for every Kubernetes."""
+    nodeclass_lookup_told: bool
+    """The error for an AKSNodeClass that is not there begins with what was tried: "getting AKSNodeClass"."""
     ubuntu_2404: bool
     """There is Ubuntu 24.04, which the family Ubuntu means from 1.34 on."""
     azure_linux_3_arm_shared_only: bool
@@ -212,8 +214,8 @@ class FailureFlags:
     """How long, in seconds, spot stays away after its quota was reached."""
     zonal_failure_marks_family: bool
     """No room in a zone is remembered for the size's family from its vCPUs on; before, for the size."""
-    unsupported_sizes_known: bool
-    """That AKS refuses a size for the subscription makes the size unavailable."""
+    machine_refusals_handled: bool
+    """What AKS says when it refuses a machine is judged: some refusals mark offerings unavailable, and the error says if it was one."""
     failures_named: bool
     """The NodeClaim's Launched condition names what Azure was short of."""
     family_marked_with_size: bool

@@ -104,6 +104,7 @@ _CHANGES: Mapping[str, Change] = {
             old,
             zonal_regions_listed=False,
             image_families={UBUNTU: UBUNTU, **OLD_FAMILIES},
+            nodeclass_lookup_told=True,
             in_place_hash_tags=InPlaceTags.ASKED,
             nodeclass_hash_version="v3",
             nodeclass_hash_fields=FIELDS_OF_1_6_2,
@@ -248,7 +249,7 @@ _CHANGES: Mapping[str, Change] = {
             machine_claim_has_priorities=True,
             nodeclass_hash_fields=NODECLASS_FIELDS | FIELDS_OF_1_10 | {"GPU"},
             scsi_required_without_sig=False,
-            unsupported_sizes_known=True,
+            machine_refusals_handled=True,
             provision_modes=(
                 *SCRIPTLESS_AND_CLIENT,
                 ProvisionMode.AKS_MACHINE_API,

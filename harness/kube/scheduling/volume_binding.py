@@ -65,7 +65,8 @@ _WHERE = (*_GENERAL, *_GENERAL.values())
 class PodVolumes:
     """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet.
 
-    `alone` are the names of those that one pod alone may use (ReadWriteOncePod).
+    `alone` are the names of those that one pod alone may use (ReadWriteOncePod). `named` are the volumes of the claims that the pod
+    names: VolumeZone does not look at those of its ephemeral volumes.
     """
 
     problem: str | None
@@ -73,18 +74,24 @@ class PodVolumes:
     classes: tuple[Object, ...] = ()
     waiting: tuple[Object, ...] = ()
     alone: tuple[str, ...] = ()
+    named: tuple[Object, ...] = ()
 
     @staticmethod
     def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
         """The state of the pod's claims; None for a pod without claims."""
-        names = [name for each in spec_of(pod).get("volumes") or () if (name := _claim_name(pod, each))]
-        if not names:
+        claims = [
+            (name, each.get("ephemeral") is None)
+            for each in spec_of(pod).get("volumes") or ()
+            if (name := _claim_name(pod, each))
+        ]
+        if not claims:
             return None
         volumes: list[Object] = []
         classes: list[Object] = []
         waiting: list[Object] = []
         alone: list[str] = []
-        for name in names:
+        named: list[Object] = []
+        for name, is_named in claims:
             claim = lookup("PersistentVolumeClaim", name, namespace_of(pod))
             problem = _problem(claim, name)
             if problem is not None or claim is None:
@@ -98,13 +105,15 @@ class PodVolumes:
                 if found is None:
                     return PodVolumes(f'persistentvolume "{volume}" not found')
                 volumes.append(found)
+                if is_named:
+                    named.append(found)
                 continue
             storage = lookup("StorageClass", spec.get("storageClassName") or "", "")
             if volume or storage is None or not waits_for_consumer(storage):
                 return PodVolumes(_IMMEDIATE)
             classes.append(storage)
             waiting.append(claim)
-        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone))
+        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone), tuple(named))
 
     def reasons(self, node: Object) -> tuple[str, ...]:
         """Why the volumes cannot be used on this node; empty where they can."""
@@ -113,7 +122,7 @@ class PodVolumes:
             found.append(_ELSEWHERE)
         if not all(_provisions(storage, node) for storage in self.classes):
             found.append(_NO_VOLUME)
-        if not found and not all(_in_zone(volume, node) for volume in self.volumes):
+        if not found and not all(_in_zone(volume, node) for volume in self.named):
             found.append(_OTHER_ZONE)
         return tuple(found)
 

@@ -135,7 +135,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
                 "zonal_failure_marks_family",
                 "family_marked_with_size",
                 "unavailable_needs_known_size",
-                "unsupported_sizes_known",
+                "machine_refusals_handled",
             ),
             _MEMORY,
         ),
@@ -145,7 +145,14 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         "empty_window_is_none": "when images change, which scenarios/disruption/images.yaml has by release",
         "repair_policies": _REPAIR,
         **dict.fromkeys(
-            ("nodeclass_conditions", "managed_subnets_refused", "additional_tags", "machine_name_limit"), _RELEASES
+            (
+                "nodeclass_conditions",
+                "nodeclass_lookup_told",
+                "managed_subnets_refused",
+                "additional_tags",
+                "machine_name_limit",
+            ),
+            _RELEASES,
         ),
     },
     "core": {

@@ -294,7 +294,7 @@ def classify(
 
     ``machine_request``: AKS refused the machine itself; failures of the VM behind a machine count as those of a VM.
     """
-    if machine_request and not release.unsupported_sizes_known:
+    if machine_request and not release.machine_refusals_handled:
         return None
     for rule in RULES["machine" if machine_request else "vm"]:
         if rule.matches(failure):
@@ -322,7 +322,7 @@ def machine_begin_error(
     start = f'failed to begin create AKS machine "{name}"'
     if verdict is not None:
         error = verdict.error().behind(f"{start}, handled error: ")
-    elif release.unsupported_sizes_known:
+    elif release.machine_refusals_handled:
         error = LaunchError(f"{start}, unhandled error: {failure.code}: {failure.searched}")
     else:
         error = LaunchError(f"{start}: {failure.searched}")
