@@ -31,7 +31,7 @@ def storage_class(**fields):
 CLAIM = {"accessModes": ["ReadWriteOnce"], "storageClassName": "disks", "resources": {"requests": {"storage": "8Gi"}}}
 
 
-def database(replicas=1):
+def database(replicas=1, **claim):
     container = pod("p1")["spec"]["containers"][0]
     template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [container]}}
     return {
@@ -43,7 +43,7 @@ def database(replicas=1):
             "replicas": replicas,
             "selector": {"matchLabels": {"app": "db"}},
             "template": template,
-            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": CLAIM}],
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {**CLAIM, **claim}}],
         },
     }
 
@@ -70,6 +70,13 @@ def test_a_disk_is_made_in_the_zone_of_the_pods_node(walk):
     assert (claim["status"]["phase"], claim["spec"]["volumeName"]) == ("Bound", volume["metadata"]["name"])
     assert way.world.get("Pod", "db-0")["status"]["phase"] == "Running"
     assert way.writes(ZONE) == [("set", "kubelet", "disk-driver", zone)]
+
+
+@pytest.mark.parametrize("mode", ["Block", "Filesystem"])
+def test_a_disk_is_of_the_mode_that_its_claim_asks_for(walk, mode):
+    way = walk(nodeclass(), nodepool(SMALL, ZONAL), storage_class(), database(volumeMode=mode), region=REGION)
+    (volume,) = way.world.list("PersistentVolume")
+    assert volume["spec"]["volumeMode"] == mode
 
 
 @pytest.mark.parametrize("seed", range(4))

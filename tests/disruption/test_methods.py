@@ -346,6 +346,27 @@ def test_pods_that_may_not_be_evicted_now_need_no_place_where_a_grace_period_let
         assert "a" not in {each.name for each in all_candidates(made, eventual=False)}
 
 
+def test_a_pod_that_wants_no_disruption_withdraws_a_command_whatever_the_grace_period() -> None:
+    """Core pkg/controllers/disruption/validation.go asks for graceful candidates: there the NodeClaim's grace period does not count."""
+    machines = [machine("a"), machine("b")]
+    machines[0][1]["spec"]["terminationGracePeriod"] = "1h"
+    heavy = pod("q", "b", "3")
+
+    def state(**fields: Any) -> Situation:
+        return situation(machines, [pod("p", "a", **fields), heavy])
+
+    made = state()
+    (single,) = (each for each in methods_of(made.rules) if each.name == "SingleNodeConsolidation")
+
+    def wait(seconds: float) -> None:
+        made.view = state(annotations={"karpenter.sh/do-not-disrupt": "true"}).view
+
+    assert [str(each) for each in found(state(), "SingleNodeConsolidation")] == ["delete: [a]"]
+    done = after_waiting(attempt(made, single), wait)
+    assert done.findings is not None
+    assert (done.findings.commands, done.findings.withdrawn) == ([], True)
+
+
 @pytest.mark.parametrize("release", ["next", "1.14.2"])
 def test_nothing_is_said_of_a_node_that_can_go(release: str) -> None:
     fine, kept = machine("a"), machine("b", annotations={"karpenter.sh/do-not-disrupt": "true"})

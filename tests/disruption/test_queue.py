@@ -142,6 +142,8 @@ def test_until_core_1_4_a_replacement_is_gone_after_five_seconds() -> None:
     queue, execution = begun("1.4.0")
     gone = QueueActions()
     assert queue.advance(execution, 5 * SECOND, gone) is Progress.WAITING
+    later = queue.add(execution.started, 100 * SECOND)
+    assert queue.advance(later, 105 * SECOND, gone) is Progress.WAITING
     assert queue.advance(execution, 6 * SECOND, gone) is Progress.FAILED
     missing = 'NodeClaim.karpenter.sh "new" not found'
     waited = f"waiting for replacement initialization, getting node claim, {missing}"

@@ -64,6 +64,12 @@ def test_exactly_three_minutes_are_within_the_limit() -> None:
     assert findings(tight("aaaa", 60.0), "SingleNodeConsolidation")[0].timeout is None
 
 
+def test_the_minutes_of_a_method_begin_when_it_begins() -> None:
+    made = tight("aaaa", 60.0)
+    made.seconds = 100.0  # methods before it took so long
+    assert findings(made, "SingleNodeConsolidation")[0].timeout is None
+
+
 @pytest.mark.parametrize("release", ["1.6.5", "1.7.2", "1.10.2", "1.14.0"])
 def test_nodes_whose_price_nobody_knows_take_as_long_as_others(release: str) -> None:
     """One simulation speaks for all of them, and each counts with the time of its own."""

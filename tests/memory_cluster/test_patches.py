@@ -51,6 +51,11 @@ STRATEGIC: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
         {"strategy": {"$retainKeys": ["type"], "type": "Recreate"}},
         {"strategy": {"type": "Recreate"}},
     ),
+    (
+        {"strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 1}, "old": "x"}},
+        {"strategy": {"$retainKeys": ["type"], "type": "Recreate", "rollingUpdate": None, "$setElementOrder/list": []}},
+        {"strategy": {"type": "Recreate"}},
+    ),
     # what kubectl apply sends of a list that keeps its order
     (
         {"containers": [{"name": "a", "image": "x"}, {"name": "b"}]},

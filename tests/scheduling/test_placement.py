@@ -245,6 +245,26 @@ def test_daemonset_overhead_remains_to_come_on_existing_nodes() -> None:
     assert list(with_daemon.existing) == ["n1"]
 
 
+TAINTED: dict[str, Any] = {"taints": [{"key": "own", "effect": "NoSchedule"}]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "daemons", "fits"),
+    [
+        (TAINTED, {}, True),
+        (TAINTED, {"tolerations": [{"operator": "Exists"}]}, False),
+        ({}, {"nodeSelector": {TYPE: "elsewhere"}}, True),
+    ],
+)
+def test_a_daemonset_takes_no_room_of_nodes_that_it_does_not_run_on(
+    nodes: dict[str, Any], daemons: dict[str, Any], fits: bool
+) -> None:
+    """Core pkg/controllers/provisioning/scheduling/existingnode.go by way of isDaemonPodCompatible."""
+    asking = pod("a", "3500m", tolerations=[{"key": "own", "operator": "Exists"}])
+    results = run([asking], nodes=[node("n1", **nodes)], daemonsets=[daemonset("d", "1", **daemons)])
+    assert list(results.existing) == (["n1"] if fits else [])
+
+
 PORT = [{"containerPort": 80, "hostPort": 80, "protocol": "TCP"}]
 
 

@@ -13,6 +13,7 @@ from harness.karpenter.releases import ProviderRelease, provider
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, solve
 from harness.karpenter.scheduling.nodeclaims.model import alike
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
+from harness.karpenter.scheduling.pods.older_pods import with_limits_as_requests
 from harness.karpenter.scheduling.simulation import Simulations
 from tests.scheduling.test_since_core_1_15 import DISK, storage, with_disks
 from tests.scheduling.workload import HOST, RELEASE, SIZES, ZONE, affinity, daemonset, need, node, nodepool, pod, spread
@@ -322,3 +323,18 @@ def test_equal_pods_have_ephemeral_volumes_of_their_own(most: int, takes: int) -
     pods = [pod(name, volumes=volumes) for name in "ab"]
     results = existing(ClusterMemory(), node("n0"), pods=pods, csinodes=[csinode], **storage("a-v", "b-v"))
     assert [len(each) for each in results.existing.values()] == [takes]
+
+
+def test_a_memory_keeps_its_algebra_for_the_vocabulary_that_it_is_of() -> None:
+    memory, new, old = ClusterMemory(), provider("1.14.0").vocabulary, provider("1.4.0").vocabulary
+    kept = memory.algebra(new)
+    assert memory.algebra(new) is kept
+    assert memory.algebra(old).vocabulary is old
+
+
+def test_resources_of_the_whole_pod_do_not_count_before_core_knew_them() -> None:
+    """Core pkg/utils/resources/resources.go until it adds up pod-level resources: requests of containers, else their limits."""
+    plain = pod("a", "1")
+    assert with_limits_as_requests(plain) is plain
+    whole = {**plain, "spec": {**plain["spec"], "resources": {"requests": {"cpu": "3"}}}}
+    assert not with_limits_as_requests(whole)["spec"]["resources"]

@@ -255,3 +255,5 @@ def test_a_configuration_that_repeats_itself_or_says_what_nobody_knows() -> None
         "defaultConstraints[1] is a duplicate of [0], {topology.kubernetes.io/zone, DoNotSchedule}"
     )
     assert str(scheduler_config_problem({"podTopologySpraed": {}})).endswith('json: unknown field "podTopologySpraed"')
+    inside = {"podTopologySpread": {"defaultConstraint": []}}
+    assert str(scheduler_config_problem(inside)).endswith('json: unknown field "defaultConstraint"')

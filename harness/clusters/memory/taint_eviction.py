@@ -42,13 +42,9 @@ class TaintEviction:
 
     def _own(self, change: Change) -> Iterable[Hashable]:
         node = spec_of(change.object).get("nodeName")
-        if not node:
+        if not node or not _driving(self._view.get("Node", node)):
             return ()
-        driven = bool(_driving(self._view.get("Node", node)))
-        if not driven and not self._due:
-            return ()
-        key = (namespace_of(change.object), name_of(change.object))
-        return (key,) if driven or key in self._due else ()
+        return ((namespace_of(change.object), name_of(change.object)),)
 
     def reconcile(self, key: Hashable) -> Result:
         """Deletes one pod, sets its time, or lets it be."""

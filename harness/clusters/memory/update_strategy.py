@@ -42,7 +42,7 @@ def grace_period(kind: Kind, old: Object, asked: int | None) -> int | None:
     spec, status = old.get("spec") or {}, old.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0
-    return lasting(int(spec.get("terminationGracePeriodSeconds", 30)) if asked is None else asked)
+    return lasting(int(spec["terminationGracePeriodSeconds"]) if asked is None else asked)
 
 
 def lasting(grace: int) -> int:

@@ -119,7 +119,7 @@ def named_keys(crds: CrdSet, kind: str) -> frozenset[str]:
         if resource.rpartition("/")[2] == kind:
             for row in _rows_of(crds.name, resource, table):
                 found.update(row[1].get("keys", ()), [row[1]["key"]] if "key" in row[1] else [])
-    return frozenset(key for key in found if "." in key or "/" in key)
+    return frozenset(key for key in found if "/" in key)
 
 
 def names_of(resource: str) -> tuple[str, str]:

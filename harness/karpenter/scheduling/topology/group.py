@@ -49,7 +49,6 @@ class TopologyGroup:
         "raw_selector",
         "selector",
         "sort_key",
-        "version",
     )
 
     def __init__(
@@ -76,7 +75,6 @@ class TopologyGroup:
         self.admits_all = node_filter.admits_all
         self.domains: dict[str, int] = dict.fromkeys(domains, 0)
         self.empty = set(self.domains)
-        self.version = 0
         self.by_hostname = key == HOSTNAME
         self._new_hosts = self.by_hostname and not known_hosts_only
         self.occupied = self.full = self.over = 0
@@ -102,19 +100,16 @@ class TopologyGroup:
         if domain not in self.domains:
             self.domains[domain] = 0
             self.empty.add(domain)
-            self.version += 1
 
     def unregister(self, domain: str) -> None:
         """Forgets a domain."""
         if self.domains.pop(domain, None) is not None:
             self.empty.discard(domain)
-            self.version += 1
 
     def record(self, domain: str, bit: int = 0) -> None:
         """Counts a pod; ``bit`` is the node's when the domain is the hostname of a new node."""
         count = self.domains[domain] = self.domains.get(domain, 0) + 1
         self.empty.discard(domain)
-        self.version += 1
         if bit:
             self.occupied |= bit
             if count >= self.max_skew:
