@@ -12,7 +12,7 @@ from harness.reading.documents import read_stream
 from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
 from harness.reading.problems import Problem, ScenarioError
 from harness.reading.sources import files_in
-from harness.scenario.language.core_objects import core_problems, field_problems
+from harness.scenario.language.core_objects import core_problems, field_problems, too_long
 from harness.scenario.language.dumps import Dump, sorted_dump
 from harness.scenario.language.kind_names import kind_mistake
 
@@ -46,6 +46,7 @@ def read_files(
     for manifest in found:
         if served(str(manifest.object["apiVersion"]), manifest.kind) is not None:
             problems += core_problems(manifest)
+            problems += too_long(manifest)
             (problems if unknown is None else unknown).extend(field_problems(manifest))
         elif mistake := kind_mistake(manifest):
             problems.append(mistake)

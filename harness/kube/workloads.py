@@ -215,7 +215,7 @@ def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -
     counts = Counter(dict.fromkeys(_OF_NODES, 0))
     for node in nodes:
         name = name_of(node)
-        present = by_node.pop(name, [])
+        present = sorted(by_node.pop(name, []), key=_daemon_rank)
         effects = _untolerated(tolerations, node) if _daemons_belong(template, node) else {NO_EXECUTE}
         if effects:
             counts["numberMisscheduled"] += bool(present)
@@ -229,11 +229,14 @@ def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -
             delete.extend(present)
         else:
             running = [pod for pod in present if not is_terminal(pod) and not is_terminating(pod)]
-            # of two that were made at once the bound one stays
-            running.sort(key=lambda pod: not spec_of(pod).get("nodeName"))
             delete.extend(pod for pod in present if pod not in running[:1])
     delete.extend(pod for rest in by_node.values() for pod in rest if not spec_of(pod).get("nodeName"))
     return Plan(tuple(create), tuple(pod for pod in delete if not is_terminating(pod)), dict(counts))
+
+
+def _daemon_rank(pod: Object) -> tuple[bool, str, str]:
+    """Of several of one node the first counts and stays: the bound one, then the oldest, then by name (podByCreationTimestampAndPhase)."""
+    return not spec_of(pod).get("nodeName"), str(metadata_of(pod).get("creationTimestamp") or ""), name_of(pod)
 
 
 def _daemons_belong(template: Object, node: Object) -> bool:

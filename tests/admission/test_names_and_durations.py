@@ -146,3 +146,10 @@ def test_annotations_together_have_a_limit_in_bytes(annotations: dict[str, str],
     meta = {"name": "a", "annotations": annotations}
     errors = [str(error) for error in validate_object_meta({"metadata": meta}, namespaced=False)]
     assert errors == (["metadata.annotations: Too long: may not be more than 262144 bytes"] if too_long else [])
+
+
+@pytest.mark.parametrize("digits", [20, 5000])
+def test_a_duration_of_too_many_digits_is_none_and_zeros_before_it_do_not_count(digits: int) -> None:
+    with pytest.raises(DurationError, match="time: invalid duration"):
+        parse_duration("9" * digits + "h")
+    assert parse_duration("0" * digits + "1h") == 3600 * 10**9

@@ -194,3 +194,17 @@ def test_a_version_that_these_crds_do_not_serve(here: Path, how: str) -> None:
         'no matches for kind "AKSNodeClass" in version "karpenter.azure.com/v1beta1", which the CRDs of '
     )
     assert world.list("AKSNodeClass") == []
+
+
+@pytest.mark.parametrize("command", ["simulate", "explain", "validate"])
+def test_a_duration_that_is_too_long_for_karpenter(
+    here: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """The CRDs take any number of hours, and Go's durations end after 292 years: Karpenter's client cannot read its NodePools."""
+    pool = POOL.replace("      requirements: []", "      expireAfter: 99999999h\n      requirements: []")
+    (here / "x.yaml").write_text(pool)
+    assert main([command, "x.yaml"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    (line,) = [each for each in said if "expireAfter" in each]
+    assert "the CRDs take '99999999h', and Karpenter cannot read it: time: invalid duration" in line
+    assert line.endswith("for no end write Never")

@@ -32,6 +32,10 @@ def test_zones(text: str) -> None:
         ("2026-01-08T02:00:00", f'parsing time "2026-01-08T02:00:00" {_HEAD} "" as "Z07:00"'),
         ("2026-13-08T02:00:00Z", 'parsing time "2026-13-08T02:00:00Z": month out of range'),
         ("2026-02-30T02:00:00Z", 'parsing time "2026-02-30T02:00:00Z": day out of range'),
+        (
+            "2026-01-08T02:00:00+25:61",
+            'parsing time "2026-01-08T02:00:00+25:61": time zone offset minute out of range',
+        ),
         ("2026-01-08T02:00:00Zx", 'parsing time "2026-01-08T02:00:00Zx": extra text: "x"'),
     ],
 )

@@ -122,7 +122,34 @@ def test_a_pod_that_has_failed_is_deleted_before_another_is_made() -> None:
 def test_of_two_pods_on_a_node_the_bound_and_older_one_stays() -> None:
     (waiting,) = daemon_set(DAEMONS, [], [NODE]).create
     younger = {**POD, "metadata": {**POD["metadata"], "name": "agent-y"}}
-    assert daemon_set(DAEMONS, [waiting, POD, younger], [NODE]) == Plan(delete=(waiting, younger))
+    assert daemon_set(DAEMONS, [waiting, POD, younger], [NODE]) == Plan(delete=(younger, waiting))
+
+
+READY = {"conditions": [{"type": "Ready", "status": "True"}]}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "ready"),
+    [
+        ({"spec": {}}, {"status": READY}, 1),  # the bound one counts, wherever it stands
+        (
+            {"created": "2026-01-02T00:00:00Z"},
+            {"created": "2026-01-01T00:00:00Z", "status": READY},
+            1,
+        ),  # then the oldest
+        ({"created": "2026-01-01T00:00:00Z"}, {"created": "2026-01-02T00:00:00Z", "status": READY}, 0),
+    ],
+)
+def test_of_two_pods_on_a_node_one_counts(first: dict[str, Any], second: dict[str, Any], ready: int) -> None:
+    """Source: kubernetes pkg/controller/daemon/daemon_controller.go (updateDaemonSetStatus, podByCreationTimestampAndPhase)."""
+
+    def made(name: str, told: dict[str, Any]) -> dict[str, Any]:
+        meta = {**POD["metadata"], "name": name, "creationTimestamp": told.get("created", "2026-01-01T00:00:00Z")}
+        return {**POD, "metadata": meta, "spec": told.get("spec", POD["spec"]), "status": told.get("status", {})}
+
+    (waiting,) = daemon_set(DAEMONS, [], [NODE]).create
+    one = made("a", first if "spec" not in first else {**first, "spec": waiting["spec"]})
+    assert daemon_set(DAEMONS, [one, made("b", second)], [NODE]).counts["numberReady"] == ready
 
 
 def test_a_template_that_names_a_node() -> None:

@@ -259,3 +259,24 @@ def test_an_item_without_its_merge_key_cannot_be_merged() -> None:
         500,
         "map: map[image:x] does not contain declared merge key: name",
     )
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        (
+            {"$setElementOrder/containers": [{"name": "c"}], "containers": 5},
+            "expected a []interface {}, but received a ",
+        ),
+        ({"$setElementOrder/containers": [1]}, "expected a map[string]interface {}, but received a int64"),
+        ({"$setElementOrder/hostname": [], "hostname": "h"}, "expected a []interface {}, but received a string"),
+        ({"containers": [True], "$setElementOrder/containers": [{"name": "c"}]}, "received a bool"),
+        ({"containers": [{"name": {"x": 1}}]}, "comparing uncomparable type map[string]interface {}"),
+    ],
+)
+def test_directives_of_another_form_are_refused(spec: dict[str, Any], why: str) -> None:
+    """Source: apimachinery pkg/util/mergepatch/errors.go (ErrBadArgType)."""
+    with pytest.raises(ApiError) as caught:
+        strategic_patch({"kind": "Pod", "spec": {"containers": [{"name": "a"}]}}, {"spec": spec})
+    assert caught.value.code == 500
+    assert why in caught.value.message

@@ -58,8 +58,8 @@ def test_binding_leaves_the_status_as_it_is(cluster):
     bound = cluster.view.get("Pod", "p", "default")["status"]
     assert bound["phase"] == "Pending"
     assert [(each["type"], each["status"]) for each in bound["conditions"]] == [
-        ("example.com/Ours", "True"),
         ("PodScheduled", "True"),
+        ("example.com/Ours", "True"),
     ]
 
 

@@ -212,3 +212,30 @@ def test_a_limit_that_a_pod_gets_while_it_runs_is_a_request_too(cluster: Any) ->
         "Pod", "p", {"spec": {"containers": [container]}}, namespace="default", subresource="resize"
     )
     assert resized["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1", "memory": "1Gi"}
+
+
+@pytest.mark.parametrize(
+    ("status", "where"),
+    [
+        ({"containerStatuses": "x"}, "status.containerStatuses: a list is expected, not 'x'"),
+        ({"containerStatuses": [None]}, "status.containerStatuses.0: a value is missing"),
+        (
+            {"containerStatuses": [{"name": "c", "resources": {"requests": {"cpu": "abc"}}}]},
+            "status.containerStatuses.0.resources.requests.cpu: 'abc' is not a quantity",
+        ),
+    ],
+)
+def test_a_change_after_which_nothing_can_read_a_pod_is_refused(cluster: Any, status: Any, where: str) -> None:
+    apply(cluster, node(), pod())
+    before = cluster.view.get("Pod", "p", "default")
+    with pytest.raises(ApiError) as caught:
+        cluster.admin.patch("Pod", "p", {"status": status}, namespace="default", subresource="status")
+    said = f'Pod in version "v1" cannot be handled as a Pod: {where}'
+    assert (caught.value.code, caught.value.reason, caught.value.message) == (400, "BadRequest", said)
+    assert cluster.view.get("Pod", "p", "default") == before
+
+
+def test_a_grace_period_of_null_is_the_usual_one(cluster: Any) -> None:
+    apply(cluster, node(), pod(terminationGracePeriodSeconds=None))
+    gone = cluster.admin.delete("Pod", "p", namespace="default")
+    assert gone["metadata"]["deletionGracePeriodSeconds"] == 30

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 
 from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
+from harness.engine.ports import ADMIN
 from harness.karpenter.validation.admission import Crds, UnknownResource, admit
+from harness.kube.admission.core_types import shape_errors
 from harness.kube.admission.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.admission.defaults import (
     PriorityRefused,
@@ -117,6 +119,21 @@ def _default_new_pod(
 def _asked_name(request: Request) -> str:
     """The name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
     return str(request.object["metadata"].get("generateName") or request.key.name)
+
+
+def shapes(request: Request) -> dict[str, Any]:
+    """Refuses a change of a core object after which a field has another type. What controllers write has the right ones.
+
+    Source: the decoder of the API server; its words are not Go's here.
+    """
+    kind = request.kind
+    if request.old is not None and not kind.custom and request.identity == ADMIN:
+        for error in shape_errors(request.object):
+            if error.mistyped:
+                where = ".".join(map(str, error.pointer))
+                what = f'{kind.kind} in version "{request.object.get("apiVersion")}" cannot be handled as a {kind.kind}'
+                raise bad_request(f"{what}: {where}: {error.what}")
+    return request.object
 
 
 def overheads(store: Callable[[], Store]) -> Admission:

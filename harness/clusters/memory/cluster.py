@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.clusters.cluster import MEMORY
-from harness.clusters.memory.admission import custom_resources, defaults, overheads, validation
+from harness.clusters.memory.admission import custom_resources, defaults, overheads, shapes, validation
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
@@ -35,6 +35,7 @@ class MemoryCluster:
         self.store = Store(engine.clock, ids)
         self.store.admission.extend(
             (
+                shapes,
                 lifecycle(lambda: self.store),
                 defaults(lambda: self.store, version),
                 node_restriction(lambda: self.store),

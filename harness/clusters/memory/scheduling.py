@@ -100,10 +100,16 @@ class KubeScheduler:
         if node:
             if change.type is ChangeType.DELETED or old is None or weighs_differently(pod, old):
                 self._forget(node)
-                if change.type is ChangeType.DELETED or old is None or is_terminal(pod) or takes_less(pod, old):
+                was_here = old is not None and spec_of(old).get("nodeName")
+                if (
+                    change.type is ChangeType.DELETED
+                    or old is None
+                    or is_terminal(pod)
+                    or (was_here and takes_less(pod, old))
+                ):
                     self._all = True
                     return (_CYCLE,)
-                if not spec_of(old).get("nodeName") or labels_of(pod) != labels_of(old):
+                if not was_here or labels_of(pod) != labels_of(old):
                     self._others = True
                     return (_CYCLE,)
             return ()

@@ -102,12 +102,16 @@ class MemoryWriter:
             if spec.get("nodeName"):
                 raise _unbindable(name, f'pod {name} is already assigned to node "{spec["nodeName"]}"')
             now = self._store.clock.timestamp()
-            others = [each for each in status.get("conditions") or () if each.get("type") != "PodScheduled"]
             scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
+            conditions = list(status.get("conditions") or ())
+            place = next(
+                (at for at, each in enumerate(conditions) if each.get("type") == "PodScheduled"), len(conditions)
+            )
+            conditions[place : place + 1] = [scheduled]
             return {
                 **pod,
                 "spec": {**spec, "nodeName": node},
-                "status": {**status, "conditions": [*others, scheduled]},
+                "status": {**status, "conditions": conditions},
             }
 
         self._store.modify("bind", Key("Pod", namespace, name), bound, self.identity, subresource="binding")

@@ -178,8 +178,8 @@ def gallery_image_id(family: ImageFamily, image: ImageDefinition, version: str, 
 def image_definition_of(image_id: str) -> str:
     """The image definition's name in an image id of either gallery; empty for other texts."""
     parts = image_id.split("/")
-    index = {"subscriptions": 10, "CommunityGalleries": 4}.get("".join(parts[1:2]))
-    return "" if index is None else "".join(parts[index : index + 1])
+    index = {"subscriptions": 10, "CommunityGalleries": 4}.get(parts[1]) if len(parts) > 1 else None
+    return parts[index] if index is not None and index < len(parts) else ""
 
 
 def resolve_image(images: Sequence[Mapping[str, Any]], item: InstanceType, release: ProviderRelease) -> str | None:

@@ -54,11 +54,15 @@ _KINDS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ShapeError:
-    """One field at fault. `known` are the fields that its map may have, when the field is none of them."""
+    """One field at fault. `known` are the fields that its map may have, when the field is none of them.
+
+    `mistyped`: what stands there is of another type, so that nothing can read it.
+    """
 
     pointer: Pointer
     what: str
     known: tuple[str, ...] = ()
+    mistyped: bool = True
 
 
 def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
@@ -126,10 +130,10 @@ def _checked(value: Any, shape: str, at: Pointer, types: Mapping[str, Mapping[st
         if key in fields:
             yield from _checked(item, fields[key], (*at, key), types)
         else:
-            yield ShapeError((*at, key), f"unknown field '{key}'", tuple(fields))
+            yield ShapeError((*at, key), f"unknown field '{key}'", tuple(fields), mistyped=False)
     for key in _REQUIRED.get(shape, ()):
         if value.get(key) in (None, "", [], ()):
-            yield ShapeError(at, f"'{key}' is missing")
+            yield ShapeError(at, f"'{key}' is missing", mistyped=False)
 
 
 def _scalar(value: Any, shape: str, at: Pointer) -> Iterator[ShapeError]:

@@ -53,7 +53,7 @@ def _defaulted_spec(given: Mapping[str, Any], kubernetes: tuple[int, int]) -> di
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "schedulerName": "default-scheduler",
-        **given,
+        **{field: value for field, value in given.items() if value is not None},  # a null is none, and gets the default
     }
     on_host = spec.get("hostNetwork") is True
     for field in _CONTAINERS:

@@ -86,7 +86,9 @@ def _merged(target: Mapping[str, Any], patch: Mapping[str, Any], field: str, kin
     for key in [key for key in rest if key.startswith(_ORDERS)]:
         _order(result, rest, key.removeprefix(_ORDERS), rest.pop(key), field, kind)
     for key, value in rest.items():
-        if key.startswith(_DELETES):
+        if value.__class__ is str and key[:1] != "$":  # most fields
+            result[key] = value
+        elif key.startswith(_DELETES):
             _take_away(result, key.removeprefix(_DELETES), value)
         elif value is None:
             result.pop(key, None)
@@ -134,11 +136,14 @@ def _take_away(result: Json, key: str, values: Any) -> None:
 
 def _order(result: Json, patch: Json, key: str, order: Any, field: str, kind: str) -> None:
     """Merges the list of a key and brings it into the order that ``$setElementOrder`` asks for."""
+    for value in (order, *(each[key] for each in (result, patch) if key in each)):
+        if not isinstance(value, list | tuple):
+            raise _unexpected(f"expected a []interface {{}}, but received a {_go_type(value)}")
     present, added = result.get(key), patch.pop(key, None)
     merge_key = merge_key_of(field, key)
-    if not isinstance(order, list | tuple):
-        received = "map[string]interface {}" if is_mapping(order) else _GO_TYPES[order.__class__]
-        raise _unexpected(f"expected a []interface {{}}, but received a {received}")
+    if merge_key is not None:
+        for value in (*order, *(present or ()), *(added or ())):
+            _check_mapping(value)
     _check_order(added or (), order, merge_key)
     if present is None and added is None:
         return
@@ -149,7 +154,34 @@ def _order(result: Json, patch: Json, key: str, order: Any, field: str, kind: st
     else:
         merged = _merged_list(present, added, field, key, kind)
     _check_types(present or (), added or ())
-    result[key] = _arranged(merged, order, present or (), merge_key)
+    result[key] = _arranged(merged, order, _as_left(present or (), added or (), merge_key), merge_key)
+
+
+def _as_left(present: Sequence[Any], patch: Sequence[Any], merge_key: str | None) -> Sequence[Any]:
+    """Returns the list that was there as the API server finds it after it has merged a patch into it, by which it then sorts.
+
+    What it deletes it takes out of the list's own memory: the others move up, the last ones stay behind twice until what the patch adds
+    is written over them (``deleteMatchingEntries``, ``mergeSliceWithoutSpecialElements``).
+    """
+    if merge_key is None or not any(map(_is_marked, patch)):
+        return present
+    left, end = [*present], len(present)
+    for each in patch:
+        if not _is_marked(each):
+            continue
+        if each[_MARKER] == "replace":
+            return left
+        gone = _key(each, merge_key)
+        for at in range(end - 1, -1, -1):
+            if _key(left[at], merge_key) == gone:
+                left[at : end - 1] = left[at + 1 : end]
+                end -= 1
+    for each in patch:
+        name = None if _is_marked(each) else _key(each, merge_key)
+        if name is not None and end < len(left) and all(_key(other, merge_key) != name for other in left[:end]):
+            left[end] = each
+            end += 1
+    return left
 
 
 def _check_order(added: Sequence[Any], order: Sequence[Any], merge_key: str | None) -> None:
@@ -237,11 +269,14 @@ def _ranks(items: Iterable[Any], merge_key: str | None) -> dict[Any, int]:
 
 
 def _key(item: Any, merge_key: str | None) -> Any:
-    if merge_key is None:
-        return item
-    if merge_key not in item:
-        raise _unexpected(f"map: {go_text(item)} does not contain declared merge key: {merge_key}")
-    return item[merge_key]
+    if merge_key is not None:
+        _check_mapping(item)
+        if merge_key not in item:
+            raise _unexpected(f"map: {go_text(item)} does not contain declared merge key: {merge_key}")
+    found = item if merge_key is None else item[merge_key]
+    if is_mapping(found) or isinstance(found, list | tuple):  # Go cannot compare them, and panics
+        raise _unexpected(f"comparing uncomparable type {_go_type(found)}")
+    return found
 
 
 def _without_doubles(values: list[Any]) -> list[Any]:
@@ -270,6 +305,17 @@ def _check_types(*lists: Sequence[Any]) -> None:
         raise _unexpected(f"list element types are not identical: {go_text(lists)}")
 
 
+def _check_mapping(value: Any) -> None:
+    if not is_mapping(value):
+        raise _unexpected(f"expected a map[string]interface {{}}, but received a {_go_type(value)}")
+
+
+def _go_type(value: Any) -> str:
+    if is_mapping(value):
+        return "map[string]interface {}"
+    return "[]interface {}" if isinstance(value, list | tuple) else _GO_TYPES[value.__class__]
+
+
 def _is_marked(value: Any) -> bool:
     return is_mapping(value) and _MARKER in value
 
@@ -280,14 +326,14 @@ def _read(value: Any, *, drops_marked: bool = False) -> Any:
     Where nothing was before, it brings nothing that has a directive (``drops_marked``).
     """
 
-    def stays(each: Any) -> bool:
-        return not (drops_marked and _is_marked(each))
-
     if is_mapping(value):
-        known = {key: each for key, each in value.items() if each is not None and not key.startswith("$")}
-        return {key: _read(each, drops_marked=drops_marked) for key, each in known.items() if stays(each)}
+        return {
+            key: each if each.__class__ is str else _read(each, drops_marked=drops_marked)
+            for key, each in value.items()
+            if each is not None and not key.startswith("$") and not (drops_marked and _is_marked(each))
+        }
     if isinstance(value, list | tuple):
-        return [_read(each, drops_marked=drops_marked) for each in value if stays(each)]
+        return [_read(each, drops_marked=drops_marked) for each in value if not (drops_marked and _is_marked(each))]
     return value
 
 

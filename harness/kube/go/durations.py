@@ -20,6 +20,7 @@ _UNITS = {
     "h": 3_600_000_000_000,
 }
 _LIMIT = 1 << 63
+_MOST_DIGITS = len(str(_LIMIT))
 _NUMBER = re.compile(r"([0-9]*)(?:(\.)([0-9]*))?")
 _UNIT = re.compile(r"[^0-9.]*")
 
@@ -56,7 +57,8 @@ def parse_duration(text: str) -> int:
         number = _NUMBER.match(rest)
         if number is None or not (number[1] or number[3]):
             raise invalid
-        whole = int(number[1] or 0)
+        digits = number[1].lstrip("0")
+        whole = int(digits or 0) if len(digits) <= _MOST_DIGITS else _LIMIT + 1
         if whole > _LIMIT:
             raise invalid
         rest = rest[number.end() :]

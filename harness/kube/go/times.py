@@ -65,8 +65,8 @@ def parse_rfc3339(text: str) -> datetime:
     if zone is None:
         raise unreadable("Z07:00")
     hours, minutes = int(zone[2] or 0), int(zone[3] or 0)
-    # Go takes 24 hours and 60 minutes, too
-    for name, value, most in (("hour", hours, 24), ("minute", minutes, 60)):
+    # Go takes 24 hours and 60 minutes, too, and names the minute where both are too large
+    for name, value, most in (("minute", minutes, 60), ("hour", hours, 24)):
         if value > most:
             raise wrong(f": time zone offset {name} out of range")
     rest = rest[zone.end() :]

@@ -75,7 +75,8 @@ class NodeInfo:
             present = self.requested.get(name)
             self.requested[name] = quantity if present is None else present + quantity
         self.ports.extend(node_ports(pod))
-        self.ports_of_sidecars.extend(ports_of_sidecars(pod))
+        if spec_of(pod).get("initContainers"):
+            self.ports_of_sidecars.extend(ports_of_sidecars(pod))
         if self._load is not None:
             self._load += load_of(pod)
         affinity = spec_of(pod).get("affinity")

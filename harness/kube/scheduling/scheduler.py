@@ -31,7 +31,7 @@ UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
 _TAINTS_HIDDEN = Version(1, 34, 2)
 """From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
 
-_DEVICES = (1, 34)
+_DEVICES = Version(1, 34).line
 """From this version on the plugin for claims of devices has its say when a pod could preempt others."""
 
 _LEFT_OUT = Version(1, 33)

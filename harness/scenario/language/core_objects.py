@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from harness.kube.go.durations import DurationError, parse_duration
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
 
-__all__ = ["core_problems", "duration_problems", "field_problems"]
+__all__ = ["core_problems", "duration_problems", "field_problems", "too_long"]
 
 _DURATIONS = {
     "NodePool": (
@@ -27,6 +28,9 @@ _DURATIONS = {
     "NodeClaim": (("spec", "expireAfter"), ("spec", "terminationGracePeriod")),
 }
 """What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go); a budget's is never `Never` (metav1.Duration)."""
+
+_PATTERN = re.compile(r"([0-9]+[smh])+")
+"""What the CRDs take where they do not take `Never` (kaz pkg/apis/crds/karpenter.sh_nodepools.yaml)."""
 
 _LISTS = ("requests", "limits")
 
@@ -78,7 +82,7 @@ def _one_of(places: Sequence[str]) -> str:
 
 
 def duration_problems(manifest: Manifest) -> Iterator[Problem]:
-    """Durations that Karpenter cannot parse; its own CRDs refuse them, a user's CRDs may not."""
+    """Durations that Karpenter cannot parse. Its own CRDs refuse them, but for those that are too long; a user's CRDs may not."""
     for path in _DURATIONS.get(manifest.kind, ()):
         for pointer, value in _at(manifest.object, path):
             if not isinstance(value, str) or (value == "Never" and path[-1] != "duration"):
@@ -88,6 +92,23 @@ def duration_problems(manifest: Manifest) -> Iterator[Problem]:
             except DurationError as error:
                 what = f"these CRDs take '{value}', and Karpenter cannot read it: {error}"
                 yield Problem(manifest.document.position(pointer), dotted(pointer), what)
+
+
+def too_long(manifest: Manifest) -> Iterator[Problem]:
+    """Durations of a form that Karpenter's own CRDs take, of more than 292 years: Karpenter cannot read its NodePools then."""
+    for path in _DURATIONS.get(manifest.kind, ()):
+        for pointer, value in _at(manifest.object, path):
+            if isinstance(value, str) and _PATTERN.fullmatch(value):
+                try:
+                    parse_duration(value)
+                except DurationError as error:
+                    what = f"the CRDs take '{value}', and Karpenter cannot read it: {error}"
+                    yield Problem(
+                        manifest.document.position(pointer),
+                        dotted(pointer),
+                        what,
+                        "the longest is 2562047h; for no end write Never",
+                    )
 
 
 def _at(value: Any, path: Sequence[str], before: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:

@@ -15,7 +15,7 @@ from harness.reading.manifests import Manifest, read_manifests
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 from harness.reading.yaml_values import kubernetes_value
 from harness.scenario.language.cases import Case
-from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems
+from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems, too_long
 from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
@@ -206,10 +206,9 @@ def _apply(run: Run, manifest: Manifest) -> None:
     if run.recording is not None:
         mark = manifest.document.position()
         run.recording.place(manifest.reference, mark.file, mark.line)
-    if run.shared.own_crds(run.case):
-        problems = list(duration_problems(manifest))
-        if problems and not run.world.judge(manifest.object):
-            raise ScenarioError(problems)
+    problems = list((duration_problems if run.shared.own_crds(run.case) else too_long)(manifest))
+    if problems and not run.world.judge(manifest.object):
+        raise ScenarioError(problems)
     rejections: Sequence[Rejection] = run.world.apply(manifest.object)
     run.refusals += [Refusal(rejection, manifest) for rejection in rejections]
 

@@ -170,6 +170,7 @@ class PlannedNodeClaim:
         }
         if self._rules.min_values_relaxable and not self._static:
             annotations[MIN_VALUES_RELAXED] = "true" if template.min_values_relaxed else "false"
+        # a NodeClaim of a static NodePool has no instance types, so none that a NodeOverlay changed
         overlaid = {PRICE_OVERLAID: self.index.price_overlaid, CAPACITY_OVERLAID: self.index.capacity_overlaid}
         annotations.update({name: "true" for name, types in overlaid.items() if types & self.mask})
         spec: dict[str, Any] = {
