@@ -58,7 +58,8 @@ def _about(pattern: str) -> tuple[str, str, str]:
     after = parts[len(parts) - parts[::-1].index("providers") :] if "providers" in parts else []
     named = bool(after) and not after[0].startswith("{")
     types = [part for part in after[1:] if not part.startswith("{")] if named else literals
-    asked = bool(after) and not named and any(not part.startswith("{") for part in after)
+    # Of the paths under `{namespace}`, only those of its operations are its own; `{namespace}/register` is ARM's (Providers_Register).
+    asked = len(after) > 2 and not named
     return literals[-1] if literals else "", after[0] if named else "" if asked else RESOURCES, "/".join(types)
 
 

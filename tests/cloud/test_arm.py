@@ -155,7 +155,8 @@ def test_what_an_answer_says_of_its_error(status: int, body: Any, code: str | No
         ("/tenancies/{tenancy}/providers/Acme.Tea/pots/{pot}/lids/{lid}", "lids", "Acme.Tea", "pots/lids"),
         ("/providers/Acme.Tea/pots/{pot}/providers/Acme.Milk/jugs/{jug}", "jugs", "Acme.Milk", "jugs"),
         ("/tenancies/{tenancy}/providers/{namespace}", "providers", "Microsoft.Resources", "tenancies/providers"),
-        ("/tenancies/{tenancy}/providers/{namespace}/join", "join", "", "tenancies/providers/join"),
+        ("/tenancies/{tenancy}/providers/{namespace}/join", "join", "Microsoft.Resources", "tenancies/providers/join"),
+        ("/providers/{namespace}/places/{place}/doings/{doing}", "doings", "", "providers/places/doings"),
         ("/{scope}", "", "Microsoft.Resources", ""),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from fakeazure import FakeAzure
 from fakeazure.arm.operations import KEPT
 from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.timing import INSTANT
 from fakeazure.transports.json_text import read
 from tests.cloud.aks_machine import machine_body
@@ -115,6 +116,15 @@ def test_reading_needs_no_registration() -> None:
     driver.cloud.state.subscriptions[SUBSCRIPTION].add("Microsoft.Network")
     assert driver.call("GET", driver.path("Microsoft.Network/networkInterfaces")).status == 200
     assert error_of(driver.put_nic("a"))[:2] == (409, "MissingSubscriptionRegistration")
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_a_provider_is_registered_in_resource_managers_versions(namespace: str) -> None:
+    """`Providers_Register` stands in Resource Manager's own specification, 2021-04-01 among its versions."""
+    driver = Driver()
+    path = f"/subscriptions/{SUBSCRIPTION}/providers/{namespace}"
+    for method, wanted in (("POST", f"{path}/register"), ("GET", path)):
+        assert driver.call(method, wanted, None, "2021-04-01").status == 200
 
 
 def test_a_deletion_that_is_over_has_no_output() -> None:
