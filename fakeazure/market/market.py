@@ -147,11 +147,11 @@ class Market:
         return None
 
     def allocate(
-        self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
+        self, size: Size, subject: Subject, *, subscription: str, id_: str, now: float, within_quota: bool = False
     ) -> Allocation | Failure:
         """Accept a launch, or return the failure. Order: restrictions, declared faults, quota, stock.
 
-        A free unit of a capacity reservation needs neither quota nor stock.
+        A free unit of a capacity reservation needs neither quota nor stock. `within_quota` says that the quota has been judged.
 
         A failure takes nothing. An allocation counts against quota at once, also if its operation will fail at the end.
         """
@@ -166,7 +166,7 @@ class Market:
         kept = reservation is not None and not reservation.full
         if kept:
             charge = replace(charge, amounts={MACHINES: 1})
-        shortage = self.quota.shortage(charge)
+        shortage = None if within_quota else self.quota.shortage(charge)
         if shortage is not None:
             return shortage.failure()
         stuck = False
@@ -194,15 +194,19 @@ class Market:
     def exchange(
         self, old: Allocation, size: Size, subject: Subject, *, subscription: str, id_: str, now: float
     ) -> Allocation | Failure:
-        """Give an existing VM another size, or return the failure; then it keeps what it had."""
+        """Give an existing VM another size, or return the failure; then it keeps what it had.
+
+        Quota is asked for what the VM counts for more than before, as Azure's text says ("Additional Required").
+        """
         charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
         more = {name: count - old.charge.amounts.get(name, 0) for name, count in charge.amounts.items()}
-        if not subject.reservation_group:
+        judged = not subject.reservation_group
+        if judged:
             needed = Charge(subscription, size.location, {k: v for k, v in more.items() if v > 0})
             if (shortage := self.quota.shortage(needed)) is not None:
                 return shortage.failure()
         self.release(old)
-        found = self.allocate(size, subject, subscription=subscription, id_=id_, now=now)
+        found = self.allocate(size, subject, subscription=subscription, id_=id_, now=now, within_quota=judged)
         if isinstance(found, Failure):
             self._take_back(old)
         elif found.failure is not None:

@@ -24,7 +24,6 @@ from fakeazure.transports.metadata import audiences, endpoints
 from fakeazure.transports.pki import Signer
 from fakeazure.transports.tokens import Tokens
 
-_ABSOLUTE = ("Azure-AsyncOperation", "Location")
 _LINKS = {"nextLink": "", "NextPageLink": ORIGIN, "consoleScreenshotBlobUri": "", "serialConsoleLogBlobUri": ""}
 """Fields that clients follow → the host that they begin with; the cloud's own where none is named."""
 _OPEN = ("/metadata/", "/api/retail/")
@@ -130,7 +129,7 @@ class Front:
     def _reply(self, answer: Response, origin: str, *, gzip: bool = False) -> Reply:
         base = self.cloud.state.settings.base_url
         headers = {
-            name: origin + value.removeprefix(base) if name in _ABSOLUTE and value.startswith(base) else value
+            name: origin + value.removeprefix(base) if value.startswith(base) else value
             for name, value in answer.headers.items()
         }
         if answer.error_code is not None and "x-ms-request-id" not in headers:

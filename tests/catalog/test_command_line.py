@@ -12,6 +12,7 @@ import pytest
 
 from fakeazure.catalog import Catalogue
 from fakeazure.cli import COMMANDS, run
+from fakeazure.commands.skus import _FEW, _by_field
 from fakeazure.commands.table import to_json
 
 Output = pytest.CaptureFixture[str]
@@ -224,3 +225,32 @@ def test_guesses_begin_with_zones_and_name_a_few_sizes(capsys: Output) -> None:
     assert len(fields) > 2
     longest = max((line for line in lines if line.startswith(" ")), key=len)
     assert re.search(r", \S+ and \d+ more$", longest)
+
+
+def test_regions_as_json(capsys: Output) -> None:
+    assert run(["regions", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert "eastus" in {one["name"] for one in found}
+
+
+def test_operations_as_the_page_of_the_documentation(capsys: Output) -> None:
+    assert run(["coverage", "--provider", "Microsoft.Network", "--format", "markdown"]) == 0
+    assert capsys.readouterr().out.startswith("# What of Azure is emulated\n")
+    assert run(["coverage", "--provider", "Microsoft.Network"]) == 0
+    assert capsys.readouterr().out.startswith("PROVIDER ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["skus", "--reg", "eastus"], ["refresh", "-o", "x"], ["refresh", "--region", "eastus"]]
+)
+def test_options_are_written_out_and_those_that_are_needed_are_there(arguments: list[str], capsys: Output) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().err.startswith("fakeazure")
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (_FEW, ""), (_FEW + 1, " and 1 more"), (_FEW + 5, " and 5 more")])
+def test_few_sizes_are_named(count: int, more: str) -> None:
+    names = [f"s{number}" for number in range(count)]
+    title, line = _by_field({name: {"zones": "for a reason"} for name in names})
+    assert title == f"zones of {count} sizes"
+    assert line == f"  for a reason: {', '.join(names[:_FEW])}{more}"

@@ -13,6 +13,7 @@ import pytest
 from fakeazure import FakeAzure
 from fakeazure.catalog import Catalogue
 from fakeazure.cli import run
+from fakeazure.market.imports import prices_of, quota_of
 
 Output = pytest.CaptureFixture[str]
 USAGES: list[dict[str, Any]] = [  # as az prints them: numbers as texts
@@ -61,6 +62,23 @@ def test_usages_and_prices_become_one_market(tmp_path: Path, capsys: Output) -> 
         "prices": {"Standard_D2s_v5": {"on-demand": 0.096, "spot": 0.02}},
     }
     assert FakeAzure(azure=spec).market.quota.limit("eastus", "cores") == 10
+
+
+def test_a_limit_of_nothing_is_a_limit() -> None:
+    limits = [("cores", 0), ("lowPriorityCores", -1), ("virtualMachines", True), ("standardDSv5Family", None)]
+    usages = [{"name": {"value": name}, "limit": limit} for name, limit in limits]
+    assert quota_of(usages, Catalogue.load()) == ({"cores": 0}, 3)
+
+
+def test_prices_of_an_hours_use_alone_are_taken() -> None:
+    items = [
+        item("Standard_D2s_v5", 0.1, type="Reservation"),
+        item("Standard_D2s_v5", 0.2, unitOfMeasure="1 Month"),
+        item("Standard_D2s_v5", 0.3),
+        item("Standard_D4s_v5", True),
+        item("", 0.4),
+    ]
+    assert prices_of(items, "eastus") == ({"Standard_D2s_v5": {"on-demand": 0.3}}, 4)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from fakeazure.arm.messages import Response
-from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.beginning import SUBSCRIPTION, TENANT
 from fakeazure.routing import router
+from fakeazure.transports.wire import Front
 from tests.cloud.aks_machine import PROFILE, machine_body
 from tests.cloud.driver import MACHINES, NETWORK, VERSIONS, Driver
 from tests.cloud.test_deployments import template
@@ -33,6 +34,7 @@ class Exchange:
         """A small region, in which operations take their time."""
         self.driver = Driver(azure, **options)
         self.routes: set[tuple[str, str]] = set()
+        self._front = Front(self.driver.cloud, wall=lambda: 1_800_000_000.0)
         self._said: list[str] = []
 
     def call(
@@ -60,6 +62,16 @@ class Exchange:
             for header in headers:
                 path = answer.headers[header].removeprefix(self.driver.cloud.state.settings.base_url).partition("?")[0]
                 self.kept("GET", path, self.driver.poll(answer, header))
+
+    def wire(self, method: str, target: str, raw: str = "", **headers: str) -> None:
+        """One HTTP request, kept with its reply; `_` in the name of a header stands for `-`."""
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        reply = self._front.handle(method, target, sent, raw.encode(), origin="https://fake:8443")
+        told = "".join(f"\n  {name}: {value}" for name, value in reply.headers.items())
+        body = reply.body.decode()
+        if body and "json" in reply.headers["Content-Type"]:
+            body = json.dumps(json.loads(body), indent=1)
+        self._said.append(f"{method} {target}\n{reply.status}{told}\n{body}".replace(SUBSCRIPTION, "{subscription}"))
 
     def text(self) -> str:
         """All that was said."""
@@ -438,6 +450,58 @@ def providers(exchange: Exchange) -> None:
     exchange.kept("GET", path, exchange.driver.call("GET", path), whole=False)
 
 
+def tokens(exchange: Exchange) -> None:
+    """Where clients learn of the cloud and get their tokens."""
+    for version in ("2015-01-01", "2019-05-01", "2022-09-01"):
+        exchange.wire("GET", f"/metadata/endpoints?api-version={version}")
+    for tenant in ("common", TENANT, PRINCIPAL):
+        exchange.wire(
+            "POST", f"/{tenant}/oauth2/v2.0/token", "client_id=c&scope=https%3A%2F%2Fmanagement.azure.com%2F.default"
+        )
+    for form in ("client_id=c&resource=https%3A%2F%2Fmanagement.azure.com", "client_id=c", "scope=x"):
+        exchange.wire("POST", "/common/oauth2/token", form)
+    for target in ("/msi/token?resource=https://management.azure.com", "/metadata/identity/oauth2/token"):
+        exchange.wire("GET", target)
+        exchange.wire("GET", target, Metadata="true")
+        exchange.wire("GET", target, X_IDENTITY_HEADER="x")
+    exchange.wire("POST", "/oauth2/token", "resource=https%3A%2F%2Fmanagement.azure.com&client_id=c", Metadata="true")
+    for query in ("", "?scope=https://management.azure.com/.default"):
+        exchange.wire("GET", f"/sig-access-token{query}")
+    for tenant in ("adfs", "common/v2.0", PRINCIPAL):
+        exchange.wire("GET", f"/{tenant}/.well-known/openid-configuration")
+    exchange.wire("GET", "/common/discovery/instance?authorization_endpoint=https://fake:8443/common/oauth2/authorize")
+    exchange.wire("GET", "/common/userrealm/somebody?api-version=1.0")
+    exchange.wire("GET", "/subscriptions?api-version=2022-12-01")
+    exchange.wire("GET", "/subscriptions?api-version=2022-12-01", Authorization="Bearer x")
+
+
+def instance_metadata(exchange: Exchange) -> None:
+    """What a VM reads of itself, what is about to happen to it, and what is the fake's own."""
+    driver = exchange.driver
+    exchange.wire("GET", "/metadata/instance?api-version=2021-02-01", Metadata="true")
+    body = driver.vm_body("aks-a", size="Standard_D2ds_v5", priority="Spot", userData="dXNlcg==", licenseType="x")
+    body["properties"]["storageProfile"]["dataDisks"] = [{"lun": 3, "createOption": "Empty", "diskSizeGB": 4}]
+    linux = {"disablePasswordAuthentication": True, "ssh": {"publicKeys": [{"path": "/p", "keyData": "ssh-rsa A"}]}}
+    body["properties"]["osProfile"]["linuxConfiguration"] = linux
+    driver.put_nic("aks-a")
+    driver.call("PUT", driver.vm_path("aks-a"), {**body, "plan": {"name": "n", "product": "p", "publisher": "q"}})
+    driver.cloud.advance(600)
+    exchange.wire("GET", "/metadata/instance?api-version=2021-02-01")
+    exchange.wire("GET", "/metadata/versions", Metadata="true")
+    for path in ("", "/compute", "/network/interface/0", "/network/interface/1", "/compute/nothing"):
+        for form in ("json", "text"):
+            exchange.wire("GET", f"/metadata/instance{path}?api-version=2021-02-01&format={form}", Metadata="true")
+    for version in ("", "?api-version=2020-07-01"):
+        exchange.wire("GET", f"/metadata/scheduledevents{version}", Metadata="true")
+    exchange.wire("PUT", "/metadata/instance?api-version=2021-02-01", Metadata="true")
+    driver.call("POST", f"{driver.vm_path('aks-a')}/simulateEviction")
+    exchange.wire("GET", "/metadata/scheduledevents?api-version=2020-07-01", Metadata="true")
+    for started in ("nothing", '{"StartRequests": [{"EventId": "x"}]}', '{"StartRequests": []}'):
+        exchange.wire("POST", "/metadata/scheduledevents?api-version=2020-07-01", started, Metadata="true")
+    for path in ("journal", "nothing", f"console{driver.vm_path('aks-a')}/serial.log", "console/x/serial.log"):
+        exchange.wire("GET", f"/_fakeazure/{path}")
+
+
 AREAS: Mapping[str, Callable[[Exchange], None]] = {
     "application-security-groups": _plain(f"{NETWORK_}/applicationSecurityGroups"),
     "availability-sets": _plain(f"{COMPUTE_}/availabilitySets", sku={"name": "Aligned"}),
@@ -451,6 +515,7 @@ AREAS: Mapping[str, Callable[[Exchange], None]] = {
     "identities": identities,
     "images": images,
     "images-of-ours": _plain(f"{COMPUTE_}/images", properties={"hyperVGeneration": "V2"}),
+    "instance-metadata": instance_metadata,
     "machines": machines,
     "networks": networks,
     "placement-groups": _plain(f"{COMPUTE_}/proximityPlacementGroups"),
@@ -460,6 +525,7 @@ AREAS: Mapping[str, Callable[[Exchange], None]] = {
     "sizes": sizes,
     "ssh-keys": keys,
     "subscriptions": subscriptions,
+    "tokens": tokens,
     "virtual-machines": machine,
 }
 """What is asked about, as the files are named."""

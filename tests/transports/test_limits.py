@@ -253,4 +253,5 @@ def test_a_mistake_of_ours_is_an_answer_and_one_line(
     assert (status, body["error"]["code"]) == (500, "InternalServerError")
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("fakeazure: GET /subscriptions/")
-    assert "RecursionError at " in line
+    assert f"RecursionError at {__file__}:" in line
+    assert line.endswith(": much too deep")

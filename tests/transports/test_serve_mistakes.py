@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from fakeazure.cli import run
+from fakeazure.transports.server import HttpServer
+from fakeazure.transports.wire import Front
+from tests.cloud.driver import Driver
 
 Output = pytest.CaptureFixture[str]
 ARGUMENTS = ["serve", "--http-port", "0", "--https-port", "-1", "--for", "0.1"]
@@ -50,6 +53,12 @@ def test_a_mistake_is_one_line(arguments: list[str], what: str, capsys: Output) 
 def test_an_address_that_cannot_be_had_is_named(capsys: Output) -> None:
     assert run([*ARGUMENTS, "--host", "nohost.invalid"]) == 3
     assert capsys.readouterr().err.startswith("fakeazure: nohost.invalid:0: ")
+
+
+def test_a_port_that_is_taken_is_told_in_the_systems_words() -> None:
+    with HttpServer(Front(Driver().cloud)) as server, pytest.raises(OSError, match="in use") as failed:
+        HttpServer(server.front, port=server.port)
+    assert (failed.value.strerror, failed.value.filename) == ("Address already in use", f"127.0.0.1:{server.port}")
 
 
 MARKETS = {
