@@ -1,4 +1,4 @@
-"""Which tests noticed changes before: they are asked first about the next one of the same function or file."""
+"""Which tests noticed changes before: they are asked about the next one, first about one of the same function or file."""
 
 from __future__ import annotations
 
@@ -21,13 +21,20 @@ class Noticed:
     def __init__(self) -> None:
         self._of_function: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._of_file: dict[str, Counter[str]] = defaultdict(Counter)
+        self._of_all: Counter[str] = Counter()
 
     def count(self, path: str, function: str, test: str) -> None:
         """A test noticed a change of this function."""
         self._of_function[path, function][test] += 1
         self._of_file[path][test] += 1
+        self._of_all[test] += 1
 
     def in_order(self, path: str, function: str, tests: Iterable[_Test]) -> tuple[_Test, ...]:
         """Returns the tests: first those that noticed most of this function, then of this file, then the others as they stand."""
         here, near = self._of_function[path, function], self._of_file[path]
         return tuple(sorted(tests, key=lambda test: (-here[test.name], -near[test.name])))
+
+    def likely(self, path: str, function: str, tests: Iterable[_Test]) -> tuple[_Test, ...]:
+        """Returns the tests that noticed anything, in that order, and after those of this file who noticed most."""
+        noticed = sorted((test for test in tests if self._of_all[test.name]), key=lambda test: -self._of_all[test.name])
+        return self.in_order(path, function, noticed)

@@ -86,7 +86,7 @@ class Session:
             told.write(json.dumps(said) + "\n")
 
     def _reached(self, items: Sequence[pytest.Item]) -> dict[int, tuple[Asked, ...]]:
-        """Tests that run the place of each change without failing, as many as may be asked, in the order to ask them."""
+        """Tests that run the place of each change without failing, in the order to ask them."""
         files: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             files[item.nodeid.split("::")[0]].append(item)
@@ -106,7 +106,7 @@ class Session:
                 for change in () if fails else changes:
                     found[change].append(asked)
         self._say(failed=failed)
-        return defaultdict(tuple, {change: tuple(within(tests, self._most)) for change, tests in found.items()})
+        return defaultdict(tuple, {change: ranked(tests) for change, tests in found.items()})
 
     def _noting(self, number: int, items: Sequence[pytest.Item]) -> Callable[[], int]:
         def work() -> int:
@@ -165,14 +165,14 @@ class Session:
                 failing[control.number] = course, code
                 jobs.appendleft(self._job(session, originals, control))
             else:
-                yield course.change, course.tests, 0, None
+                yield course.change, self._begun(course), 0, None
 
     def _job(self, session: pytest.Session, originals: Originals, course: Course) -> Job:
         def work() -> int:
             tests = course.tests
             if course.change != _NONE:
                 originals.change(*self._places[course.change])
-                tests = self._noticed.in_order(*self._places[course.change], tests)
+                tests = self._asked(course)
             SWITCH.on = course.change
             os.environ[ON] = str(course.change)
             places = {test: place for place, test in enumerate(course.tests)}
@@ -188,7 +188,15 @@ class Session:
                     return 1
             return 0
 
-        return Job(course.number, work, 600 + 60 * sum(test.seconds for test in course.tests))
+        longest = max(test.seconds for test in course.tests)
+        return Job(course.number, work, 600 + 60 * (self._most + longest))
+
+    def _asked(self, course: Course) -> tuple[Asked, ...]:
+        """Tests of so many CPU seconds: for half of them those that noticed other changes, then those that rank first."""
+        place = self._places[course.change]
+        likely = tuple(within(self._noticed.likely(*place, course.tests), self._most / 2))
+        others = (test for test in course.tests if test not in likely)
+        return self._noticed.in_order(*place, within((*likely, *others), self._most))
 
     def _file(self, course: Course) -> Path:
         return self._folder / f"course-{course.number}"
@@ -201,20 +209,25 @@ class Session:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
 
 
-def within(tests: Iterable[Asked], most: float) -> Iterator[Asked]:
-    """Tests in the order to ask them, until they take so many CPU seconds.
+def ranked(tests: Iterable[Asked]) -> tuple[Asked, ...]:
+    """Tests in the order to ask them.
 
     First come tests that are quick and run few of the changed places: such a test is about this place, where one that
     runs most of them looks at something else. The n-th of a file counts as n times as costly, so that other files get
     their turn.
     """
-    total = 0.0
     asked: Counter[str] = Counter()
-    ranked = []
+    found = []
     for test in sorted(tests, key=lambda test: (_cost(test), test.name)):
         asked[test.file] += 1
-        ranked.append((_cost(test) * asked[test.file], test.name, test))
-    for _, _, test in sorted(ranked, key=lambda found: found[:2]):
+        found.append((_cost(test) * asked[test.file], test.name, test))
+    return tuple(test for _, _, test in sorted(found, key=lambda one: one[:2]))
+
+
+def within(tests: Iterable[Asked], most: float) -> Iterator[Asked]:
+    """The first tests, until they take so many CPU seconds; one in any case."""
+    total = 0.0
+    for test in tests:
         if total and total + test.seconds > most:
             return
         total += test.seconds

@@ -15,7 +15,7 @@ from tests.mutants.jobs import TIMED_OUT, Job, done, may_compute
 from tests.mutants.noticed import Noticed
 from tests.mutants.originals import Originals
 from tests.mutants.places import Mutant, mutants, switched
-from tests.mutants.session import Asked, within
+from tests.mutants.session import Asked, Course, Session, ranked, within
 from tests.mutants.trial import Copy, Fate, Verdict
 from tests.project.tree import ROOT
 
@@ -196,14 +196,14 @@ def test_tests_that_are_quick_and_about_little_are_asked_first() -> None:
     slow, small = asked("door.py::slow", 1.0, 1), asked("door.py::small", 0.01, 1)
     wide, window = asked("wall.py::wide", 0.01, 40), asked("window.py::open", 0.02, 1)
     tests = (story, slow, wide, small, window)
-    assert [test.name for test in within(tests, 10)] == [
+    assert [test.name for test in ranked(tests)] == [
         "door.py::small",
         "window.py::open",
         "door.py::slow",
         "wall.py::wide",
         "story.py::all",
     ]
-    assert [*within(tests, 0.04)] == [small, window]
+    assert [*within(ranked(tests), 0.04)] == [small, window]
     assert [*within([story], 0.04)] == [story]  # one is asked in any case
 
 
@@ -223,6 +223,24 @@ def test_a_test_that_noticed_changes_near_by_is_asked_first() -> None:
         "bacd",
     ]
     assert order("other.py", "f") == "abcd"
+    noticed.count("n.py", "f", "b")
+    noticed.count("n.py", "f", "b")
+    likely = noticed.likely("other.py", "f", tests)
+    assert "".join(test.name for test in likely) == "bcd"
+
+
+def test_half_of_the_seconds_are_for_tests_that_noticed_changes_before(tmp_path: Path) -> None:
+    wide = [Asked(SimpleNamespace(nodeid=f"wide.py::{name}"), 1.0, 50) for name in "abcdef"]  # type: ignore[arg-type]
+    near = [Asked(SimpleNamespace(nodeid=f"near.py::{name}"), 1.0, 1) for name in "uvwxyz"]  # type: ignore[arg-type]
+    session = Session(tmp_path, [("m.py", "f")], 1, 4.0)
+
+    def asked() -> str:
+        return "".join(test.name[-1] for test in session._asked(Course(0, ranked([*wide, *near]), 0)))
+
+    assert asked() == "uvwx"
+    for name in "feedff":
+        session._noticed.count("other.py", "g", f"wide.py::{name}")
+    assert asked() == "feuv"
 
 
 def test_only_the_function_that_is_tried_asks_for_its_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
