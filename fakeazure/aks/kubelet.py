@@ -118,15 +118,12 @@ def reserved_memory_by_size(gib: float) -> int:
         part = min(left, width)
         total += part * share
         left -= part
-        if left <= 0:
-            break
     return int(1024 * total)
 
 
 def reserved_cpu(vcpus: int) -> int:
     """kube-reserved CPU in millicores: 60 for the first core, 40 for the second, 20 each up to four, 10 each above."""
-    first = min(vcpus, 2)
-    total = sum(_CPU_MILLICORES[:first])
+    total = sum(_CPU_MILLICORES[:vcpus])
     total += max(0, min(vcpus, 4) - 2) * 20.0
     total += max(0, vcpus - 4) * 10.0
     return int(total)

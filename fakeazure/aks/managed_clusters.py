@@ -18,6 +18,7 @@ from fakeazure.catalog.images import SNAPSHOT
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import groups
+from fakeazure.resources.identities import ids_of
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -123,14 +124,7 @@ def _identity(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
         own = {"principalId": guid_of(f"principal{id_}"), "tenantId": state.settings.tenant}
         document["identity"] = {"type": "SystemAssigned", **own}
     elif users := section(identity, "userAssignedIdentities"):
-        shown = {}
-        for name in users:
-            entry = state.store.get(name)
-            known = entry.document["properties"] if entry is not None else {}
-            shown[name] = {
-                "principalId": known.get("principalId") or guid_of(f"principal{name}"),
-                "clientId": known.get("clientId") or guid_of(f"client{name}"),
-            }
+        shown = {name: ids_of(state, name) for name in users}
         document["identity"] = {**identity, "userAssignedIdentities": shown}
 
 

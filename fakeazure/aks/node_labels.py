@@ -97,7 +97,7 @@ def cluster_label(group: str) -> str:
     """A resource group as the value of the `cluster` label: a valid label value (kaz pkg/utils/labels.go)."""
     text = group.replace("(", "-").replace(")", "-")[:63]
     if text.endswith(("-", "_", ".")):
-        return f"{text[:62]}z" if len(text) > 62 else f"{text}z"
+        return f"{text[:62]}z"
     return text
 
 

@@ -61,11 +61,10 @@ def _fit(state: State, pool: ResourceId, properties: Mapping[str, Any]) -> None:
     priority = _PRIORITY.get(text(properties, "scaleSetPriority").lower(), "Regular")
     entry = state.store.get(id_)
     there = int(number(section(entry.document, "sku"), "capacity")) if entry is not None else 0
-    charge = charge_of(
-        pool.subscription, location, family=size.family, vcpus=size.vcpus * max(0, count - there), priority=priority
-    )
-    shortage = state.market.quota.shortage(charge)
-    if shortage is not None and count > there:
+    more = size.vcpus * (count - there)
+    charge = charge_of(pool.subscription, location, family=size.family, vcpus=more, priority=priority)
+    shortage = state.market.quota.shortage(charge) if more > 0 else None
+    if shortage is not None:
         row = "AksInsufficientFamilyQuota" if shortage.name == size.family else "AksInsufficientRegionalQuota"
         left = max(0, shortage.limit - shortage.used)
         raise refuse(row, family=shortage.name, needed=shortage.needed, left=left, location=location)

@@ -32,8 +32,8 @@ def up_to(version: str) -> list[str]:
     """What a pool of a cluster of that version may run: at most two minor versions behind, never ahead."""
     major, minor = minor_version(version)
     behind = {(major, minor - count) for count in range(3)}
-    found = [other for other in OFFERED if minor_version(other) in behind and _key(other) <= _key(version)]
-    return found if version in found else [*found, version]
+    older = [other for other in OFFERED if minor_version(other) in behind and _key(other) < _key(version)]
+    return [*older, version]
 
 
 def resolved(version: str) -> str:

@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     selling = {region.name: region.prices[options.size] for region in regions if options.size in region.prices}
     if not selling:
         raise UnknownSize(options.size, {name for region in regions for name in region.by_name})
-    return _show(dict(sorted(selling.items(), key=lambda item: (item[1], item[0]))), "REGION", options.format)
+    return _show(dict(sorted(selling.items(), key=lambda item: item[1])), "REGION", options.format)
 
 
 def _show(prices: dict[str, float], subject: str, form: str) -> int:

@@ -18,12 +18,12 @@ def whole(least: int, most: int) -> Callable[[str], int]:
 
     def read(text: str) -> int:
         try:
-            number = int(text)
+            number: float = int(text)
         except ValueError:
-            number = least - 1
+            number = math.nan
         if not least <= number <= most:
             raise argparse.ArgumentTypeError(f"a number from {least} to {most} is expected, not {text!r}")
-        return number
+        return int(number)
 
     return read
 

@@ -56,10 +56,7 @@ def chosen(spec: str | Mapping[str, str]) -> Mapping[str, str]:
     for name, version in spec.items():
         fitting = [one for one in DEFINITIONS if one.lower().startswith(str(name).lower())]
         if not fitting:
-            near = (
-                hint(str(name), DEFINITIONS)
-                or "; known are 2204, 2404, V2, V3 and definitions such as 2404gen2containerd"
-            )
+            near = hint(str(name), DEFINITIONS)
             raise MarketError(f"images.{name}", f"no node image is called so{near}")
         parts = str(version).split(".")
         if len(parts) != 3 or not all(part.isdigit() for part in parts):

@@ -174,7 +174,6 @@ class Market:
         held = Held(())
         shelf = None if kept else self.stock.empty_for(subject, size.vcpus)
         if shelf is not None:
-            shelf.refused += 1
             ends_in = out_of_stock(subject, shelf.error)
             if shelf.at_once:
                 return ends_in

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 
 from fakeazure.market.match import Subject, Where
 from lazyrecords import dataclass
@@ -24,8 +23,6 @@ class Shelf:
     unit: str = "vms"
     error: str | None = None
     at_once: bool = False
-    refused: int = field(default=0)
-    """How many launches it has turned away."""
 
     def need(self, vcpus: int) -> int:
         """What one VM takes."""

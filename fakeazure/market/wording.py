@@ -72,8 +72,10 @@ def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike
             _known(word, text, PRIORITIES, name, path)
         elif name == "location":
             _known(word, text, catalogue.regions, name, path)
-        elif not any(word == one.lower() for one in (sizes(catalogue) if name == "size" else families(catalogue))):
-            _known(word, text, sizes(catalogue) if name == "size" else families(catalogue), name, path)
+        else:
+            known = sizes if name == "size" else families
+            if not any(word == one.lower() for one in known(catalogue)):  # most are found before all are listed
+                _known(word, text, known(catalogue), name, path)
 
 
 def _known(word: str, text: str, known: Iterable[str], name: str, path: str) -> None:

@@ -40,14 +40,23 @@ _ROLES: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 _AUTHORIZATION = "Microsoft.Authorization"
 
 
+def ids_of(state: State, identity: str) -> dict[str, str]:
+    """The principal and client id of a user-assigned identity, by its ARM id; it need not be there."""
+    entry = state.store.get(identity)
+    return _ids(identity, entry.document["properties"] if entry is not None else {})
+
+
+def _ids(identity: str, properties: Mapping[str, Any]) -> dict[str, str]:
+    return {
+        "principalId": properties.get("principalId") or guid_of(f"principal{identity}"),
+        "clientId": properties.get("clientId") or guid_of(f"client{identity}"),
+    }
+
+
 def _identity(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
     properties = document["properties"]
     properties.pop("provisioningState", None)
-    properties |= {
-        "tenantId": state.settings.tenant,
-        "principalId": properties.get("principalId") or guid_of(f"principal{id_}"),
-        "clientId": properties.get("clientId") or guid_of(f"client{id_}"),
-    }
+    properties |= {"tenantId": state.settings.tenant, **_ids(str(id_), properties)}
     document.pop("etag", None)
 
 

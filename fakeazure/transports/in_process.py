@@ -63,7 +63,7 @@ class InProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Give Azure its place back."""
-        self._mock.stop(allow_assert=False)
+        self._mock.stop()
         self._mock.reset()
 
     def token(self, audience: str = "https://management.azure.com") -> str:

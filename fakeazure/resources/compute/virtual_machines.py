@@ -20,6 +20,7 @@ from fakeazure.market.match import Subject
 from fakeazure.resources import images
 from fakeazure.resources.compute import vm_checks, vm_disks, vm_lifecycle
 from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
+from fakeazure.resources.identities import ids_of
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.timers import timestamp
@@ -90,14 +91,7 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
 
 def _identity(state: State, id_: ResourceId, identity: Mapping[str, Any]) -> dict[str, Any]:
     """The identities of a VM with their ids: the system's own belongs to the VM."""
-    users = {}
-    for name in section(identity, "userAssignedIdentities"):
-        entry = state.store.get(name)
-        known = entry.document["properties"] if entry is not None else {}
-        users[name] = {
-            "principalId": known.get("principalId") or guid_of(f"principal{name}"),
-            "clientId": known.get("clientId") or guid_of(f"client{name}"),
-        }
+    users = {name: ids_of(state, name) for name in section(identity, "userAssignedIdentities")}
     found: dict[str, Any] = {**identity, "userAssignedIdentities": users}
     if "systemassigned" in text(identity, "type").lower():
         found |= {"principalId": guid_of(f"principal{id_}"), "tenantId": state.settings.tenant}

@@ -201,6 +201,9 @@ def _validate(state: State, request: Request) -> Response:
 
 
 def _operations(state: State, request: Request) -> Response:
+    from http import HTTPStatus  # only who looks at operations needs it
+
+    phrases = {status.value: status.phrase.replace(" ", "") for status in HTTPStatus}
     found = _found(state, request)
     value = []
     for number, step in enumerate(found.steps):
@@ -209,7 +212,7 @@ def _operations(state: State, request: Request) -> Response:
         properties: dict[str, Any] = {
             "provisioningOperation": "Create",
             "provisioningState": state_,
-            "statusCode": "OK" if failure is None else failure.code,
+            "statusCode": "OK" if failure is None else phrases.get(failure.status, str(failure.status)),
             "targetResource": {"id": str(step.id), "resourceType": step.id.type, "resourceName": step.id.name},
         }
         if failure is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
+from operator import itemgetter
 
 from fakeazure.resources.graph.kql_expressions import Expression, Expressions, Row
 from fakeazure.resources.graph.kql_functions import QueryError, sort_key, text_of
@@ -107,15 +108,21 @@ class _Parser(Expressions):
         keys = []
         for expression in self.several(self.expression):
             descending = self.peek() not in ("asc", "desc") or self.take() == "desc"
+            nulls_first = not descending
             if self.peek() == "nulls":
                 self.take()
-                self.take("first", "last")
-            keys.append((expression, descending))
+                nulls_first = self.take("first", "last") == "first"
+            keys.append((expression, descending, nulls_first))
 
         def run(rows: list[Row]) -> list[Row]:
             found = list(rows)
-            for expression, descending in reversed(keys):
-                found.sort(key=lambda row, value=expression: sort_key(value(row)), reverse=descending)  # type: ignore[misc]
+            for expression, descending, nulls_first in reversed(keys):
+                values = [(expression(row), row) for row in found]
+                nulls = [row for value, row in values if value is None]
+                others = [(sort_key(value), row) for value, row in values if value is not None]
+                others.sort(key=itemgetter(0), reverse=descending)
+                sorted_ = [row for _, row in others]
+                found = [*nulls, *sorted_] if nulls_first else [*sorted_, *nulls]
             return found if most is None else found[:most]
 
         return run

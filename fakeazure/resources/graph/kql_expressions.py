@@ -23,6 +23,8 @@ _TOKEN = re.compile(
     r"""|(?P<mark>==|!=|=~|!~|<=|>=|!(?=[a-z])|[<>|(),.\[\]=+*/%-]))"""
 )
 _WORD = re.compile(r"\$?\w+")
+_PATH = re.compile(r"""\$?[A-Za-z_]\w*( \. \w+| \[ (\d+|'[^']*'|"[^"]*") \])*""")
+"""Words of a path with blanks between them."""
 
 
 class Expressions(Tokens):
@@ -172,12 +174,9 @@ class Expressions(Tokens):
             self.take()
             return name, self.expression()
         value = self.expression()
-        words = [word.strip("\"'") for word in tokens[start : self._position] if word not in (".", "[", "]")]
-        plain = (
-            all(_WORD.fullmatch(word) for word in tokens[start : start + 1])
-            and "(" not in tokens[start : self._position]
-        )
-        return ("_".join(words) if plain else ""), value
+        read = tokens[start : self._position]
+        words = [word.strip("\"'") for word in read if word not in (".", "[", "]")]
+        return ("_".join(words) if _PATH.fullmatch(" ".join(read)) else ""), value
 
     def aggregate(self) -> tuple[str, Measure]:
         """`count()`, `total = sum(a)`, ...: the column and how it is made from rows."""
