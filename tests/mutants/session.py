@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,7 +64,7 @@ class Session:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         at_import = frozenset(SWITCH.run)
-        reached = self._reached(session.items)
+        reached = self._reached(session.items, at_import)
         self._say(collected=len(session.items))
         for change in range(len(self._places)):
             if not reached[change]:
@@ -85,8 +85,11 @@ class Session:
         with (self._folder / "said.jsonl").open("a", encoding="utf-8") as told:
             told.write(json.dumps(said) + "\n")
 
-    def _reached(self, items: Sequence[pytest.Item]) -> dict[int, tuple[Asked, ...]]:
-        """Tests that run the place of each change without failing, in the order to ask them."""
+    def _reached(self, items: Sequence[pytest.Item], early: Collection[int]) -> dict[int, tuple[Asked, ...]]:
+        """Tests that run the place of each change without failing, in the order to ask them.
+
+        What has run before the first test may be kept since: about such a place those of the whole file are asked.
+        """
         files: dict[str, list[pytest.Item]] = defaultdict(list)
         for item in items:
             files[item.nodeid.split("::")[0]].append(item)
@@ -106,6 +109,11 @@ class Session:
                 for change in () if fails else changes:
                     found[change].append(asked)
         self._say(failed=failed)
+        of_file: dict[str, dict[str, Asked]] = defaultdict(dict)
+        for change, tests in found.items():
+            of_file[self._places[change][0]] |= {test.name: test for test in tests}
+        for change in early:
+            found[change] = [*of_file[self._places[change][0]].values()]
         return defaultdict(tuple, {change: ranked(tests) for change, tests in found.items()})
 
     def _noting(self, number: int, items: Sequence[pytest.Item]) -> Callable[[], int]:

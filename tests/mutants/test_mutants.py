@@ -153,6 +153,19 @@ def test_values_kept_since_the_collection_of_tests_are_made_anew(copy: Copy) -> 
     assert dict(copy.tried([divided], ["test_price.py"], workers=1))[0].fate is Fate.KILLED
 
 
+def test_about_what_has_run_before_the_first_test_those_of_its_file_are_asked(copy: Copy) -> None:
+    (copy.root / "shop" / "price.py").write_text(
+        '"""Ten."""\n\n\ndef ten():\n    return 20 / 2\n\n\nTEN = ten()\n\n\ndef price(count):\n    return TEN * count\n'
+    )
+    (copy.root / "test_price.py").write_text(
+        "from shop.price import price\n\n\ndef test_price():\n    assert price(3) == 30\n"
+    )
+    changes = places(copy.root, ["shop"])
+    found = dict(copy.tried(changes, ["test_price.py"], workers=1))
+    fates = {change.before: found[number].fate for number, change in enumerate(changes)}
+    assert (fates["20 / 2"], fates["TEN * count"]) == (Fate.KILLED, Fate.KILLED)
+
+
 def test_what_is_imported_stays_as_it_is(copy: Copy, capsys: pytest.CaptureFixture[str]) -> None:
     """Also in processes that a test starts: one that knows of the switch notices, one with an environment of its own does not."""
     (copy.root / "test_price.py").write_text(

@@ -22,9 +22,7 @@ def text_of(value: Any) -> str:
 
 
 def sort_key(value: Any) -> tuple[int, float, str]:
-    """Nulls, then numbers, then text."""
-    if value is None:
-        return (0, 0.0, "")
+    """Numbers, then text; nulls have no order of their own."""
     if isinstance(value, bool | int | float):
         return (1, float(value), "")
     return (2, 0.0, text_of(value))
