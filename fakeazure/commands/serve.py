@@ -216,16 +216,16 @@ def _wait(front: Front, options: argparse.Namespace) -> None:
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
-    shown = 0
-    left = options.seconds
-    while not stop.wait(0.2):
+    if options.seconds is not None:
+        timer = threading.Timer(options.seconds, stop.set)
+        timer.daemon = True
+        timer.start()
+    shown, ended = 0, False
+    while not ended:
+        ended = stop.wait(0.2)
         if options.print_calls:
             with front.lock:
                 fresh = front.cloud.journal.since(shown)
                 shown = front.cloud.journal.last
             for call in fresh:
                 print(call, flush=True)
-        if left is not None:
-            left -= 0.2
-            if left <= 0:
-                return
