@@ -217,7 +217,7 @@ def _wait(front: Front, options: argparse.Namespace) -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, lambda *_: stop.set())
     if options.seconds is not None:
-        timer = threading.Timer(options.seconds, stop.set)
+        timer = threading.Timer(min(options.seconds, threading.TIMEOUT_MAX), stop.set)
         timer.daemon = True
         timer.start()
     shown, ended = 0, False

@@ -86,7 +86,7 @@ class Fault:
         base = (
             failure(self.what, facts={**_facts(subject), **facts})
             if self.what in TEXTS
-            else Failure(self.what, "", self.status or 400)
+            else Failure(self.what, f"{self.what}.", self.status or 400)
         )
         retry_after = self.retry_after if self.retry_after is not None else (5 if base.status == 429 else None)
         return Failure(

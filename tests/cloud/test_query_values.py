@@ -58,6 +58,20 @@ def test_where_nulls_are(order: str, found: list[int | None]) -> None:
     assert [row["a"] for row in answer_of(f"T | order by {order}", *table)] == found
 
 
+@pytest.mark.parametrize(
+    ("order", "found"),
+    [
+        ("a asc, b desc", "12 11 21 20"),
+        ("a, b asc", "20 21 11 12"),
+        ("a desc, b", "21 20 12 11"),
+        ("b asc, a asc", "20 11 21 12"),
+    ],
+)
+def test_each_key_has_a_direction_of_its_own(order: str, found: str) -> None:
+    table = [{"a": a, "b": b} for a, b in ((1, 1), (2, 0), (1, 2), (2, 1))]
+    assert " ".join(f"{row['a']}{row['b']}" for row in answer_of(f"T | order by {order}", *table)) == found
+
+
 def test_a_number_and_a_text_have_no_order() -> None:
     table = ({"a": 5}, {"a": "x"}, {"a": None})
     assert answer_of("T | where a > 'a'", *table) == [{"a": "x"}]
@@ -133,7 +147,7 @@ def test_an_expression_has_no_name_of_its_own(expression: str) -> None:
         ("T | take 1234567890", "expected a number, found '1234567890'"),
         ("T | where a == dynamic([])", "'dynamic' literals are not supported here"),
         ("T | where a == dynamo()", "function 'dynamo' is not known"),
-        ("T | summarize count", ""),
+        ("T | order by a asc nulls", "expected"),
     ],
 )
 def test_what_is_not_understood(query: str, part: str) -> None:

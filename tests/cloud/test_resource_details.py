@@ -117,7 +117,7 @@ def test_a_nic_of_another_vm_is_named_with_it() -> None:
     driver.put_vm("a")
     network = {"networkInterfaces": [{"id": driver.nic_path("a")}]}
     message = error_of(driver.call("PUT", driver.vm_path("b"), driver.vm_body("b", networkProfile=network)))[2]
-    assert message.index(driver.nic_path("a")) >= 0
+    assert driver.nic_path("a") in message
     assert driver.vm_path("a") in message
 
 
@@ -157,7 +157,7 @@ def test_an_extension_of_a_vm_that_is_gone_stays_gone() -> None:
     driver.delete_vm("a")
     driver.cloud.advance(60)
     assert driver.call("GET", path, None, COMPUTE).status == 404
-    assert driver.poll(started).body["status"] in ("Failed", "Canceled", "Succeeded")
+    assert driver.poll(started).body["status"] == "Succeeded"
 
 
 def test_starting_what_runs_tells_nobody() -> None:

@@ -35,6 +35,6 @@ class Noticed:
         return tuple(sorted(tests, key=lambda test: (-here[test.name], -near[test.name])))
 
     def likely(self, path: str, function: str, tests: Iterable[_Test]) -> tuple[_Test, ...]:
-        """Returns the tests that noticed anything, in that order, and after those of this file who noticed most."""
+        """Returns the tests that noticed any change: those of this function first, then of this file, then those that noticed most."""
         noticed = sorted((test for test in tests if self._of_all[test.name]), key=lambda test: -self._of_all[test.name])
         return self.in_order(path, function, noticed)

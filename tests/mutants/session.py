@@ -160,7 +160,7 @@ class Session:
                 if not code:
                     by = course.tests[-1].name
                     self._noticed.count(*self._places[noticing.change], by)
-                    yield noticing.change, noticing.tests, code_then, by
+                    yield noticing.change, self._begun(noticing), code_then, by
                     continue
                 culprit = self._begun(course)[-1]
                 self._say(failed=[culprit.name])
@@ -202,7 +202,9 @@ class Session:
     def _asked(self, course: Course) -> tuple[Asked, ...]:
         """Tests of so many CPU seconds: for half of them those that noticed other changes, then those that rank first."""
         place = self._places[course.change]
-        likely = tuple(within(self._noticed.likely(*place, course.tests), self._most / 2))
+        half = self._most / 2
+        quick = [test for test in course.tests if test.seconds <= half]
+        likely = tuple(within(self._noticed.likely(*place, quick), half))
         others = (test for test in course.tests if test not in likely)
         return self._noticed.in_order(*place, within((*likely, *others), self._most))
 

@@ -193,6 +193,8 @@ def test_the_console_has_a_log_and_a_picture() -> None:
         found[name] = reply.status, reply.headers["Content-Type"].partition(";")[0]
         gone = asking.front.handle("GET", target.replace("aks-a", "aks-b"), {}, b"", origin="http://x")
         assert gone.status == 404
+        network = target.replace("Microsoft.Compute/virtualMachines", "Microsoft.Network/networkInterfaces")
+        assert asking.front.handle("GET", network, {}, b"", origin="http://x").status == 404
         other = target.replace("serial.log", "other.log").replace("screenshot.bmp", "other.bmp")
         assert asking.front.handle("GET", other, {}, b"", origin="http://x").status == 404
     assert found == {"serialConsoleLogBlobUri": (200, "text/plain"), "consoleScreenshotBlobUri": (200, "image/bmp")}
@@ -207,14 +209,15 @@ def test_events_that_are_nested_too_deep_are_not_read() -> None:
     asking = Asking()
     asking.driver.put_vm("aks-a")
 
-    def approved(depth: int) -> int:
-        body: Any = {"EventId": "x"}
-        for _ in range(depth - 3):
-            body = {"a": body}
-        return asking.ask(f"/metadata/scheduledevents?{EVENTS}", "POST", {"StartRequests": [body]})[0]
+    def told(depth: int) -> object:
+        nested: Any = 1
+        for _ in range(depth - 1):
+            nested = [nested]
+        body = {"StartRequests": [{"EventId": "x"}], "more": nested}
+        return asking.ask(f"/metadata/scheduledevents?{EVENTS}", "POST", body)[1]
 
-    assert approved(9) == 400
-    assert approved(3) == approved(8)
+    assert told(8) == {"error": "Bad request. EventId is not known"}
+    assert told(9) == {"error": "Bad request. Could not parse request body"}
 
 
 def test_nothing_is_attested_where_nothing_can_be_signed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,18 @@ from fakeazure.timers import timestamp
 from lazyrecords import dataclass
 
 _GROUP = "/subscriptions/{subscription}/resourceGroups/{group}"
+_STATUSES = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    412: "PreconditionFailed",
+    429: "TooManyRequests",
+    500: "InternalServerError",
+    503: "ServiceUnavailable",
+}
+"""Names of statuses of HTTP, as .NET has them."""
 _ALL = f"{_GROUP}/providers/Microsoft.Resources/deployments"
 ONE = f"{_ALL}/{{name}}"
 _PAUSE = 1.0
@@ -201,9 +213,6 @@ def _validate(state: State, request: Request) -> Response:
 
 
 def _operations(state: State, request: Request) -> Response:
-    from http import HTTPStatus  # only who looks at operations needs it
-
-    phrases = {status.value: status.phrase.replace(" ", "") for status in HTTPStatus}
     found = _found(state, request)
     value = []
     for number, step in enumerate(found.steps):
@@ -212,7 +221,7 @@ def _operations(state: State, request: Request) -> Response:
         properties: dict[str, Any] = {
             "provisioningOperation": "Create",
             "provisioningState": state_,
-            "statusCode": "OK" if failure is None else phrases.get(failure.status, str(failure.status)),
+            "statusCode": "OK" if failure is None else _STATUSES.get(failure.status, str(failure.status)),
             "targetResource": {"id": str(step.id), "resourceType": step.id.type, "resourceName": step.id.name},
         }
         if failure is not None:

@@ -102,17 +102,19 @@ class _Parser(Expressions):
         most = self._number()
         return lambda rows: rows[:most]
 
+    def _key(self) -> tuple[Expression, bool, bool]:
+        """`a`, `a asc`, `a nulls last`: what is sorted by, whether it falls, and whether nulls come first."""
+        value = self.expression()
+        descending = self.peek() not in ("asc", "desc") or self.take() == "desc"
+        if self.peek() != "nulls":
+            return value, descending, not descending
+        self.take()
+        return value, descending, self.take("first", "last") == "first"
+
     def _order(self, name: str) -> Callable[[list[Row]], list[Row]]:
         most = self._number() if name == "top" else None
         self.take("by")
-        keys = []
-        for expression in self.several(self.expression):
-            descending = self.peek() not in ("asc", "desc") or self.take() == "desc"
-            nulls_first = not descending
-            if self.peek() == "nulls":
-                self.take()
-                nulls_first = self.take("first", "last") == "first"
-            keys.append((expression, descending, nulls_first))
+        keys = self.several(self._key)
 
         def run(rows: list[Row]) -> list[Row]:
             found = list(rows)
