@@ -18,7 +18,7 @@ from fakeazure.catalog.images import SNAPSHOT
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import groups
-from fakeazure.resources.identities import ids_of
+from fakeazure.resources.identities import ids_of, system_assigned
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -121,8 +121,7 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
 def _identity(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
     identity = section(document, "identity")
     if text(identity, "type", "SystemAssigned") == "SystemAssigned":
-        own = {"principalId": guid_of(f"principal{id_}"), "tenantId": state.settings.tenant}
-        document["identity"] = {"type": "SystemAssigned", **own}
+        document["identity"] = {"type": "SystemAssigned", **system_assigned(state, id_)}
     elif users := section(identity, "userAssignedIdentities"):
         shown = {name: ids_of(state, name) for name in users}
         document["identity"] = {**identity, "userAssignedIdentities": shown}

@@ -56,8 +56,7 @@ def chosen(spec: str | Mapping[str, str]) -> Mapping[str, str]:
     for name, version in spec.items():
         fitting = [one for one in DEFINITIONS if one.lower().startswith(str(name).lower())]
         if not fitting:
-            near = hint(str(name), DEFINITIONS)
-            raise MarketError(f"images.{name}", f"no node image is called so{near}")
+            raise MarketError(f"images.{name}", f"no node image is called so{hint(str(name), DEFINITIONS)}")
         parts = str(version).split(".")
         if len(parts) != 3 or not all(part.isdigit() for part in parts):
             raise MarketError(f"images.{name}", f"a version such as 202601.13.0 is expected, not {version!r}")

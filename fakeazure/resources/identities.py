@@ -46,6 +46,11 @@ def ids_of(state: State, identity: str) -> dict[str, str]:
     return _ids(identity, entry.document["properties"] if entry is not None else {})
 
 
+def system_assigned(state: State, resource: ResourceId) -> dict[str, str]:
+    """The ids of the identity that belongs to a resource itself."""
+    return {"principalId": guid_of(f"principal{resource}"), "tenantId": state.settings.tenant}
+
+
 def _ids(identity: str, properties: Mapping[str, Any]) -> dict[str, str]:
     return {
         "principalId": properties.get("principalId") or guid_of(f"principal{identity}"),

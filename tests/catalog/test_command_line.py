@@ -240,11 +240,8 @@ def test_operations_as_the_page_of_the_documentation(capsys: Output) -> None:
     assert capsys.readouterr().out.startswith("PROVIDER ")
 
 
-@pytest.mark.parametrize(
-    "arguments", [["skus", "--reg", "eastus"], ["refresh", "-o", "x"], ["refresh", "--region", "eastus"]]
-)
-def test_options_are_written_out_and_those_that_are_needed_are_there(arguments: list[str], capsys: Output) -> None:
-    assert run(arguments) == 2
+def test_options_are_written_out(capsys: Output) -> None:
+    assert run(["skus", "--reg", "eastus"]) == 2
     assert capsys.readouterr().err.startswith("fakeazure")
 
 

@@ -98,7 +98,9 @@ def test_defaults_of_serve() -> None:
 )
 def test_what_has_to_be_said(arguments: list[str], capsys: Output) -> None:
     assert run(arguments) == 2
-    assert "the following arguments are required" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert printed.startswith("fakeazure")
+    assert "the following arguments are required" in printed
 
 
 def test_restricted_sizes_are_counted(tmp_path: Path, capsys: Output) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,6 +43,16 @@ def put(driver: Driver, name: str, body: Mapping[str, Any], headers: Mapping[str
 
 def get(driver: Driver, name: str) -> Response:
     return driver.call("GET", f"{driver.pool_path()}/machines/{name}", None, MACHINES)
+
+
+def script_of(custom_data: str) -> str:
+    return base64.b64decode(custom_data).decode()
+
+
+def labels_of(script: str) -> dict[str, str]:
+    """The labels that a kubelet is told."""
+    line = next(line for line in script.splitlines() if line.startswith("KUBELET_NODE_LABELS="))
+    return dict(pair.split("=", 1) for pair in line.partition("=")[2].strip('"').split(","))
 
 
 def properties(answer: Response) -> Mapping[str, Any]:

@@ -133,7 +133,7 @@ class Driver:
     """A cloud and a client that talks to it in process."""
 
     def __init__(self, azure: Mapping[str, Any] | None = None, **options: Any) -> None:
-        self.cloud = FakeAzure(catalogue=CATALOGUE, azure=azure or MappingProxyType({}), **options)
+        self.cloud = FakeAzure(azure=azure or MappingProxyType({}), **{"catalogue": CATALOGUE, **options})
         self.events: list[Event] = []
         self.cloud.subscribe(self.events.append)
 
@@ -148,10 +148,12 @@ class Driver:
     def nic_path(self, name: str) -> str:
         return self.path("Microsoft.Network/networkInterfaces", name)
 
-    def pool_path(self) -> str:
+    def cluster_path(self) -> str:
         names = self.cloud.state.settings
-        cluster = self.path("Microsoft.ContainerService/managedClusters", names.cluster, group=names.resource_group)
-        return f"{cluster}/agentPools/aksmanagedap"
+        return self.path("Microsoft.ContainerService/managedClusters", names.cluster, group=names.resource_group)
+
+    def pool_path(self, name: str = "aksmanagedap") -> str:
+        return f"{self.cluster_path()}/agentPools/{name}"
 
     def call(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, version: str | None = None, **query: str
@@ -211,6 +213,9 @@ class Driver:
         nic = self.put_nic(name)
         assert nic.status in (200, 201), nic.body
         return self.call("PUT", self.vm_path(name), self.vm_body(name, **facts))
+
+    def resize_vm(self, name: str, size: str) -> Response:
+        return self.call("PATCH", self.vm_path(name), {"properties": {"hardwareProfile": {"vmSize": size}}})
 
     def get_vm(self, name: str, **query: str) -> Response:
         return self.call("GET", self.vm_path(name), None, COMPUTE, **query)

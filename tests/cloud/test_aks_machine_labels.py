@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from fakeazure.arm.ids import ResourceId
 from fakeazure.cloud import FakeAzure
 from fakeazure.events import PoweredOn
 from fakeazure.resources.network.virtual_networks import add_network
-from tests.cloud.aks_machine import TAINTS, machine_body, put
+from tests.cloud.aks_machine import TAINTS, labels_of, machine_body, put, script_of
 from tests.cloud.driver import MACHINES, Driver
 
 
@@ -37,10 +36,8 @@ def test_node_is_told_aks_own_labels_then_those_of_the_body() -> None:
     assert (own["kubernetes.azure.com/sku-cpu"], own["kubernetes.azure.com/sku-memory"]) == ("2", "8192")
     assert "accelerator" not in own
     assert "team" not in own
-    script = base64.b64decode(event.vm.custom_data).decode()
-    line = next(line for line in script.splitlines() if line.startswith("KUBELET_NODE_LABELS="))
-    labels = dict(pair.split("=", 1) for pair in line.partition("=")[2].strip('"').split(","))
-    assert labels == {**own, "team": "alpha", "karpenter.sh/nodepool": "default"}
+    script = script_of(event.vm.custom_data)
+    assert labels_of(script) == {**own, "team": "alpha", "karpenter.sh/nodepool": "default"}
     assert f"--register-with-taints={','.join(TAINTS)}" in script
     assert f'TLS_BOOTSTRAP_TOKEN="{TOKEN}"' in script
 

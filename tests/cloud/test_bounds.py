@@ -141,13 +141,8 @@ def test_a_size_is_changed_though_the_quota_has_become_smaller_than_what_is_used
     driver = Driver(timing=INSTANT)
     driver.put_vm("a")
     driver.cloud.market.quota.set_limit("cores", 1)
-    resized = driver.call(
-        "PATCH", driver.vm_path("a"), {"properties": {"hardwareProfile": {"vmSize": "Standard_D2ds_v5"}}}
-    )
-    assert resized.status == 200
-    larger = driver.call(
-        "PATCH", driver.vm_path("a"), {"properties": {"hardwareProfile": {"vmSize": "Standard_D4s_v5"}}}
-    )
+    assert driver.resize_vm("a", "Standard_D2ds_v5").status == 200
+    larger = driver.resize_vm("a", "Standard_D4s_v5")
     assert error_of(larger)[:2] == (409, "OperationNotAllowed")
 
 

@@ -143,11 +143,9 @@ def test_a_resize_stays_in_the_group_or_is_refused() -> None:
     members = [*ONE["held"], {"size": "Standard_D4s_v5", "zone": "1", "quantity": 1}]
     driver = Driver({"reservations": {"held": members}, "quota": {"cores": 6}})
     put(driver, "mine")
-    bigger = {"properties": {"hardwareProfile": {"vmSize": "Standard_D4s_v5"}}}
-    assert driver.call("PATCH", driver.vm_path("mine"), bigger).status == 200
+    assert driver.resize_vm("mine", "Standard_D4s_v5").status == 200
     assert (allocated(driver), allocated(driver, "Standard_D4s_v5-1")) == ([], ["mine"])
-    other = {"properties": {"hardwareProfile": {"vmSize": "Standard_D2ds_v5"}}}
-    assert error_of(driver.call("PATCH", driver.vm_path("mine"), other))[:2] == (409, "OperationNotAllowed")
+    assert error_of(driver.resize_vm("mine", "Standard_D2ds_v5"))[:2] == (409, "OperationNotAllowed")
     assert (allocated(driver), allocated(driver, "Standard_D4s_v5-1")) == ([], ["mine"])
     assert driver.usage("cores") == (6, 6)
     leave = {"properties": {"capacityReservation": {"capacityReservationGroup": {"id": None}}}}

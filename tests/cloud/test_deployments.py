@@ -49,6 +49,13 @@ def put(driver: Driver, made: dict[str, Any], name: str = "d", **parameters: Any
     return driver.call("PUT", driver.path("Microsoft.Resources/deployments", name), body)
 
 
+def operations(driver: Driver, fact: str, name: str = "d") -> list[Any]:
+    """One fact of each operation."""
+    body = driver.call("GET", driver.path("Microsoft.Resources/deployments", name) + "/operations").body
+    assert body is not None
+    return [one["properties"][fact] for one in body["value"]]
+
+
 def shown(driver: Driver, name: str = "d") -> Any:
     body = driver.call("GET", driver.path("Microsoft.Resources/deployments", name)).body
     assert body is not None
@@ -85,9 +92,7 @@ def test_a_failure_is_told_with_what_failed() -> None:
     assert poll is not None
     assert (poll["status"], poll["error"]["code"]) == ("Failed", "DeploymentFailed")
     assert [detail["code"] for detail in poll["error"]["details"]] == ["OperationNotAllowed"]
-    operations = driver.call("GET", driver.path("Microsoft.Resources/deployments", "d") + "/operations").body
-    assert operations is not None
-    assert [one["properties"]["provisioningState"] for one in operations["value"]] == ["Failed", "Succeeded"]
+    assert operations(driver, "provisioningState") == ["Failed", "Succeeded"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,9 +10,10 @@ import pytest
 from fakeazure.aks.kubelet import KubeletText, reserved_memory_by_size
 from fakeazure.aks.node_labels import cluster_label
 from fakeazure.aks.versions import up_to
+from fakeazure.catalog import Catalogue
 from fakeazure.catalog.images import SNAPSHOT
 from fakeazure.timing import INSTANT, Timing
-from tests.cloud.aks_machine import PROFILE, get, machine_body, put
+from tests.cloud.aks_machine import PROFILE, get, labels_of, machine_body, put, script_of
 from tests.cloud.aks_machine import properties as shown
 from tests.cloud.driver import MACHINES, Driver, error_of
 from tests.cloud.test_node_bootstrapping import bootstrap
@@ -32,24 +32,10 @@ def vm_of(driver: Driver, name: str = "m", **changes: Any) -> Mapping[str, Any]:
     return found
 
 
-def script_of(vm: Mapping[str, Any], driver: Driver) -> str:
+def told(driver: Driver, vm: Mapping[str, Any]) -> str:
+    """The script of a VM that there is."""
     [made] = [one for one in driver.cloud.vms() if one.id == vm["id"]]
-    return base64.b64decode(made.custom_data).decode()
-
-
-def labels_of(script: str) -> dict[str, str]:
-    line = next(line for line in script.splitlines() if line.startswith("KUBELET_NODE_LABELS="))
-    return dict(pair.split("=", 1) for pair in line.partition("=")[2].strip('"').split(","))
-
-
-def cluster_changed(driver: Driver, **network: Any) -> None:
-    """The cluster's network profile is another one, and its API server has the name `api.example`."""
-    names = driver.cloud.state.settings
-    path = driver.path("Microsoft.ContainerService/managedClusters", names.cluster, group=names.resource_group)
-    entry = next(one for one in driver.cloud.state.store.all() if str(one.id).lower() == path.lower())
-    inner = {**entry.document["properties"], "fqdn": "api.example"}
-    inner["networkProfile"] = {**inner["networkProfile"], **network}
-    driver.cloud.state.store.put(entry.id, {**entry.document, "properties": inner})
+    return script_of(made.custom_data)
 
 
 @pytest.mark.parametrize(("system", "size"), [({"osDiskSizeGB": 64}, 64), ({"osDiskSizeGB": 0}, 128)])
@@ -87,10 +73,7 @@ def test_network_and_image_of_the_vm() -> None:
 
 
 def test_accelerated_networking_where_the_size_has_it() -> None:
-    from fakeazure import FakeAzure
-
-    driver = Driver(timing=INSTANT)
-    driver.cloud = FakeAzure(region="eastus", timing=INSTANT)
+    driver = Driver(timing=INSTANT, catalogue=Catalogue.load())
     [nic] = vm_of(driver, size="Standard_D4s_v5")["properties"]["networkProfile"]["networkInterfaces"]
     found = driver.call("GET", nic["id"]).body
     assert found is not None
@@ -107,23 +90,21 @@ def test_accelerated_networking_where_the_size_has_it() -> None:
 def test_what_the_cluster_says_of_its_network_reaches_the_kubelet(
     network: dict[str, Any], flags: tuple[str, ...]
 ) -> None:
-    driver = Driver(timing=INSTANT)
-    cluster_changed(driver, **network)
-    script = script_of(vm_of(driver), driver)
-    assert "API_SERVER_NAME=api.example\n" in script
-    for flag in flags:
-        assert flag in script.replace('"', " ").split()
+    driver = Driver(timing=INSTANT, network=network)
     answer = bootstrap(driver, PROFILE)
     assert answer.body is not None
-    own = base64.b64decode(answer.body["customData"]).decode()
-    assert flags[1] in own
-    assert "API_SERVER_NAME=api.example\n" in own
+    machine, own = told(driver, vm_of(driver)), script_of(answer.body["customData"])
+    for script in (machine, own):
+        assert "API_SERVER_NAME=c-dns.hcp.eastus.azmk8s.io\n" in script
+        assert flags[1] in script
+    for flag in flags:
+        assert flag in machine.replace('"', " ").split()
 
 
 @pytest.mark.parametrize(("mode", "label"), [("System", "system"), ("User", "user"), (None, "user")])
 def test_the_mode_of_a_machine_is_a_label(mode: str | None, label: str) -> None:
     driver = Driver(timing=INSTANT)
-    assert labels_of(script_of(vm_of(driver, mode=mode), driver))["kubernetes.azure.com/mode"] == label
+    assert labels_of(told(driver, vm_of(driver, mode=mode)))["kubernetes.azure.com/mode"] == label
 
 
 @pytest.mark.parametrize(
@@ -165,18 +146,12 @@ def test_the_longest_name_of_a_machine() -> None:
     assert [status for length, status in found if length > longest] == [400] * (39 - longest)
 
 
-@pytest.mark.parametrize("name", ["a" * 64, "a" * 62 + "-", "a" * 63, "a.", "a(b)"])
-def test_a_resource_group_as_a_label(name: str) -> None:
-    assert (
-        cluster_label(name)
-        == {
-            "a" * 64: "a" * 63,
-            "a" * 62 + "-": "a" * 62 + "z",
-            "a" * 63: "a" * 63,
-            "a.": "a.z",
-            "a(b)": "a-b-z",
-        }[name]
-    )
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("a" * 64, "a" * 63), ("a" * 62 + "-", "a" * 62 + "z"), ("a" * 63, "a" * 63), ("a.", "a.z"), ("a(b)", "a-b-z")],
+)
+def test_a_resource_group_as_a_label(name: str, label: str) -> None:
+    assert cluster_label(name) == label
 
 
 def test_a_pool_is_two_minor_versions_behind_at_most() -> None:
@@ -198,9 +173,7 @@ def test_memory_that_is_reserved_by_size(gib: float, mebibytes: int) -> None:
 
 def test_a_pool_grows_within_its_quota_only() -> None:
     driver = Driver({"quota": {"standardDSv5Family": 6}}, timing=INSTANT)
-    names = driver.cloud.state.settings
-    cluster = driver.path("Microsoft.ContainerService/managedClusters", names.cluster, group=names.resource_group)
-    path = f"{cluster}/agentPools/nodes"
+    path = driver.pool_path("nodes")
 
     def scaled(count: int) -> Any:
         return driver.call("PUT", path, {"properties": {"count": count, "vmSize": "Standard_D2s_v5"}}, MACHINES)
@@ -218,20 +191,13 @@ def test_a_pool_grows_within_its_quota_only() -> None:
 
 def test_a_pool_without_a_count_has_one_node() -> None:
     driver = Driver(timing=INSTANT)
-    names = driver.cloud.state.settings
-    cluster = driver.path("Microsoft.ContainerService/managedClusters", names.cluster, group=names.resource_group)
-    made = driver.call("PUT", f"{cluster}/agentPools/nodes", {"properties": {"vmSize": "Standard_D2s_v5"}}, MACHINES)
+    made = driver.call("PUT", driver.pool_path("nodes"), {"properties": {"vmSize": "Standard_D2s_v5"}}, MACHINES)
     assert made.body is not None
     assert made.body["properties"]["count"] == 1
 
 
 def test_a_pool_without_a_size_has_aks_s_default_where_it_is_sold() -> None:
-    from fakeazure import FakeAzure
-
-    driver = Driver(timing=INSTANT)
-    driver.cloud = FakeAzure(region="eastus", timing=INSTANT)
-    names = driver.cloud.state.settings
-    cluster = driver.path("Microsoft.ContainerService/managedClusters", names.cluster, group=names.resource_group)
-    made = driver.call("PUT", f"{cluster}/agentPools/nodes", {"properties": {"count": 0}}, MACHINES)
+    driver = Driver(timing=INSTANT, catalogue=Catalogue.load())
+    made = driver.call("PUT", driver.pool_path("nodes"), {"properties": {"count": 0}}, MACHINES)
     assert made.body is not None
     assert made.body["properties"]["vmSize"] == "Standard_D4ds_v5"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from fakeazure.arm import operations
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.operations import Operation, Operations
 from fakeazure.arm.tokens import DEEPEST
-from fakeazure.catalog import Catalogue
+from fakeazure.catalog import Catalogue, images
 from fakeazure.catalog.images import released
 from fakeazure.market.facts import Size
 from fakeazure.market.images import Images
@@ -25,25 +26,20 @@ from tests.cloud.test_bounds import deepest
 from tests.cloud.test_capacity_reservations import ONE, allocated, group_id, put, reserve
 
 
-def resized(driver: Driver, name: str, size: str) -> Any:
-    return driver.call("PATCH", driver.vm_path(name), {"properties": {"hardwareProfile": {"vmSize": size}}})
-
-
 @pytest.mark.parametrize(("limit", "status"), [(1, 409), (2, 200)])
 def test_a_resize_into_another_family_needs_all_of_its_cores_there(limit: int, status: int) -> None:
     driver = Driver({"quota": {"standardESv5Family": limit}}, timing=INSTANT)
     driver.put_vm("a")
-    assert resized(driver, "a", "Standard_E2s_v5").status == status
+    assert driver.resize_vm("a", "Standard_E2s_v5").status == status
     assert driver.usage("standardESv5Family")[0] == (2 if status == 200 else 0)
 
 
 def test_a_resize_by_one_core_needs_it() -> None:
     sizes = {name: {"like": "Standard_D2s_v5", "capabilities": {"vCPUs": n}} for n, name in ((3, "X_3"), (2, "X_2"))}
     azure = {"sizes": {f"Standard_{name}": change for name, change in sizes.items()}, "quota": {"cores": 2}}
-    driver = Driver(timing=INSTANT)
-    driver.cloud = FakeAzure(region="eastus", timing=INSTANT, azure=azure)
+    driver = Driver(azure, timing=INSTANT, catalogue=Catalogue.load())
     driver.put_vm("a", size="Standard_X_2")
-    assert error_of(resized(driver, "a", "Standard_X_3"))[:2] == (409, "OperationNotAllowed")
+    assert error_of(driver.resize_vm("a", "Standard_X_3"))[:2] == (409, "OperationNotAllowed")
 
 
 def test_a_reserved_vm_counts_as_one() -> None:
@@ -110,9 +106,8 @@ def test_who_is_told_to_wait(fault: dict[str, Any], headers: dict[str, str]) -> 
     assert {name: value for name, value in answer.headers.items() if name == "Retry-After"} == headers
 
 
-def test_a_region_s_own_record_of_ultra_disks_moves_with_the_size() -> None:
-    spec = {"sizes": {"Standard_D4s_v5": {"regions": ["westus3"], "like": "Standard_D4s_v5"}}}
-    azure = FakeAzure(region="eastus", azure={"regions": {"moon": {"like": "eastus", "zones": ["1"]}}, **spec})
+def test_what_zones_can_do_moves_into_a_new_region() -> None:
+    azure = FakeAzure(region="eastus", azure={"regions": {"moon": {"like": "eastus", "zones": ["1"]}}})
     region = azure.market.region("moon")
     assert region is not None
     [details] = region.by_name["Standard_D4s_v5"]["locationInfo"][0]["zoneDetails"]
@@ -164,21 +159,17 @@ def test_a_changed_region_knows_where_its_own_records_are_from() -> None:
 
 
 def test_an_image_is_there_on_the_day_when_it_is_published() -> None:
-    from datetime import UTC, datetime
-
     version = released("2404gen2containerd")[-1]
     month, day, _ = version.split(".")
     moment = datetime(int(month[:4]), int(month[4:]), int(day), tzinfo=UTC).timestamp()
-    images = Images()
-    images.change("released")
-    assert version in images.versions("2404gen2containerd", moment)
-    assert version not in images.versions("2404gen2containerd", moment - 1)
+    published = Images()
+    published.change("released")
+    assert version in published.versions("2404gen2containerd", moment)
+    assert version not in published.versions("2404gen2containerd", moment - 1)
 
 
 def test_the_first_release_of_each_image_is_known() -> None:
-    from fakeazure.catalog import images
-
-    text = (images.Path(images.__file__).parent / "data" / "image-versions.csv").read_text(encoding="utf-8")
+    text = (Path(images.__file__).parent / "data" / "image-versions.csv").read_text(encoding="utf-8")
     header, *lines = text.splitlines()
     assert header.partition(",")[0] not in ("2204", "2404", "V2", "V3")
     for series in ("2204", "2404", "V2", "V3"):
@@ -252,8 +243,8 @@ def test_the_oldest_operations_that_have_ended_are_forgotten(monkeypatch: pytest
     driver = Driver()
     kept: Operations = driver.cloud.state.operations
 
-    def started(finish: Callable[[], None] = lambda: None, seconds: float | None = 0) -> Operation:
-        return kept.start("PUT x", subscription="s", namespace="n", location="l", seconds=seconds, finish=finish)
+    def started(seconds: float | None = 0) -> Operation:
+        return kept.start("PUT x", subscription="s", namespace="n", location="l", seconds=seconds, finish=lambda: None)
 
     running = started(seconds=None)
     ended = [started() for _ in range(19)]

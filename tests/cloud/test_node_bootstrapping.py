@@ -15,8 +15,7 @@ from tests.cloud.driver import Driver, error_of
 
 
 def bootstrap(driver: Driver, profile: Mapping[str, Any]) -> Response:
-    names = driver.cloud.state.settings
-    cluster = driver.path("Microsoft.ContainerService/managedclusters", names.cluster, group=names.resource_group)
+    cluster = driver.cluster_path().replace("managedClusters", "managedclusters")  # as the client spells it
     body = {"provisionProfile": profile, "provisionHelperValues": {"skuCPU": 2, "skuMemory": 8}}
     return driver.cloud.request("GET", f"{cluster}/nodeBootstrapping", body=body)  # no api-version
 

@@ -223,9 +223,9 @@ def test_resize_moves_quota_and_starts_the_vm_again(method: str) -> None:
     driver.events.clear()
 
     def to(size: str) -> Response:
-        body = driver.vm_body("aks-a", size=size)
-        patch = {"properties": {"hardwareProfile": {"vmSize": size}}}
-        return driver.call(method, driver.vm_path("aks-a"), body if method == "PUT" else patch)
+        if method == "PATCH":
+            return driver.resize_vm("aks-a", size)
+        return driver.call(method, driver.vm_path("aks-a"), driver.vm_body("aks-a", size=size))
 
     assert to("Standard_D4s_v5").status == 200
     assert driver.cloud.vm("aks-a").size == "Standard_D4s_v5"
@@ -243,9 +243,7 @@ def test_resize_moves_quota_and_starts_the_vm_again(method: str) -> None:
 def test_refused_resize_changes_nothing() -> None:
     driver = Driver(azure={"quota": {"cores": 2}})
     driver.put_vm("aks-a")
-    answer = driver.call(
-        "PATCH", driver.vm_path("aks-a"), {"properties": {"hardwareProfile": {"vmSize": "Standard_D4s_v5"}}}
-    )
+    answer = driver.resize_vm("aks-a", "Standard_D4s_v5")
     assert error_of(answer)[:2] == (409, "OperationNotAllowed")
     assert "Current Usage: 2, Additional Required: 2" in error_of(answer)[2]
     assert (driver.cloud.vm("aks-a").size, driver.usage("cores")[0]) == ("Standard_D2s_v5", 2)

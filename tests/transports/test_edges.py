@@ -12,12 +12,11 @@ import pytest
 
 from fakeazure.beginning import SUBSCRIPTION, TENANT
 from fakeazure.mock import mock_azure
-from fakeazure.timers import ManualClock
 from fakeazure.timing import INSTANT
 from fakeazure.transports.bearer import sign
 from fakeazure.transports.json_text import read
 from fakeazure.transports.limits import Limits
-from fakeazure.transports.live import Pump
+from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.metadata import ALIASES
 from fakeazure.transports.pki import PkiError, make_pki
 from fakeazure.transports.server import HttpServer
@@ -246,16 +245,15 @@ def openssl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        ("echo first >&2; echo last >&2; exit 1", "openssl ecparam failed: last"),
-        ("exit 1", "openssl ecparam failed: no message"),
+        ("echo first >&2; echo last >&2; exit 1", "openssl req failed: last"),
+        ("exit 1", "openssl req failed: no message"),
     ],
 )
 def test_why_there_is_no_certificate(script: str, said: str, openssl: Path, tmp_path: Path) -> None:
     openssl.write_text(f"#!/bin/sh\n{script}\n")
     with pytest.raises(PkiError) as failed:
         make_pki(tmp_path / "a" / "b")
-    assert str(failed.value).partition(" failed: ")[2] == said.partition(" failed: ")[2]
-    assert str(failed.value).startswith("openssl ")
+    assert str(failed.value) == said
 
 
 def test_files_of_a_certificate(tmp_path: Path) -> None:
@@ -274,18 +272,9 @@ def test_files_of_a_certificate(tmp_path: Path) -> None:
 
 
 def test_a_pump_is_over_when_it_is_left() -> None:
-    class Wall(ManualClock):
-        def wait(self, seconds: float) -> float:
-            return seconds
-
-    driver = Driver()
-
-    class Served:
-        cloud = driver.cloud
-        lock = threading.RLock()
-
+    clock = WallClock()
     before = set(threading.enumerate())
-    with Pump(Served(), Wall(0.0)):  # type: ignore[arg-type]
+    with Pump(Front(Driver(clock=clock).cloud), clock):
         [thread] = set(threading.enumerate()) - before
         assert thread.is_alive()
     assert not thread.is_alive()

@@ -20,7 +20,7 @@ from fakeazure.market.match import Subject
 from fakeazure.resources import images
 from fakeazure.resources.compute import vm_checks, vm_disks, vm_lifecycle
 from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
-from fakeazure.resources.identities import ids_of
+from fakeazure.resources.identities import ids_of, system_assigned
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.timers import timestamp
@@ -94,7 +94,7 @@ def _identity(state: State, id_: ResourceId, identity: Mapping[str, Any]) -> dic
     users = {name: ids_of(state, name) for name in section(identity, "userAssignedIdentities")}
     found: dict[str, Any] = {**identity, "userAssignedIdentities": users}
     if "systemassigned" in text(identity, "type").lower():
-        found |= {"principalId": guid_of(f"principal{id_}"), "tenantId": state.settings.tenant}
+        found |= system_assigned(state, id_)
     return found
 
 
