@@ -9,6 +9,8 @@
 #                     of the scenarios, of which tests.real.figures makes a table)
 # make clean-clusters what killed runs left of clusters: processes, containers, volumes, networks, folders
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
+# make upgrades       worlds that were upgraded beside worlds that began there, under all neighbouring releases and versions of Kubernetes:
+#                     CASES=2000 (manifests) SEED=1
 # make golden         the golden vectors anew from the real Go code
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
@@ -67,7 +69,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -109,6 +111,9 @@ clean-clusters: $(CLUSTERS)
 
 conformance: $(CORE)
 	$(RUN) -m tests.conformance run --cases $(CASES) --seed $(SEED) $(if $(RELEASES),--releases "$(RELEASES)") $(if $(OPS),--ops "$(OPS)")
+
+upgrades: $(CORE)
+	$(RUN) -m tests.upgrades --cases $(CASES) --seed $(SEED)
 
 golden: $(CORE)
 	$(RUN) -m tests.conformance golden $(if $(RELEASES),--releases "$(RELEASES)")

@@ -197,11 +197,11 @@ class Adoption:
             return new
 
         admission = self._world.cluster.store.admission  # type: ignore[attr-defined]
-        admission.append(seat)
+        admission["seats"] = seat
         try:
             yield
         finally:
-            admission.remove(seat)
+            del admission["seats"]
 
 
 def _node_of(pod: Object) -> str:

@@ -9,6 +9,7 @@ from harness.clusters.memory.admission import custom_resources, defaults, overhe
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
+from harness.clusters.memory.request import Admission
 from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.taint_eviction import TaintEviction
@@ -24,30 +25,18 @@ from harness.karpenter.validation.admission import Crds
 from harness.kube.api.objects import Key
 from harness.kube.api.versions import Version
 
-_DEFAULTS, _CRDS, _VALIDATION = 1, 3, 4  # places among the judges
-
 
 class MemoryCluster:
     """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows who did."""
 
     def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> None:
         version = Version.of(kubernetes)
+        self._crds, self._kubernetes, self._updated = crds, kubernetes, False
         self.store = Store(engine.clock, ids)
-        self.store.admission.extend(
-            (
-                shapes,
-                lifecycle(lambda: self.store),
-                defaults(lambda: self.store, version),
-                node_restriction(lambda: self.store),
-                custom_resources(crds, kubernetes),
-                validation(version),
-                overheads(lambda: self.store),
-            )
-        )
+        self.store.admission.update(self._judges())
         self.store.authorize = authorize
         for namespace in system_namespaces(engine.clock.timestamp()):
             self.store.adopt(namespace)
-        self._kubernetes = kubernetes
         self.store.subscribe(engine.notify)
         self._scheduler = KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version)
         engine.add(
@@ -62,20 +51,40 @@ class MemoryCluster:
     halt: None = None
     name = MEMORY
 
+    def _judges(self) -> dict[str, Admission]:
+        """The judges of every write by name, in the order of an API server: mutating plugins before validating ones.
+
+        Each is made anew of the CRDs and the version in force, so that a cluster that was upgraded has those of one that began there.
+        """
+        version = Version.of(self._kubernetes)
+        return {
+            "shapes": shapes,
+            "lifecycle": lifecycle(lambda: self.store),
+            "defaults": defaults(lambda: self.store, version),
+            "node restriction": node_restriction(lambda: self.store),
+            "custom resources": custom_resources(self._crds, self._kubernetes, updated=self._updated),
+            "validation": validation(version),
+            "overheads": overheads(lambda: self.store),
+        }
+
     def install(self, crds: Crds) -> None:
         """Puts CRDs in place of the others while nothing is stored that those let pass."""
-        self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes)
+        self._crds, self._updated = crds, False
+        self.store.admission.update(self._judges())
 
     def update_crds(self, crds: Crds) -> None:
         """Replaces the CRDs, for writes that come from now on."""
-        self.store.admission[_CRDS] = custom_resources(crds, self._kubernetes, updated=True)
+        self._crds, self._updated = crds, True
+        self.store.admission.update(self._judges())
 
     def upgrade(self, kubernetes: str) -> None:
-        """The control plane runs another version from now on. The rules of the CRDs stay those of the version before."""
-        version = Version.of(kubernetes)
-        self.store.admission[_DEFAULTS] = defaults(lambda: self.store, version)
-        self.store.admission[_VALIDATION] = validation(version)
-        self._scheduler.version = version
+        """The control plane runs another version from now on, also where it judges custom resources.
+
+        What is stored may be refused by it, as after new CRDs.
+        """
+        self._kubernetes, self._updated = kubernetes, True
+        self.store.admission.update(self._judges())
+        self._scheduler.version = Version.of(kubernetes)
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node, in order."""

@@ -7,7 +7,7 @@ Semantics: apiserver pkg/registry/generic/registry/store.go, pkg/registry/rest/{
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harness.clusters.memory.journal import Journal
@@ -31,12 +31,13 @@ class Store(Objects):
     """The objects of one cluster, and who may write what."""
 
     def __init__(
-        self, clock: Clock, ids: Ids, *, admission: Sequence[Admission] = (), log_limit: int | None = None
+        self, clock: Clock, ids: Ids, *, admission: Mapping[str, Admission] | None = None, log_limit: int | None = None
     ) -> None:
         super().__init__(log_limit)
         self.clock = clock
         self.journal = Journal()
-        self.admission: list[Admission] = list(admission)
+        self.admission: dict[str, Admission] = dict(admission or {})
+        """The judges of a write by name, in the order in which they are asked. One of the same name takes the other's place."""
         self.authorize: Authorizer = lambda identity, verb, kind, subresource, key: None
         self._ids = ids
 
@@ -95,7 +96,7 @@ class Store(Objects):
     def _admit(self, request: Request, taken: bool) -> dict[str, Any]:
         try:
             judged = request
-            for judge in self.admission:
+            for judge in self.admission.values():
                 new = judge(judged)
                 if new is not judged.object:
                     judged = judged.of(new)
