@@ -91,7 +91,9 @@ def write_parts(folder: Path) -> None:
     project.mkdir(parents=True)
     with zipfile.ZipFile(project / "project.whl", "w", zipfile.ZIP_DEFLATED) as out:
         for path in sorted(
-            path for package in ("harness", "fakeazure", "lazyrecords") for path in (ROOT / package).rglob("*")
+            path
+            for package in ("harness", "fakeazure", "atomicfiles", "lazyrecords")
+            for path in (ROOT / package).rglob("*")
         ):
             name = path.relative_to(ROOT)
             if (

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("harness", "fakeazure", "lazyrecords")
+PACKAGES = ("harness", "fakeazure", "atomicfiles", "lazyrecords")
 
 
 def modules() -> list[Path]:
-    """Every Python module of the two packages."""
+    """Every Python module of the packages."""
     return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
 

@@ -1,0 +1,91 @@
+"""Files that are whole or not there: written beside, brought to the disk, and only then put in the old one's place.
+
+Where the disk is full, where the process ends or the writer fails, the old file is as it was, and nothing new stays beside it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from pathlib import Path
+from typing import BinaryIO
+
+__all__ = ["leftovers", "replacing", "write"]
+
+_NEW = ".new"
+
+
+def write(path: Path, content: bytes, *, mode: int = 0o666) -> None:
+    """Make `content` the whole of a file, as `replacing` does."""
+    with replacing(path, mode=mode) as file:
+        file.write(content)
+
+
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Give a file to write to, which takes the place of `path` when the block has ended without an error.
+
+    A link stays one: the file behind it is replaced. A file that exists keeps its permissions, one that does not gets `mode` less the
+    process's mask. What is no regular file (`/dev/stdout`, a pipe) is written to as it is. OSError, which names `path`.
+    """
+    target = Path(os.path.realpath(path))
+    try:
+        there = target.stat() if target.exists() else None
+        if there is not None and not stat.S_ISREG(there.st_mode):
+            with target.open("wb") as special:
+                yield special
+        elif there is not None and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        else:
+            yield from _beside(target, mode, there)
+    except OSError as error:
+        if error.filename is not None and Path(error.filename).parent != target.parent:
+            raise  # another file's, opened in the block
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+
+
+def _beside(target: Path, mode: int, there: os.stat_result | None) -> Iterator[BinaryIO]:
+    new, descriptor = _created_beside(target, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            if there is not None:
+                os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+        new.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            new.unlink()
+        raise
+    _sync(target.parent)
+
+
+def leftovers(path: Path) -> list[Path]:
+    """Return what processes that were killed left beside `path`."""
+    return sorted(path.parent.glob(f".{path.name}.*{_NEW}"))
+
+
+def _created_beside(target: Path, mode: int) -> tuple[Path, int]:
+    """Create an empty file in the folder of `target` that nobody else has opened."""
+    for number in count():
+        new = target.parent / f".{target.name}.{os.getpid()}-{number}{_NEW}"
+        try:
+            return new, os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+        except FileExistsError:
+            continue
+    raise AssertionError("numbers do not end")
+
+
+def _sync(folder: Path) -> None:
+    """Bring a folder's list of names to the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
