@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 from fakeazure.addresses import Addresses
@@ -11,7 +12,7 @@ from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId, location_key, resource_id
 from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import Operation, Operations
+from fakeazure.arm.operations import Finish, Operation, Operations
 from fakeazure.arm.texts import refuse
 from fakeazure.arm.throttling import Throttle
 from fakeazure.events import Events
@@ -152,25 +153,19 @@ class State:
         *,
         location: str,
         seconds: float,
-        finish: Callable[[], Failure | None],
+        finish: Finish,
         failed: Callable[[Failure], None] | None = None,
     ) -> Operation:
         """Start the long-running operation of a request, under the declared faults.
 
         `finish` makes the effect at the end. If a fault hits the end, `failed` is told and `finish` is not called; a stuck
-        operation calls neither.
+        operation calls neither. Both are kept as `Operations.start` keeps them.
         """
         fault = self.market.faults.take(subject, self.now(), at_end=True)
         end = finish
         stuck = fault is not None and fault.what == STUCK
         if fault is not None and not stuck:
-            failure = fault.failure(subject, id=id_, subscription=id_.subscription)
-
-            def end() -> Failure | None:
-                if failed is not None:
-                    failed(failure)
-                return failure
-
+            end = partial(fail_with, fault.failure(subject, id=id_, subscription=id_.subscription), failed)
         return self.operations.start(
             f"{subject.method} {subject.resource}",
             subscription=id_.subscription,
@@ -215,3 +210,10 @@ class State:
                 locations=",".join(self.market.catalogue.regions),
             )
         return location_key(text)
+
+
+def fail_with(failure: Failure, failed: Callable[[Failure], None] | None) -> Failure:
+    """Finish an operation that a declared fault hits at its end."""
+    if failed is not None:
+        failed(failure)
+    return failure

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.aks import pool_scale_sets, versions
 from fakeazure.aks.managed_clusters import NAMESPACE, POOL, POOLS, add_pool, found_cluster, found_pool
 from fakeazure.arm.bodies import body_of, section, text
-from fakeazure.arm.errors import Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Operation
+from fakeazure.arm.operations import Finish, Operation, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
@@ -23,7 +23,7 @@ _FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")
 """What a pool keeps for life (learn.microsoft.com, AKS: the portal's and API's `PropertyChangeNotAllowed`)."""
 
 
-def _begin(state: State, request: Request, pool: ResourceId, finish: Any = lambda: None) -> Operation:
+def _begin(state: State, request: Request, pool: ResourceId, finish: Finish = no_effect) -> Operation:
     location = str(found_cluster(state, request).document["location"])
     return state.begin(
         Subject(request.method, "agentPools", pool.name, location=location),
@@ -75,16 +75,17 @@ def _delete(state: State, request: Request) -> Response:
     if systems == [entry] and len(pools) > 1:
         raise refuse("LastSystemPool", pool=entry.id.name)
     state.store.put(entry.id, _with(entry.document, provisioningState="Deleting"))
+    operation = _begin(state, request, entry.id, partial(remove, state, entry.id))
+    return state.operations.accepted(202, operation, request.api_version)
 
-    def finish() -> Failure | None:
-        for machine in tuple(state.store.children(entry.id, "machines")):
-            vm = ResourceId.parse(text(machine.document["properties"], "resourceId"))
-            vm_lifecycle.remove(state, vm)
-        pool_scale_sets.remove(state, entry.id)
-        state.store.remove(entry.id)
-        return None
 
-    return state.operations.accepted(202, _begin(state, request, entry.id, finish), request.api_version)
+def remove(state: State, pool: ResourceId) -> None:
+    """Finish the deletion of a pool: its machines go with it."""
+    for machine in tuple(state.store.children(pool, "machines")):
+        vm = ResourceId.parse(text(machine.document["properties"], "resourceId"))
+        vm_lifecycle.remove(state, vm)
+    pool_scale_sets.remove(state, pool)
+    state.store.remove(pool)
 
 
 def _with(document: Mapping[str, Any], **properties: Any) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fakeazure.aks import machine_launch
@@ -13,7 +14,7 @@ from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import Operation
+from fakeazure.arm.operations import Operation, no_effect
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import failure, refuse
@@ -23,12 +24,20 @@ from fakeazure.market.match import Subject
 from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import State
 from fakeazure.timers import timestamp
+from lazyrecords import dataclass
 
 NAMESPACE, TYPE = "Microsoft.ContainerService", "machines"
 BATCH_HEADER = "BatchPutMachine"
 SPOT_SYSTEM_HEADER = "AllowSpotVMSystemNode"
 """The header, true, without which no spot machine may be of mode System (kaz pkg/providers/azclient/spotsystemnode.go)."""
 MAX_NAME = 34
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What the creation of the VM behind a machine ended in; None before that, and for success."""
+
+    failure: Failure | None = None
 
 
 def _machine_id(state: State, request: Request) -> ResourceId:
@@ -95,9 +104,7 @@ def _update(state: State, id_: ResourceId, body: Mapping[str, Any]) -> Operation
         if after is not None and after != before:
             raise refuse("MachineChangeNotAllowed", target=name, property=name)
     _set(state, id_, tags=pairs(wanted, "tags"), eTag=state.guids())
-    return state.begin(
-        Subject("PUT", TYPE, id_.name), id_, location=_location(state, id_), seconds=0, finish=lambda: None
-    )
+    return state.begin(Subject("PUT", TYPE, id_.name), id_, location=_location(state, id_), seconds=0, finish=no_effect)
 
 
 def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, Any]) -> Operation:
@@ -135,7 +142,7 @@ def _launch(
 ) -> Operation:
     """Starts the VM of a machine that is there; what becomes of it ends the operation."""
     document = state.found(id_).document
-    ended: list[Failure | None] = []
+    outcome = Outcome()
     subject = _subject(id_, body)
     fault = state.market.faults.take(subject, state.now(), at_end=True)
     launched: Failure | bool
@@ -144,32 +151,37 @@ def _launch(
             stuck = fault.what == STUCK
             launched = False if stuck else fault.failure(subject, id=id_, subscription=id_.subscription)
         else:
-            launched = machine_launch.launch(state, id_, document, cluster, size, ended.append)
+            launched = machine_launch.launch(state, id_, document, cluster, size, partial(note, outcome))
     except ArmError:  # the body itself is wrong: nothing was made of it
         state.store.remove(id_)
         raise
     if isinstance(launched, Failure):
-        ended.append(launched)
-
-    def finish() -> Failure | None:
-        result = ended[-1] if ended else None
-        if state.store.get(id_) is None:
-            return None
-        if result is None:
-            _set(state, id_, provisioningState="Succeeded")
-            _status(state, id_, vmState="Running")
-        else:
-            _fail(state, id_, result)
-        return result
-
+        outcome.failure = launched
     return state.operations.start(
         f"PUT {TYPE}",
         subscription=id_.subscription,
         namespace=NAMESPACE,
         location=cluster["location"],
         seconds=None if launched is False else state.timing.vm_create + state.timing.machine_create,
-        finish=finish,
+        finish=partial(settle, state, id_, outcome),
     )
+
+
+def note(outcome: Outcome, failure: Failure | None) -> None:
+    """Keep what became of the VM behind a machine until the machine's own operation ends."""
+    outcome.failure = failure
+
+
+def settle(state: State, id_: ResourceId, outcome: Outcome) -> Failure | None:
+    """Finish the creation of a machine: it is what its VM became."""
+    if state.store.get(id_) is None:
+        return None
+    if outcome.failure is None:
+        _set(state, id_, provisioningState="Succeeded")
+        _status(state, id_, vmState="Running")
+    else:
+        _fail(state, id_, outcome.failure)
+    return outcome.failure
 
 
 def _size(state: State, id_: ResourceId, name: str, location: str) -> Size:
@@ -279,19 +291,20 @@ def _delete(state: State, request: Request) -> Response:
         if vm.key in state.vms:
             vm_lifecycle.delete(state, vm)
 
-    def finish() -> Failure | None:
-        for id_ in known:
-            state.store.remove(id_)
-        return None
-
     operation = state.begin(
         Subject("POST", "deleteMachines", pool.id.name),
         pool.id,
         location=_location(state, known[0]),
         seconds=state.timing.vm_delete + state.timing.machine_delete,
-        finish=finish,
+        finish=partial(forget, state, tuple(known)),
     )
     return state.operations.accepted(202, operation, request.api_version)
+
+
+def forget(state: State, ids: tuple[ResourceId, ...]) -> None:
+    """Finish the deletion of machines, whose VMs go by operations of their own."""
+    for id_ in ids:
+        state.store.remove(id_)
 
 
 def routes() -> Iterator[Route[State]]:

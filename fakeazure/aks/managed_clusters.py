@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.aks import pool_scale_sets, versions
 from fakeazure.arm.bodies import body_of, items, pairs, section, text
-from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Operation
+from fakeazure.arm.operations import Finish, Operation, no_effect
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.catalog.images import SNAPSHOT
@@ -170,7 +171,7 @@ def shown(state: State, entry: Entry) -> Mapping[str, Any]:
     return {**entry.document, "properties": {**entry.document["properties"], "agentPoolProfiles": pools}}
 
 
-def _begin(state: State, request: Request, entry: Entry, finish: Any = lambda: None) -> Operation:
+def _begin(state: State, request: Request, entry: Entry, finish: Finish = no_effect) -> Operation:
     location = str(entry.document["location"])
     subject = Subject(request.method, "managedClusters", entry.id.name, location=location)
     return state.begin(subject, entry.id, location=location, seconds=state.timing.resource, finish=finish)
@@ -237,12 +238,8 @@ def _delete(state: State, request: Request) -> Response:
     entry = state.store.get(cluster_id(state, request))
     if entry is None:
         return Response(204)
-
-    def finish() -> Failure | None:
-        groups.clear(state, entry)
-        return None
-
-    return state.operations.accepted(202, _begin(state, request, entry, finish), request.api_version)
+    operation = _begin(state, request, entry, partial(groups.clear, state, entry))
+    return state.operations.accepted(202, operation, request.api_version)
 
 
 def _power(code: str) -> Handler[State]:

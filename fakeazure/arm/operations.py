@@ -6,7 +6,8 @@ A status of `Failed` travels with HTTP 200; a `Location` poll is 202 while it ru
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 from urllib.parse import quote
 
 from fakeazure.arm.errors import Failure
@@ -18,6 +19,9 @@ from lazyrecords import dataclass
 KEPT = 50_000
 """So many operations can be asked for; the oldest that have ended are forgotten."""
 _OF_DISKS = (" disks", " snapshots")
+Finish: TypeAlias = Callable[[], Failure | None]
+"""What makes the effect of an operation at its end, and returns the error that it ended in: a function of a module, or `partial` of
+one with its arguments. Then a snapshot can hold it (`fakeazure/snapshots/actions.py`); it cannot hold a function made in another."""
 SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
 
 
@@ -82,7 +86,7 @@ class Operations:
         namespace: str,
         location: str,
         seconds: float | None,
-        finish: Callable[[], Failure | None],
+        finish: Finish,
     ) -> Operation:
         """Begin an operation that ends after `seconds` (never, if None).
 
@@ -90,13 +94,8 @@ class Operations:
         """
         operation = Operation(self._guids(), kind, subscription, namespace, location, self._timers.now())
         self._keep(operation)
-
-        def end() -> None:
-            if operation.status == RUNNING:
-                self.end(operation, finish())
-
         if seconds is not None:
-            self._timers.after(seconds, end)
+            self._timers.after(seconds, partial(end_with, self, operation, finish))
         return operation
 
     def end(self, operation: Operation, failure: Failure | None) -> None:
@@ -157,3 +156,13 @@ class Operations:
         if operation.failure is not None:
             return operation.failure.response()
         return Response(204) if operation.result is None else Response(200, body=operation.result)
+
+
+def end_with(operations: Operations, operation: Operation, finish: Finish) -> None:
+    """Make the effect of an operation that still runs, and end it."""
+    if operation.status == RUNNING:
+        operations.end(operation, finish())
+
+
+def no_effect() -> None:
+    """Finish an operation whose effect was there from its beginning."""

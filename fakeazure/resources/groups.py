@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, pairs, section, text
-from fakeazure.arm.errors import Failure
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -73,11 +73,8 @@ def _delete_group(state: State, request: Request) -> Response:
     key = (subscription.lower(), name.lower())
     state.groups[key] = {**group, "properties": {"provisioningState": "Deleting"}}
 
-    def finish() -> Failure | None:
-        delete(state, subscription, name)
-        return None
-
     id_ = ResourceId(subscription, group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],))
+    finish = partial(delete, state, subscription, name)
     subject = Subject("DELETE", "resourceGroups", group["name"], location=group["location"])
     operation = state.begin(subject, id_, location=group["location"], seconds=state.timing.resource, finish=finish)
     answer = state.operations.accepted(202, operation, request.api_version)

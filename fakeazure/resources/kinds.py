@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, pairs, section
-from fakeazure.arm.errors import Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import RUNNING
+from fakeazure.arm.operations import RUNNING, no_effect
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -31,6 +31,11 @@ def as_given(state: State, id_: ResourceId, document: dict[str, Any], old: Docum
 
 def anything(state: State, id_: ResourceId) -> None:
     """Nothing keeps it from being deleted."""
+
+
+def remove(state: State, id_: ResourceId) -> None:
+    """Finish the deletion of a resource, with what is nested in it."""
+    state.store.remove(id_)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +95,7 @@ class Kind:
             id_,
             location=str(document.get("location") or state.settings.location),
             seconds=state.timing.resource,
-            finish=lambda: None,
+            finish=no_effect,
         )
         if status == 202:  # who follows `Location` gets the resource at its end
             operation.result = document
@@ -148,16 +153,12 @@ class Kind:
             state.store.remove(id_)
             return Response(200)
 
-        def finish() -> Failure | None:
-            state.store.remove(id_)
-            return None
-
         operation = state.begin(
             Subject("DELETE", self.name, id_.name, location=str(entry.document.get("location", ""))),
             id_,
             location=str(entry.document.get("location") or state.settings.location),
             seconds=state.timing.resource,
-            finish=finish,
+            finish=partial(remove, state, id_),
         )
         return state.operations.accepted(202, operation, request.api_version)
 

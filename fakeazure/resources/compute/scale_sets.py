@@ -6,6 +6,7 @@ All of them count against quota and stock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, number, section, text, texts
@@ -13,6 +14,7 @@ from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.operations import Finish, no_effect
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
@@ -215,7 +217,7 @@ def _kept(state: State, request: Request, id_: ResourceId, document: dict[str, A
         id_,
         location=document["location"],
         seconds=state.timing.vm_create if status == 201 else state.timing.vm_update,
-        finish=lambda: None,
+        finish=no_effect,
     )
     return state.operations.accepted(status, operation, request.api_version, document)
 
@@ -224,15 +226,10 @@ def _delete(state: State, request: Request) -> Response:
     entry = state.store.get(SETS.id_of(state, request))
     if entry is None:
         return Response(204)
-
-    def finish() -> Failure | None:
-        clear(state, entry)
-        return None
-
-    return _acted(state, request, entry, state.timing.vm_delete, finish)
+    return _acted(state, request, entry, state.timing.vm_delete, partial(clear, state, entry))
 
 
-def _acted(state: State, request: Request, entry: Entry, seconds: float, finish: Any) -> Response:
+def _acted(state: State, request: Request, entry: Entry, seconds: float, finish: Finish) -> Response:
     location = str(entry.document["location"])
     subject = Subject(request.method, SETS.name, entry.id.name, location=location)
     operation = state.begin(subject, entry.id, location=location, seconds=seconds, finish=finish)
@@ -256,36 +253,35 @@ def _chosen(state: State, request: Request) -> list[Entry]:
 
 def _delete_instances(state: State, request: Request) -> Response:
     entry, chosen = state.found(SETS.id_of(state, request)), _chosen(state, request)
-
-    def finish() -> Failure | None:
-        for one in chosen:
-            _take(state, one.id)
-        document = state.found(entry.id).document
-        left = len(_instances(state, entry.id)) + len(_members(state, entry.id))
-        state.store.put(entry.id, {**document, "sku": {**section(document, "sku"), "capacity": left}})
-        return None
-
+    finish = partial(take_instances, state, entry.id, tuple(instance.id for instance in chosen))
     return _acted(state, request, entry, state.timing.vm_delete, finish)
+
+
+def take_instances(state: State, id_: ResourceId, instances: tuple[ResourceId, ...]) -> None:
+    """Finish the deletion of instances of a set, whose capacity is then what is left."""
+    for instance in instances:
+        _take(state, instance)
+    document = state.found(id_).document
+    left = len(_instances(state, id_)) + len(_members(state, id_))
+    state.store.put(id_, {**document, "sku": {**section(document, "sku"), "capacity": left}})
 
 
 def _power(to: str) -> Handler[State]:
     def handler(state: State, request: Request) -> Response:
-        chosen = _chosen(state, request)
-
-        def finish() -> Failure | None:
-            for one in chosen:
-                entry = state.store.get(one.id)
-                if entry is not None and one.id.key in state.instances:
-                    state.store.put(
-                        one.id, {**entry.document, "properties": {**entry.document["properties"], "power": to}}
-                    )
-                else:
-                    vm_lifecycle.power(state, one.id, to)
-            return None
-
+        finish = partial(power, state, tuple(instance.id for instance in _chosen(state, request)), to)
         return _acted(state, request, state.found(SETS.id_of(state, request)), state.timing.vm_power, finish)
 
     return handler
+
+
+def power(state: State, instances: tuple[ResourceId, ...], to: str) -> None:
+    """Finish an action on instances: those that are there are in that power state."""
+    for id_ in instances:
+        entry = state.store.get(id_)
+        if entry is not None and id_.key in state.instances:
+            state.store.put(id_, {**entry.document, "properties": {**entry.document["properties"], "power": to}})
+        else:
+            vm_lifecycle.power(state, id_, to)
 
 
 def _list_instances(state: State, request: Request) -> Response:

@@ -11,6 +11,7 @@ from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.operations import no_effect
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -257,7 +258,7 @@ def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
         id_,
         location=document["location"],
         seconds=state.timing.vm_update,
-        finish=lambda: None,
+        finish=no_effect,
     )
     return state.operations.accepted(200, operation, request.api_version, state.found(id_).document)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import section, text
-from fakeazure.arm.errors import Failure
+from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import Operation
 from fakeazure.arm.routes import Handler, Route
@@ -19,28 +20,28 @@ from fakeazure.state import State
 from fakeazure.timers import timestamp
 
 
-def _begin(state: State, request: Request, effect: Callable[[], None]) -> Operation:
-    """The operation of an action on the VM that a request names."""
+def _begin(state: State, request: Request, *powers: str) -> Operation:
+    """The operation of an action on the VM that a request names; in the end it goes through these power states."""
     id_ = vm_id(state, request)
     location = state.found(id_).document["location"]
-
-    def finish() -> Failure | None:
-        if id_.key in state.vms:
-            effect()
-        return None
-
     return state.begin(
         Subject("POST", TYPE, id_.name, location=location),
         id_,
         location=location,
         seconds=state.timing.vm_power,
-        finish=finish,
+        finish=partial(switch, state, id_, powers),
     )
+
+
+def switch(state: State, id_: ResourceId, powers: tuple[str, ...]) -> None:
+    """Finish an action on a VM: it goes through power states, unless it is gone."""
+    for power in powers if id_.key in state.vms else ():
+        vm_lifecycle.power(state, id_, power)
 
 
 def _power(to: str) -> Handler[State]:
     def handler(state: State, request: Request) -> Response:
-        operation = _begin(state, request, lambda: vm_lifecycle.power(state, vm_id(state, request), to))
+        operation = _begin(state, request, to)
         return state.operations.accepted(202, operation, request.api_version)
 
     return handler
@@ -54,12 +55,7 @@ def _restart(state: State, request: Request) -> Response:
     running = state.vms[id_.key].power in ("running", "starting")
     if leaf == "restart" and not running:
         raise refuse("VMNotRunningToRestart", name=id_.name)
-
-    def effect() -> None:
-        vm_lifecycle.power(state, id_, "stopped")
-        vm_lifecycle.power(state, id_, "running")
-
-    operation = _begin(state, request, effect if running else lambda: None)
+    operation = _begin(state, request, *(("stopped", "running") if running else ()))
     return state.operations.accepted(202, operation, request.api_version)
 
 
@@ -73,7 +69,7 @@ def _run_command(state: State, request: Request) -> Response:
         )
     if state.vms[id_.key].power != "running":
         raise refuse("VMNotRunningToRun")
-    operation = _begin(state, request, lambda: None)
+    operation = _begin(state, request)
     output = {
         "code": "ProvisioningState/succeeded",
         "level": "Info",

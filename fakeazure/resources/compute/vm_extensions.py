@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, pairs, section
@@ -50,8 +51,8 @@ def _put(state: State, request: Request) -> Response:
         id_,
         location=location,
         seconds=state.timing.extension,
-        finish=lambda: _installed(state, vm, id_, secret),
-        failed=lambda failure: _failed(state, id_),
+        finish=partial(installed, state, vm, id_, secret),
+        failed=partial(failed, state, id_),
     )
     return state.operations.accepted(200 if existed else 201, operation, request.api_version, state.found(id_).document)
 
@@ -65,14 +66,15 @@ def _settle(state: State, id_: ResourceId, provisioning: str) -> bool:
     return True
 
 
-def _failed(state: State, id_: ResourceId) -> None:
+def failed(state: State, id_: ResourceId, failure: Failure) -> None:
+    """Show that an extension could not be installed."""
     _settle(state, id_, "Failed")
 
 
-def _installed(state: State, vm: ResourceId, id_: ResourceId, secret: Mapping[str, Any]) -> Failure | None:
+def installed(state: State, vm: ResourceId, id_: ResourceId, secret: Mapping[str, Any]) -> None:
+    """Finish the installation of an extension, and emit the event."""
     if _settle(state, id_, "Succeeded"):
         state.events.emit(ExtensionInstalled(vm_lifecycle.snapshot(state, vm), state.now(), id_.name, secret))
-    return None
 
 
 def _get(state: State, request: Request) -> Response:

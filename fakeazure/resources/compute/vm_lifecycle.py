@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import items, section
@@ -78,7 +79,6 @@ def create(
     state: State, order: Order, allocation: Allocation, done: Callable[[Failure | None], None] | None = None
 ) -> Operation:
     """Create a VM that the market accepted. `done` is called with the failure of the operation, None for success."""
-    seconds = state.timing.vm_create
     facts = MachineFacts(
         custom_data=order.custom_data,
         allocation=allocation,
@@ -94,33 +94,29 @@ def create(
         network_interfaces.attach(state, nic, order.id)
     vm_disks.create_os_disk(state, order.id)
     vm_disks.attach_data_disks(state, order.id)
-
-    def finish() -> Failure | None:
-        if allocation.failure is None:
-            facts.power = "running"
-            update(state, order.id, provisioningState="Succeeded")
-            if done is not None:
-                done(None)
-            state.events.emit(PoweredOn(snapshot(state, order.id), state.now()))
-            return None
-        facts.power = "stopped"
-        update(state, order.id, provisioningState="Failed")
-        if done is not None:
-            done(allocation.failure)
-        failure = allocation.failure
-        state.events.emit(CreationFailed(snapshot(state, order.id), state.now(), failure.code, failure.message))
-        return failure
-
     facts.power = "starting"
     facts.operation = state.operations.start(
         f"PUT {TYPE}",
         subscription=order.id.subscription,
         namespace=NAMESPACE,
         location=order.document["location"],
-        seconds=None if allocation.stuck else seconds,
-        finish=finish,
+        seconds=None if allocation.stuck else state.timing.vm_create,
+        finish=partial(created, state, order.id, allocation.failure, done),
     )
     return facts.operation
+
+
+def created(
+    state: State, id_: ResourceId, failure: Failure | None, done: Callable[[Failure | None], None] | None
+) -> Failure | None:
+    """Finish the creation of a VM, and emit the event."""
+    state.vms[id_.key].power = "running" if failure is None else "stopped"
+    update(state, id_, provisioningState="Succeeded" if failure is None else "Failed")
+    if done is not None:
+        done(failure)
+    vm, now = snapshot(state, id_), state.now()
+    state.events.emit(PoweredOn(vm, now) if failure is None else CreationFailed(vm, now, failure.code, failure.message))
+    return failure
 
 
 def update(state: State, id_: ResourceId, **properties: Any) -> Document:
@@ -187,7 +183,7 @@ def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
     state.events.emit(Deleted(vm, state.now(), evicted))
 
 
-def delete(state: State, id_: ResourceId, done: Callable[[], None] | None = None) -> Operation:
+def delete(state: State, id_: ResourceId) -> Operation:
     """Begin to delete a VM; for one that is being deleted returns that operation. A running creation is canceled."""
     facts = state.vms[id_.key]
     document = state.found(id_).document
@@ -196,29 +192,29 @@ def delete(state: State, id_: ResourceId, done: Callable[[], None] | None = None
     if facts.operation is not None and facts.operation.status == RUNNING:
         state.operations.cancel(facts.operation)
     update(state, id_, provisioningState="Deleting")
-
-    def finish() -> Failure | None:
-        facts.operation = None
-        remove(state, id_)
-        if done is not None:
-            done()
-        return None
-
-    def failed(failure: Failure) -> None:
-        facts.operation = None
-        update(state, id_, provisioningState="Failed")
-
     operation = state.begin(
         Subject("DELETE", TYPE, id_.name, location=document["location"]),
         id_,
         location=document["location"],
         seconds=state.timing.vm_delete,
-        finish=finish,
-        failed=failed,
+        finish=partial(deleted, state, id_, facts),
+        failed=partial(delete_failed, state, id_, facts),
     )
     if operation.status == RUNNING:
         facts.operation = operation
     return operation
+
+
+def deleted(state: State, id_: ResourceId, facts: MachineFacts) -> None:
+    """Finish the deletion of a VM."""
+    facts.operation = None
+    remove(state, id_)
+
+
+def delete_failed(state: State, id_: ResourceId, facts: MachineFacts, failure: Failure) -> None:
+    """Show that a VM could not be deleted."""
+    facts.operation = None
+    update(state, id_, provisioningState="Failed")
 
 
 def evict(state: State, id_: ResourceId) -> None:
@@ -243,12 +239,13 @@ def evict(state: State, id_: ResourceId) -> None:
         }
     )
     state.events.emit(Preempting(vm, state.now(), not_before))
+    state.timers.after(state.timing.eviction_notice, partial(evict_now, state, id_, facts))
 
-    def due() -> None:
-        if state.vms.get(id_.key) is facts:
-            take(state, id_)
 
-    state.timers.after(state.timing.eviction_notice, due)
+def evict_now(state: State, id_: ResourceId, facts: MachineFacts) -> None:
+    """Carry out an eviction at its time, if the VM is still the one that was told of it."""
+    if state.vms.get(id_.key) is facts:
+        take(state, id_)
 
 
 def take(state: State, id_: ResourceId) -> None:

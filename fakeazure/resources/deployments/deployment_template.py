@@ -33,15 +33,25 @@ class Step:
         return self.status > 0 and (self.operation is None or self.operation.status != RUNNING)
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a template is deployed, and the deployment's name."""
+
+    subscription: str
+    group: Mapping[str, Any]
+    """The resource group's document."""
+    name: str
+
+
 class Scope:
     """What a template's expressions can ask for."""
 
-    def __init__(self, state: State, request: Request, template: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    def __init__(self, state: State, place: Place, template: Mapping[str, Any], given: Mapping[str, Any]) -> None:
         """`given` are the values of parameters. Raises TemplateError for one that is missing."""
         self._state = state
-        self._subscription = request.params["subscription"]
-        self._group = state.group(self._subscription, request.params["group"])
-        self._name = request.params["name"]
+        self._subscription = place.subscription
+        self._group = place.group
+        self._name = place.name
         self.parameters: dict[str, Any] = {}
         self._variables = section(template, "variables")
         self.functions: dict[str, Callable[..., Any]] = {

@@ -6,18 +6,19 @@ Templates have parameters, variables, resources (also nested ones), conditions, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, section, text
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Operation
+from fakeazure.arm.operations import Operation, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.resources.deployments.deployment_template import Scope, Step, names
+from fakeazure.resources.deployments.deployment_template import Place, Scope, Step, names
 from fakeazure.resources.deployments.deployment_template import steps as template_steps
 from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
 from fakeazure.state import State
@@ -50,8 +51,19 @@ class Deployment:
     id: str
     name: str
     properties: dict[str, Any]
+    place: Place
+    template: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    started: float
+    """Seconds since the epoch."""
     steps: list[Step] = field(default_factory=list)
     operation: Operation | None = None
+
+    def scope(self, state: State) -> Scope:
+        """Return what the template's expressions can ask for; it is made anew from what a snapshot can hold."""
+        return Scope(
+            state, self.place, self.template, {name: {"value": value} for name, value in self.parameters.items()}
+        )
 
     def document(self) -> dict[str, Any]:
         """As ARM shows it."""
@@ -63,18 +75,19 @@ class Deployment:
         }
 
 
-def _read(state: State, request: Request) -> tuple[Deployment, Scope]:
+def _read(state: State, request: Request) -> Deployment:
     properties = section(body_of(request), "properties")
     template = section(properties, "template")
     if not template:
         raise refuse("InvalidTemplate", reason="only templates in the request are emulated by fakeazure, no links")
+    group = state.group(request.params["subscription"], request.params["group"])
+    place = Place(request.params["subscription"], group, request.params["name"])
     try:
-        scope = Scope(state, request, template, section(properties, "parameters"))
+        scope = Scope(state, place, template, section(properties, "parameters"))
         steps = list(template_steps(scope, request, template.get("resources") or []))
     except TemplateError as error:
         raise refuse("InvalidTemplate", reason=str(error)) from None
-    group = state.group(request.params["subscription"], request.params["group"])
-    name = request.params["name"]
+    name = place.name
     shown: dict[str, Any] = {
         "provisioningState": "Accepted",
         "mode": text(properties, "mode", "Incremental").capitalize(),
@@ -89,54 +102,47 @@ def _read(state: State, request: Request) -> tuple[Deployment, Scope]:
     for key, declared in section(template, "parameters").items():
         if str(section({"it": declared}, "it").get("type", "")).lower().startswith("secure"):
             shown["parameters"][key] = {"type": declared["type"]}
-    deployment = Deployment(f"{group['id']}/providers/Microsoft.Resources/deployments/{name}", name, shown, steps)
-    return deployment, scope
+    id_ = f"{group['id']}/providers/Microsoft.Resources/deployments/{name}"
+    return Deployment(id_, name, shown, place, template, scope.parameters, state.now(), steps)
 
 
 def _put(state: State, request: Request) -> Response:
-    deployment, scope = _read(state, request)
-    template = section(section(body_of(request), "properties"), "template")
+    deployment = _read(state, request)
     existed = deployment.id.lower() in state.deployments
     state.deployments[deployment.id.lower()] = deployment
-    group = state.group(request.params["subscription"], request.params["group"])
-    failed: list[Failure] = []
-
-    def finish() -> Failure | None:
-        return failed[0] if failed else None
-
     deployment.operation = state.operations.start(
         "PUT deployments",
         subscription=request.params["subscription"],
         namespace="Microsoft.Resources",
-        location=group["location"],
+        location=deployment.place.group["location"],
         seconds=None,
-        finish=finish,
+        finish=no_effect,
     )
-    started = state.now()
-
-    def turn() -> None:
-        failure = _go_on(state, deployment, scope)
-        if failure is None and not all(step.done for step in deployment.steps):
-            state.timers.after(_PAUSE, turn)
-            return
-        if failure is None:
-            try:
-                outputs = evaluate(section(template, "outputs"), scope.functions)
-            except TemplateError as error:
-                failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
-        if failure is not None:
-            failed.append(failure)
-            deployment.properties |= {"provisioningState": "Failed", "error": failure.document()}
-        else:
-            deployment.properties |= {"provisioningState": "Succeeded", "outputs": outputs}
-        deployment.properties["outputResources"] = [{"id": str(step.id)} for step in deployment.steps if step.done]
-        deployment.properties["duration"] = f"PT{state.now() - started:.1f}S"
-        if deployment.operation is not None:
-            state.operations.end(deployment.operation, failure)
-
-    turn()
+    take_turn(state, deployment)
     status = 200 if existed else 201
     return state.operations.accepted(status, deployment.operation, request.api_version, deployment.document())
+
+
+def take_turn(state: State, deployment: Deployment) -> None:
+    """Look at what has ended, PUT what can be PUT now, and end the deployment or look again later."""
+    scope = deployment.scope(state)
+    failure = _go_on(state, deployment, scope)
+    if failure is None and not all(step.done for step in deployment.steps):
+        state.timers.after(_PAUSE, partial(take_turn, state, deployment))
+        return
+    if failure is None:
+        try:
+            outputs = evaluate(section(deployment.template, "outputs"), scope.functions)
+        except TemplateError as error:
+            failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
+    if failure is not None:
+        deployment.properties |= {"provisioningState": "Failed", "error": failure.document()}
+    else:
+        deployment.properties |= {"provisioningState": "Succeeded", "outputs": outputs}
+    deployment.properties["outputResources"] = [{"id": str(step.id)} for step in deployment.steps if step.done]
+    deployment.properties["duration"] = f"PT{state.now() - deployment.started:.1f}S"
+    if deployment.operation is not None:
+        state.operations.end(deployment.operation, failure)
 
 
 def _go_on(state: State, deployment: Deployment, scope: Scope) -> Failure | None:
@@ -206,7 +212,7 @@ def _list(state: State, request: Request) -> Response:
 
 
 def _validate(state: State, request: Request) -> Response:
-    deployment, _ = _read(state, request)
+    deployment = _read(state, request)
     resources = [{"id": str(step.id)} for step in deployment.steps]
     properties = {**deployment.properties, "provisioningState": "Succeeded", "validatedResources": resources}
     return Response(200, body={**deployment.document(), "properties": properties})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, pairs, section, text
@@ -11,6 +12,7 @@ from fakeazure.arm.errors import Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.operations import no_effect
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -188,13 +190,14 @@ def _put(state: State, request: Request) -> Response:
         id_,
         location=location,
         seconds=state.timing.nic,
-        finish=lambda: None,
-        failed=lambda failure: _fail(state, id_),
+        finish=no_effect,
+        failed=partial(failed, state, id_),
     )
     return state.operations.accepted(200 if existed else 201, operation, request.api_version, document)
 
 
-def _fail(state: State, id_: ResourceId) -> None:
+def failed(state: State, id_: ResourceId, failure: Failure) -> None:
+    """Show that a NIC could not be made."""
     entry = state.store.get(id_)
     if entry is not None:
         properties = {**entry.document["properties"], "provisioningState": "Failed"}
@@ -224,17 +227,12 @@ def _delete(state: State, request: Request) -> Response:
     if reserved:
         raise refuse("NicReservedForAnotherVm", user=reserved)
     location = str(entry.document["location"])
-
-    def finish() -> Failure | None:
-        remove(state, id_)
-        return None
-
     operation = state.begin(
         Subject("DELETE", TYPE, id_.name, location=location),
         id_,
         location=location,
         seconds=state.timing.nic,
-        finish=finish,
+        finish=partial(remove, state, id_),
     )
     return state.operations.accepted(202, operation, request.api_version)
 

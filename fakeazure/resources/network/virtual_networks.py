@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from fakeazure.addresses import Addresses
 from fakeazure.arm.bodies import body_of, items, section, text, texts
-from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
@@ -120,15 +120,18 @@ def _delete_subnet(state: State, request: Request) -> Response:
             if text(section(section(configuration, "properties"), "subnet"), "id").lower() == id_.key:
                 raise refuse("InUseSubnetCannotBeDeleted", name=id_.name, user=configuration["id"])
 
-    def finish() -> Failure | None:
-        state.store.remove(id_)
-        state.addresses.pop(id_.key, None)
-        return None
-
     place = str(state.settings.location)
     subject = Subject("DELETE", "subnets", id_.name, location=place)
-    operation = state.begin(subject, id_, location=place, seconds=state.timing.resource, finish=finish)
+    operation = state.begin(
+        subject, id_, location=place, seconds=state.timing.resource, finish=partial(remove_subnet, state, id_)
+    )
     return state.operations.accepted(202, operation, request.api_version)
+
+
+def remove_subnet(state: State, id_: ResourceId) -> None:
+    """Finish the deletion of a subnet: its addresses go with it."""
+    state.store.remove(id_)
+    state.addresses.pop(id_.key, None)
 
 
 def _subnets(state: State, request: Request) -> Response:
