@@ -50,6 +50,12 @@ spec:
     metadata: {labels: {app: shop}}
     spec: {containers: [{name: c, image: pause, resources: {requests: {cpu: "1"}}}]}
 """
+SPREAD = POOL + DEPLOYMENT.replace(
+    "containers:",
+    "topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule,\n"
+    "      labelSelector: {matchLabels: {app: shop}}}], containers:",
+)
+"""Three pods on three Nodes."""
 BAD_POOL = """
 ---
 apiVersion: karpenter.sh/v1
@@ -138,6 +144,13 @@ HOLDS = {
         "- node: {of: Deployment/shop, size: Standard_D4s_v5, labels: {team: {not: [red]}}}",
         POOL + DEPLOYMENT,
     ),
+    "one workload without a list, and every Node of it": scenario(
+        "- pods: {bound: Deployment/shop}\n"
+        "- node: {of: Deployment/shop, every: true, size: Standard_D4s_v5, labels: {team: blue}, absent: [no/such], taints: []}\n"
+        "- node: {of: NodePool/default, every: true}\n"
+        "- node: {of: Node/aks-*, every: true, ready: true}",
+        SPREAD,
+    ),
     "pods of a workload that wait": scenario(
         "- pods: {pending: {Deployment/shop: {contains: no instance type has enough resources}}}",
         POOL + DEPLOYMENT.replace('cpu: "1"', 'cpu: "9"'),
@@ -218,7 +231,22 @@ FAILS = {
         scenario("- pods: {bound: 0}", BAD_POOL),
         [
             "f.yaml:13:9: unexpected rejection by crd-cel: expected NodePool/bad taken, found "
-            'spec.template.metadata.labels: Invalid value: "object": label domain "kubernetes.azure.com" is restricted'
+            'spec.template.metadata.labels: Invalid value: "object": label domain "kubernetes.azure.com" is restricted '
+            "(where that is right: `- rejected: {object: NodePool/bad, layer: crd-cel}`)"
+        ],
+    ),
+    "one of several Nodes": (
+        scenario("- node: {of: Deployment/shop, size: Standard_D4s_v5}", SPREAD),
+        ["f.yaml:3:10: then[0].node: expected one Node, found 3: aks-default-"],
+    ),
+    "every Node, of which none is so": (
+        scenario("- node: {of: Node/aks-*, every: true, capacityType: spot}", SPREAD),
+        ["f.yaml:3:39: then[0].node.capacityType: expected spot, found on-demand (on aks-default-"],
+    ),
+    "a workload that there is not": (
+        scenario("- pods: {pending: Deployment/shop}", POOL + DEPLOYMENT),
+        [
+            "f.yaml:3:10: then[0].pods.pending.Deployment/shop: expected all pods of Deployment/shop pending, found 3 of its 3 are not: "
         ],
     ),
     "no such Node": (

@@ -59,6 +59,16 @@ HOLDS = (
     "always: {cost: {perHour: {below: 0.1}}}",
     "always: {metric: {name: karpenter_nodeclaims_terminated_total, value: 1}, from: {at: 10m}}",
     "eventually: {log: {message: disrupting node(s)}}",
+    # of what happens, only what happens from the beginning on counts
+    "never: {disrupted: {reason: Empty}, from: {at: 10m}}",
+    "never: {disrupted: {reason: Empty}, until: {step: 2}}",
+    "never: {events: {reason: Launched}, from: {bound: Pod/web}}",
+    "never: {log: {message: created nodeclaim}, from: {step: 2}}",
+    "never: {azure: {calls: [{method: PUT, resource: virtualMachines}]}, from: {step: 2}}",
+    "always: {nodeclaims: {created: 0}, from: {step: 2}}",
+    "always: {nodeclaims: {created: 1}, from: {created: NodeClaim/*}}",
+    # a beginning that comes only in the middle of the last stretch
+    "never: {disrupted: {reason: Empty}, from: {at: 59m}}",
 )
 
 
@@ -73,6 +83,8 @@ FAILS = {
     "always: {pods: {bound: 1}, from: {bound: Pod/web}}": "f.yaml:4:19 then[0].always.pods.bound: 1 | 0 | at ",
     "eventually: {nodeclaims: {count: 2}}": "f.yaml:4:29 then[0].eventually.nodeclaims.count: 2 | 0 | at no moment; the last, at ",
     "eventually: {pods: {bound: 1}, within: 5s}": "f.yaml:4:23 then[0].eventually.pods.bound: 1 | 0 | at no moment; the last, at ",
+    "never: {disrupted: {reason: Empty}, from: {step: 2}}": "f.yaml:4:11 then[0].never: at no moment | it held at ",
+    "eventually: {disrupted: {reason: Empty}, from: {at: 30m}}": "f.yaml:4:16 then[0].eventually.disrupted: such a decision | ",
     "never: {nodeclaims: {count: 1}}": "f.yaml:4:11 then[0].never: at no moment | it held at 1.0008s | ",
     "never: {nodeclaims: {count: 1}, from: {at: 10s}}": "f.yaml:4:11 then[0].never: at no moment | it held at 10s | ",
     "never: {pods: {bound: 1}, from: {bound: Pod/wbe}}": "f.yaml:4:29 then[0].never: {bound: Pod/wbe} | no such moment | ",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from harness.engine.clock import EPOCH, SECOND
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import controller_of, name_of, uid_of
 from harness.reading.manifests import Manifest
@@ -18,6 +20,7 @@ from harness.scenario.running.shared import Shared
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
+    from harness.engine.disruptions import Disruption
     from harness.engine.runaway import Runaway
     from harness.explain.pods.scheduling import Explainer
     from harness.karpenter.validation.rejections import Rejection
@@ -25,10 +28,12 @@ if TYPE_CHECKING:
     from harness.scenario.running.watches import Watch
     from harness.trace import Recording
     from harness.world import World
+    from harness.world.recorder import Event, LogLine
 
 __all__ = ["Judged", "Refusal", "Run"]
 
 Object = Mapping[str, Any]
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -79,6 +84,44 @@ class Run:
     """When each step was taken, in seconds since the start of the world."""
     watches: dict[str, Watch] = field(default_factory=dict)
     """What was seen of each entry over virtual time, by its label."""
+    history_start: float = 0.0
+    """Seconds since the start of the world before which nothing counts of what has happened."""
+
+    @contextmanager
+    def history_from(self, seconds: float) -> Iterator[None]:
+        """Let expectations count only what happens from this moment on: an entry over virtual time may begin late."""
+        self.history_start = seconds
+        try:
+            yield
+        finally:
+            self.history_start = 0.0
+
+    def disruptions(self) -> Sequence[Disruption]:
+        """Return the decisions that nodes go, of the history that counts, oldest first."""
+        return self._counted(self.world.disruptions, lambda decision: decision.at)
+
+    def events(self) -> Sequence[Event]:
+        """Return the Kubernetes events of the history that counts, oldest first."""
+        return self._counted(self.world.events, lambda event: event.at)
+
+    def log(self) -> Sequence[LogLine]:
+        """Return the log lines of the history that counts, oldest first."""
+        return self._counted(self.world.log, lambda line: line.at)
+
+    def calls(self) -> Sequence[Any]:
+        """Return the calls that Azure got in the history that counts, oldest first."""
+        began = EPOCH.timestamp()
+        return self._counted(self.world.calls(), lambda call: call.time - began)
+
+    def nodeclaims_created(self) -> int:
+        """Return how many NodeClaims were created in the history that counts."""
+        writes = self.world.journal if not self.history_start else self._counted(list(self.world.journal), _written_at)
+        return sum(write.verb == "create" and write.key.kind == "NodeClaim" and write.error is None for write in writes)
+
+    def _counted(self, history: Sequence[T], moment: Callable[[T], float]) -> Sequence[T]:
+        if not self.history_start:
+            return history
+        return [happening for happening in history if moment(happening) >= self.history_start]
 
     def manifest(self, reference: str) -> Manifest | None:
         """The object of the file with this reference; None when there is none."""
@@ -108,6 +151,8 @@ class Run:
     def nodes_of(self, reference: str) -> tuple[Sequence[Object], str]:
         """The Nodes that a reference leads to, and why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""
         kind, _, name = split_reference(reference)
+        if kind == "Node" and "*" in name:
+            return self.matching(reference), f"there is no {reference}"
         if kind == "NodePool":
             nodes = [node for node in self.world.list("Node") if _label(node, NODEPOOL) == name]
             return nodes, f"{reference} has no Node"
@@ -137,6 +182,10 @@ class Run:
         owners = {uid_of(owner)}
         owners |= {uid_of(each) for each in self.world.list("ReplicaSet") if _owner(each) in owners}
         return [pod for pod in self.world.list("Pod") if _owner(pod) in owners]
+
+
+def _written_at(write: Any) -> float:
+    return float(write.at / SECOND)
 
 
 def _owner(obj: Object) -> str | None:

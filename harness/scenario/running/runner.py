@@ -328,7 +328,9 @@ def unexpected(run: Run) -> Iterator[Verdict]:
         if not refusal.expected and is_mistake(rejection):
             label = f"unexpected rejection by {rejection.layer}"
             told = "; ".join(filter(None, (refusal.text, class_hint(rejection.text, run.world.view))))
-            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", told)
+            expectation = f"- rejected: {{object: {rejection.object}, layer: {rejection.layer}}}"
+            note = f"where that is right: `{expectation}`"
+            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", told, note)
     if run.runaways and not run.runaway_expected:
         yield Verdict.failed("unexpected runaway", case.mark, "a world that comes to rest", str(run.runaways[0]))
     for exhausted in run.exhausted:

@@ -25,6 +25,8 @@ class Watch:
     """One entry, and what was seen of it, in order; equal neighbours are one."""
 
     entry: Entry
+    start: float | None = None
+    """Seconds since the start of the world from which on it counts; None as long as that moment has not come."""
     seen: list[Seen] = field(default_factory=list)
 
     def add(self, failed: tuple[Verdict, ...], now: float) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from harness.scenario.language.cases import Entry
 from harness.scenario.running.checks import check
+from harness.scenario.running.moments import START, first
 from harness.scenario.running.run import Run
 from harness.scenario.running.watches import Watch
 
@@ -13,8 +15,21 @@ __all__ = ["watched"]
 
 
 def _look(watch: Watch, run: Run, now: float) -> None:
-    """Checks one entry, and notes what does not hold at `now`."""
-    watch.add(tuple(verdict for verdict in check(watch.entry.inner, run) if not verdict.holds), now)
+    """Check one entry whose beginning has come or is known to come, and note what does not hold at `now`."""
+    if watch.start is None:
+        watch.start = _start(watch.entry, run)
+    if watch.start is None:
+        return
+    with run.history_from(watch.start):
+        watch.add(tuple(verdict for verdict in check(watch.entry.inner, run) if not verdict.holds), now)
+
+
+def _start(entry: Entry, run: Run) -> float | None:
+    """Return the seconds since the start of the world at which an entry begins to count; None where that is not known yet."""
+    over_time = entry.expectation.over_time
+    beginning = None if over_time is None else over_time.from_
+    reached = START if beginning is None else first(beginning, run)
+    return None if reached is None else reached.seconds
 
 
 @contextmanager
@@ -44,4 +59,5 @@ def watched(run: Run) -> Iterator[None]:
         clock.leaving = None
     look()
     for watch in run.watches.values():
-        watch.seen[-1].end = clock.seconds
+        if watch.seen:
+            watch.seen[-1].end = clock.seconds

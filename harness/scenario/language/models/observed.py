@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import (
@@ -44,8 +44,9 @@ class NodeExpectation(Body):
 
     of: Reference = Field(
         description="Pod/name: the Node it runs on; Node/name; NodeClaim/name; "
-        "NodePool/name, or a workload such as Deployment/name, when it has one Node."
+        "NodePool/name, or a workload such as Deployment/name, when it has one Node. `*` stands for any text: Node/aks-spot-*."
     )
+    every: Flag = Field(False, description="`of` may lead to several Nodes: this holds of each of them.")
     labels: dict[Text, NodeLabel] = Field(
         default_factory=no_entries, description="Labels: value, or value with its writers."
     )
@@ -62,8 +63,21 @@ class NodeExpectation(Body):
     )
 
 
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Names = Annotated[
+    list[Text],
+    BeforeValidator(_listed),
+    WithJsonSchema(
+        {"anyOf": [{"type": "string", "pattern": "^[A-Za-z]"}, {"type": "array", "items": {"type": "string"}}]}
+    ),
+]
+
+
 def _names_shape(value: Any) -> str:
-    if isinstance(value, list):
+    if isinstance(value, list) or (isinstance(value, str) and value[:1].isalpha()):
         return "names"
     if isinstance(value, dict) and not value.keys() <= {"atLeast", "atMost", "above", "below"}:
         return "table"
@@ -79,21 +93,21 @@ class Pods(Body):
     bound: (
         Annotated[
             Annotated[CountMatch, Tag("count")]
-            | Annotated[list[Text], Tag("names")]
+            | Annotated[Names, Tag("names")]
             | Annotated[dict[Text, Text], Tag("table")],
             Discriminator(_names_shape),
         ]
         | None
-    ) = Field(None, description="How many, which, or which on which NodePool ({web: default}).")
+    ) = Field(None, description="How many, which (a name or several), or which on which NodePool ({web: default}).")
     pending: (
         Annotated[
             Annotated[CountMatch, Tag("count")]
-            | Annotated[list[Text], Tag("names")]
+            | Annotated[Names, Tag("names")]
             | Annotated[dict[Text, TextMatch], Tag("table")],
             Discriminator(_names_shape),
         ]
         | None
-    ) = Field(None, description="How many, which, or which for which reason: Karpenter's sentence.")
+    ) = Field(None, description="How many, which (a name or several), or which for which reason: Karpenter's sentence.")
 
     @model_validator(mode="after")
     def _given(self) -> Self:

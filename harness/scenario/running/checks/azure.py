@@ -20,7 +20,7 @@ __all__ = ["call_differences", "check"]
 
 def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each kind of call, each quota and the number of machines."""
-    calls = run.world.calls()
+    calls = run.calls()
     for index, wanted in enumerate(body.calls):
         fitting = [call for call in calls if not call_differences(wanted, call)]
         label, mark = f"{entry.label}.calls[{index}]", entry.mark("calls", index)

@@ -30,7 +30,7 @@ def check(body: Disrupted | NotDisrupted, entry: Entry, run: Run) -> Iterator[Ve
     if isinstance(body, NotDisrupted):
         yield _stays(body, entry, run)
         return
-    made = [(one, _wrong(body, one, run)) for one in run.world.disruptions]
+    made = [(one, _wrong(body, one, run)) for one in run.disruptions()]
     fitting = sum(not wrong for _, wrong in made)
     if body.count is not None:
         found = count_differences(body.count, fitting)
@@ -129,7 +129,7 @@ def _stays(body: NotDisrupted, entry: Entry, run: Run) -> Verdict:
     if not nodes:
         return Verdict.failed(entry.label, entry.mark("node"), f"a Node of {body.node}", missing)
     for node in nodes:
-        for one in run.world.disruptions:
+        for one in run.disruptions():
             if not one.problem and any(each.node == name_of(node) for each in one.nodes):
                 return Verdict.failed(entry.label, entry.mark("node"), f"{name_of(node)} stays", _told(one, run))
         if body.because is not None:
@@ -155,6 +155,6 @@ def _words(node: Any, run: Run) -> list[str]:
     }
     return [
         event.message
-        for event in run.world.events
+        for event in run.events()
         if event.reason in STAYS and (event.object.kind, event.object.name) in about
     ]

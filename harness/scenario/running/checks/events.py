@@ -21,7 +21,7 @@ __all__ = ["check"]
 
 def check(body: Events, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict: that such an event was recorded, or as many as are wanted."""
-    about = [event for event in run.world.events if body.of is None or _about(event, body.of)]
+    about = [event for event in run.events() if body.of is None or _about(event, body.of)]
     fitting = [event for event in about if not _differences(body, event)]
     if body.count is not None:
         found = count_differences(body.count, len(fitting))

@@ -20,14 +20,15 @@ __all__ = ["check"]
 
 def check(body: Log, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict: that such a line was logged, or as many as are wanted."""
-    fitting = [line for line in run.world.log if _fits(body, line)]
+    log = run.log()
+    fitting = [line for line in log if _fits(body, line)]
     if body.count is not None:
         yield Verdict.of(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
     elif fitting:
         yield Verdict(entry.label, entry.mark())
     else:
-        seen = show([f"{line.level} {line.controller}: {line.message}" for line in run.world.log[-5:]], 900)
-        lines = f"none among {len(run.world.log)}"
+        seen = show([f"{line.level} {line.controller}: {line.message}" for line in log[-5:]], 900)
+        lines = f"none among {len(log)}"
         yield Verdict.failed(entry.label, entry.mark(), "such a line", lines, f"the last: {seen}")
 
 

@@ -28,11 +28,8 @@ def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
         found = count_differences(body.count, len(claims))
         yield Verdict.of(f"{entry.label}.count", entry.mark("count"), found)
     if body.created is not None:
-        made = sum(
-            entry_.verb == "create" and entry_.key.kind == "NodeClaim" and entry_.error is None
-            for entry_ in run.world.journal
-        )
-        yield Verdict.of(f"{entry.label}.created", entry.mark("created"), count_differences(body.created, made))
+        differing = count_differences(body.created, run.nodeclaims_created())
+        yield Verdict.of(f"{entry.label}.created", entry.mark("created"), differing)
     taken: set[int] = set()
     for index, wanted in enumerate(body.are):
         compared = [(number, _differences(wanted, claim)) for number, claim in enumerate(claims) if number not in taken]

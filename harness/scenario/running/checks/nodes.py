@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import name_of
 from harness.reading.problems import did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.labels import LabelWrite, NodeLabelMap
@@ -22,16 +24,41 @@ _CHANGING = ("set", "overwrote", "removed")
 
 
 def check(body: NodeExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict for each label, key, taint list and fact."""
+    """Yield one verdict for each label, key, taint list and fact of the Node; with `every`, of each Node."""
     nodes, missing = run.nodes_of(body.of)
     if not nodes:
         yield Verdict.failed(entry.label, entry.mark("of"), f"a Node of {body.of}", missing)
         return
-    if len(nodes) > 1:
-        names = ", ".join(node["metadata"]["name"] for node in nodes)
-        yield Verdict.failed(entry.label, entry.mark("of"), "one Node", f"{len(nodes)}: {names}")
-        return
-    node = nodes[0]
+    if body.every:
+        by_node = [list(_of_node(body, node, entry, run)) for node in nodes]
+        for verdicts in zip(*by_node, strict=True):
+            yield _of_all(nodes, verdicts)
+    elif len(nodes) > 1:
+        names = ", ".join(name_of(node) for node in nodes)
+        hint = "`every: true` says it of each of them"
+        yield Verdict.failed(entry.label, entry.mark("of"), "one Node", f"{len(nodes)}: {names}", hint)
+    else:
+        yield from _of_node(body, nodes[0], entry, run)
+
+
+def _of_all(nodes: Sequence[Mapping[str, Any]], verdicts: Sequence[Verdict]) -> Verdict:
+    """Return the verdict about one fact of several Nodes: that of the first one that differs, with their count."""
+    differing = [(node, verdict) for node, verdict in zip(nodes, verdicts, strict=True) if not verdict.holds]
+    if not differing:
+        return verdicts[0]
+    node, verdict = differing[0]
+    note = f"on {name_of(node)}; {len(differing)} of {len(nodes)} Nodes differ"
+    return replace(
+        verdict,
+        differences=tuple(
+            replace(difference, note=f"{note}; {difference.note}" if difference.note else note)
+            for difference in verdict.differences
+        ),
+    )
+
+
+def _of_node(body: NodeExpectation, node: Mapping[str, Any], entry: Entry, run: Run) -> Iterator[Verdict]:
+    """Yield the verdicts about one Node."""
     labels = node["metadata"].get("labels") or {}
     writes = run.world.writes(node["metadata"]["name"]) if body.labels else {}
     for key, wanted in body.labels.items():
@@ -59,7 +86,7 @@ def check(body: NodeExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
             actual = (node.get("status", {}).get(name) or {}).get(resource, ABSENT)
             found = differences(quantity, actual, quantities=True)
             yield Verdict.of(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), found)
-    if body.model_fields_set <= {"of", "source", "only"}:
+    if body.model_fields_set <= {"of", "every", "source", "only"}:
         yield Verdict(entry.label, entry.mark("of"))  # that there is such a Node is all that is expected
 
 

@@ -32,13 +32,14 @@ def check(body: OverTime, entry: Entry, run: Run) -> Iterator[Verdict]:
             yield Verdict.failed(entry.label, entry.mark("until"), told(body.until), "no such moment from there on")
             return
         end, included = ending.seconds, False
-    seen = [
-        one
-        for one in run.watches[entry.label].seen
-        if (one.end > start.seconds or one is run.watches[entry.label].seen[-1])
-        and (one.start <= end if included else one.start < end)
+    stretches = run.watches[entry.label].seen
+    counted = [
+        stretch
+        for stretch in stretches
+        if (stretch.end > start.seconds or stretch is stretches[-1])
+        and (stretch.start <= end if included else stretch.start < end)
     ]
-    yield _verdict(body, entry, seen, start.seconds)
+    yield _verdict(body, entry, counted, start.seconds)
 
 
 def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Verdict:
