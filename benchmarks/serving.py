@@ -34,7 +34,8 @@ class FakeAzure:
         self.server = self.start()
         client = Client(self.server.port)
         _, body = client.ask(
-            b"GET /msi/token?resource=https://management.azure.com HTTP/1.1\r\nHost: x\r\nX-Identity-Header: x\r\n\r\n"
+            b"GET /metadata/identity/oauth2/token?resource=https://management.azure.com HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+            b"Metadata: true\r\n\r\n"
         )
         client.close()
         self._token = json.loads(body)["access_token"]

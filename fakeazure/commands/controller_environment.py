@@ -28,9 +28,11 @@ _GALLERY_SUBSCRIPTION = "10945678-1234-1234-1234-123456789012"  # the one of kaz
 
 
 def controller_variables(
-    cloud: FakeAzure, *, plain: str, secure: str, state: Path, mode: str, api_server: str
+    cloud: FakeAzure, *, plain: str, secure: str, secret: str, state: Path, mode: str, api_server: str
 ) -> Iterator[tuple[str, str]]:
     """Names and values. `plain` and `secure` are the cloud's URLs, `state` has its certificates and gets `cloud.json`.
+
+    `secret` is the one that its guard knows.
 
     `api_server` is HOST:PORT of the cluster's; the controller reads its kubeconfig from KUBECONFIG, which is the user's own.
     """
@@ -49,7 +51,7 @@ def controller_variables(
     yield "AZURE_CORE_INSTANCE_DISCOVERY", "false"  # az trusts only login hosts that it knows, unless told not to look
     yield "AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential"
     yield "IDENTITY_ENDPOINT", f"{plain}/msi/token"
-    yield "IDENTITY_HEADER", "x"
+    yield "IDENTITY_HEADER", secret
     yield "AZURE_SUBSCRIPTION_ID", names.subscription
     yield "AZURE_TENANT_ID", names.tenant
     yield "ARM_RESOURCE_GROUP", names.resource_group
@@ -63,7 +65,7 @@ def controller_variables(
         yield "AKS_MACHINES_POOL_NAME", _machines_pool(cloud)
         yield "USE_SIG", "true"
         yield "SIG_SUBSCRIPTION_ID", _GALLERY_SUBSCRIPTION
-        yield "SIG_ACCESS_TOKEN_SERVER_URL", f"{plain}{GALLERY_PATH}"
+        yield "SIG_ACCESS_TOKEN_SERVER_URL", f"{plain}{GALLERY_PATH}/{secret}"
     host, _, port = api_server.rpartition(":")
     yield "KUBERNETES_SERVICE_HOST", host
     yield "KUBERNETES_SERVICE_PORT", port

@@ -1,7 +1,7 @@
 """Serve a world of Azure over HTTP and HTTPS until interrupted, for a real controller, SDKs or the az CLI.
 
 Tokens are on the HTTP port (`/msi/token`) and on the HTTPS port; everything else of ARM is on both. Prints the environment that
-points karpenter-provider-azure at it.
+points karpenter-provider-azure at it, with the secret that changes to the cloud's own paths need, and that a token is given for.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from fakeazure.commands.table import add_as_of, add_skus_file, catalogue_with
 from fakeazure.commands.values import host_and_port, named, positive, text_of, whole
 from fakeazure.journal import Journal
 from fakeazure.timing import INSTANT
+from fakeazure.transports.guard import VARIABLE, Guard, exposure, new_secret
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.memory import few_arenas
 from fakeazure.transports.pki import PkiError, make_pki
@@ -65,7 +66,18 @@ def _add_world(parser: argparse.ArgumentParser) -> None:
 
 def _add_listening(parser: argparse.ArgumentParser) -> None:
     """Where it is reached."""
-    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="the address to listen on (default: 127.0.0.1); any other is reached from other machines",
+    )
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another name by which it is reached, as a container's; may be given again. Other names are refused",
+    )
     parser.add_argument(
         "--http-port", type=whole(0, 65535), default=8080, help="tokens and plain HTTP; 0 takes a free one"
     )
@@ -107,7 +119,9 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speed", type=positive, default=1.0, help="how many times as fast the cloud's clock runs")
     parser.add_argument("--instant", action="store_true", help="long-running operations are over at once")
     parser.add_argument("--throttle", action="store_true", help="answer 429 where ARM's limits on requests would")
-    parser.add_argument("--no-auth", action="store_true", help="take requests without a token, or with any")
+    parser.add_argument(
+        "--no-auth", action="store_true", help="take requests without a token, or with any, and any secret for one"
+    )
     parser.add_argument(
         "--journal", type=whole(0, 10_000_000), default=10_000, help="how many calls are kept (default: 10000)"
     )
@@ -149,7 +163,8 @@ def run(options: argparse.Namespace) -> int:
             cloud.load(options.keep)
         except ValueError as error:
             raise CatalogueError(f"{options.keep}: {error}") from None
-    front = Front(cloud, authenticate=not options.no_auth)
+    names = frozenset(name.lower().removesuffix(".") for name in (options.host, *options.allowed_host))
+    front = Front(cloud, authenticate=not options.no_auth, guard=Guard(new_secret(), names))
     with contextlib.ExitStack() as stack:
         try:
             plain = stack.enter_context(HttpServer(front, host=options.host, port=options.http_port))
@@ -162,7 +177,11 @@ def run(options: argparse.Namespace) -> int:
             print(f"fakeazure: {error}; --https-port -1 serves plain HTTP only", file=sys.stderr)
             return ENVIRONMENT
         stack.enter_context(Pump(front, clock))
-        for line in _environment(cloud, plain, secure, options):
+        if (
+            warning := exposure(options.host, [server.port for server in (plain, secure) if server is not None])
+        ) is not None:
+            print(warning, file=sys.stderr)
+        for line in _environment(front, plain, secure, options):
             print(line)
         sys.stdout.flush()
         _wait(front, options)
@@ -188,19 +207,20 @@ def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:
 
 
 def _environment(
-    cloud: FakeAzure, plain: HttpServer, secure: HttpServer | None, options: argparse.Namespace
+    front: Front, plain: HttpServer, secure: HttpServer | None, options: argparse.Namespace
 ) -> Iterator[str]:
-    variables: dict[str, str] = {}
+    cloud, variables = front.cloud, {VARIABLE: front.guard.secret}
     if secure is not None:
         found = controller_variables(
             cloud,
             plain=plain.url,
             secure=secure.url,
+            secret=front.guard.secret,
             state=options.state,
             mode=options.mode,
             api_server=options.api_server,
         )
-        variables = dict(found)
+        variables |= dict(found)
     if options.format == "json":
         urls = {"http": plain.url, "https": None if secure is None else secure.url}
         yield json.dumps({**urls, "environment": variables})

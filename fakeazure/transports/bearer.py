@@ -1,7 +1,6 @@
 """Bearer tokens as ARM judges them: form, signature, expiry, issuer, audience, each with Azure's own words.
 
-A token is a JWT that is signed with a key of its tenant. Every fake cloud of that tenant knows the key: the signature keeps out what
-no fake cloud issued (a token of the real Azure, a made-up one), not an attacker.
+A token is a JWT that is signed with a key of its tenant and of the cloud's secret: nobody makes one who does not know that.
 """
 
 from __future__ import annotations
@@ -31,16 +30,16 @@ def _encoded(content: bytes) -> str:
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-def _signature(tenant: str, text: str) -> str:
-    key = hashlib.sha256(f"fakeazure/{tenant.lower()}".encode()).digest()
+def _signature(tenant: str, secret: str, text: str) -> str:
+    key = hashlib.sha256(f"fakeazure/{tenant.lower()}/{secret}".encode()).digest()
     return _encoded(hmac.new(key, text.encode(), hashlib.sha256).digest())
 
 
-def sign(claims: Mapping[str, Any], tenant: str) -> str:
-    """The JWT with these claims, issued by `tenant`."""
+def sign(claims: Mapping[str, Any], tenant: str, secret: str) -> str:
+    """The JWT with these claims, issued by `tenant` of the cloud with this secret."""
     parts = (json.dumps(part, separators=(",", ":")).encode() for part in (_HEADER, claims))
     text = ".".join(_encoded(part) for part in parts)
-    return f"{text}.{_signature(tenant, text)}"
+    return f"{text}.{_signature(tenant, secret, text)}"
 
 
 def claims_of(tenant: str, *, audience: str, client: str, now: float, lifetime: int = LIFETIME) -> dict[str, Any]:
@@ -68,9 +67,10 @@ def issuer(tenant: str) -> str:
 class Judge:
     """Judges `Authorization` headers for one tenant. A token that was read once is known again, so a client's second call is cheap."""
 
-    def __init__(self, tenant: str) -> None:
-        """Let in tokens of `tenant`."""
+    def __init__(self, tenant: str, secret: str) -> None:
+        """Let in tokens of `tenant`, of the cloud with this secret."""
         self._tenant = tenant
+        self._secret = secret
         self._known: dict[str, Mapping[str, Any]] = {}
 
     def problem(self, authorization: str | None, *, audiences: tuple[str, ...], now: float) -> Failure | None:
@@ -82,7 +82,7 @@ class Judge:
             scheme, _, token = authorization.strip().partition(" ")
             if scheme.lower() != "bearer" or not token.strip():
                 return failure("AuthenticationFailedInvalidHeader")
-            claims = _claims(token.strip())
+            claims = _claims(token.strip(), self._secret)
             if claims is None:
                 return failure("InvalidAuthenticationToken")
             if len(self._known) >= _KNOWN:
@@ -106,7 +106,7 @@ class Judge:
         return None
 
 
-def _claims(token: str) -> Mapping[str, Any] | None:
+def _claims(token: str, secret: str) -> Mapping[str, Any] | None:
     """The claims of a well-formed token whose signature is that of the tenant that it names."""
     parts = token.split(".")
     if len(parts) != 3 or not token.isascii():
@@ -117,7 +117,7 @@ def _claims(token: str) -> Mapping[str, Any] | None:
         return None
     if not isinstance(claims, dict) or not isinstance(header, dict) or header.get("alg") != _HEADER["alg"]:
         return None
-    wanted = _signature(str(claims.get("tid", "")), ".".join(parts[:2]))
+    wanted = _signature(str(claims.get("tid", "")), secret, ".".join(parts[:2]))
     return claims if hmac.compare_digest(wanted, parts[2]) else None
 
 

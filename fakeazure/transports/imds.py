@@ -59,11 +59,11 @@ def answer(
     match = _VM.fullmatch(path)
     name, inner = (unquote(match[1]), match[2]) if match else ("", path)
     lowered = inner.lower().rstrip("/")
-    if lowered == "/metadata/versions":
-        return 200, JSON, json_text.write({"apiVersions": list(VERSIONS)})
     events = lowered == "/metadata/scheduledevents"
     if method not in (("GET", "POST") if events else ("GET",)):
         return _refused(405, "Method not allowed")
+    if lowered == "/metadata/versions":
+        return 200, JSON, json_text.write({"apiVersions": list(VERSIONS)})
     known = EVENTS if events else VERSIONS
     version = query.get("api-version", "")
     if version not in known:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from fakeazure.cloud import FakeAzure
 from fakeazure.market.faults import DROPPED, TRUNCATED
+from fakeazure.transports.guard import OPEN
 from fakeazure.transports.wire import Front
 
 HOSTS = ("management.azure.com", "login.microsoftonline.com", "prices.azure.com")
@@ -39,7 +40,7 @@ class InProcess:
         front: Front | None = None,
     ) -> None:
         """Serve `cloud` for `hosts`."""
-        self.front = front or Front(cloud, authenticate=authenticate)
+        self.front = front or Front(cloud, authenticate=authenticate, guard=OPEN)
         self._hosts = hosts
         self._passthrough = passthrough
         self._mock: Any = None

@@ -1,4 +1,5 @@
-"""`/metadata/endpoints`: where a cloud's services are. A served cloud names itself, by the address that the client used.
+"""`/metadata/endpoints`: where a cloud's services are. A served cloud names itself, by the address that the client used, and is its
+own authority: also a client that believes to talk to management.azure.com is never sent to the real login.
 
 Shapes by api-version: an object of the old names (2015-01-01), a list of clouds (2019-05-01), one cloud (2020-06-01 and later), which
 is what `az cloud register` asks for (azure-cli command_modules/cloud/custom.py).
@@ -11,10 +12,6 @@ from typing import Any
 
 ALIASES = "/_fakeazure/image-aliases.json"
 """The path of the list of image aliases that az looks `--image Ubuntu2404` up in."""
-_PUBLIC = {
-    "management.azure.com": "https://login.microsoftonline.com",
-}
-"""Hosts that stand for Azure itself, where another host is the authority."""
 
 
 def audiences(origin: str) -> tuple[str, ...]:
@@ -30,11 +27,9 @@ def audiences(origin: str) -> tuple[str, ...]:
 def endpoints(origin: str, version: str) -> Mapping[str, Any] | list[Mapping[str, Any]]:
     """The description of the cloud at `origin` (scheme and host)."""
     host = origin.partition("://")[2]
-    login = _PUBLIC.get(host, origin)
-    asked_for = "https://management.core.windows.net" if host in _PUBLIC else origin
     authentication = {
-        "loginEndpoint": f"{login}/",
-        "audiences": [f"{asked_for}/", asked_for],
+        "loginEndpoint": f"{origin}/",
+        "audiences": [f"{origin}/", origin],
         "tenant": "common",
         "identityProvider": "AAD",
     }
@@ -43,10 +38,10 @@ def endpoints(origin: str, version: str) -> Mapping[str, Any] | list[Mapping[str
             "galleryEndpoint": f"{origin}/",
             "graphEndpoint": f"{origin}/",
             "portalEndpoint": f"{origin}/",
-            "authentication": {"loginEndpoint": f"{login}/", "audiences": [f"{asked_for}/", asked_for]},
+            "authentication": {"loginEndpoint": f"{origin}/", "audiences": [f"{origin}/", origin]},
         }
     cloud = {
-        "name": "AzureCloud" if host in _PUBLIC else "FakeAzure",
+        "name": "FakeAzure",
         "portal": origin,
         "authentication": authentication,
         "media": origin,

@@ -18,7 +18,8 @@ from fakeazure.transports import json_text
 from fakeazure.transports.metadata import ALIASES
 
 PREFIX = "/_fakeazure/"
-_CONSOLE = f"{PREFIX}console/"
+CONSOLE = f"{PREFIX}console/"
+"""The prefix of the files of a VM's boot diagnostics, which Azure has in a storage account."""
 JSON, TEXT = "application/json; charset=utf-8", "text/plain; charset=utf-8"
 Answer = tuple[int, str, bytes]
 """Status, content type, body."""
@@ -47,8 +48,8 @@ def answer(cloud: FakeAzure, method: str, path: str, body: bytes) -> Answer:
     if method in ("GET", "HEAD"):
         if lowered == ALIASES:
             return 200, JSON, json_text.write(aliases())
-        if lowered.startswith(_CONSOLE):
-            return _console(cloud, unquote(path[len(_CONSOLE) - 1 :]))
+        if lowered.startswith(CONSOLE):
+            return _console(cloud, unquote(path[len(CONSOLE) - 1 :]))
     return _error(404, "NotFound", f"{method} {path[:200]} is nothing that fakeazure has.")
 
 

@@ -37,6 +37,7 @@ class _Connection(socketserver.BaseRequestHandler):
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if isinstance(self.request, ssl.SSLSocket):
             self.request.do_handshake()
+        self.here = str(self.request.getsockname()[0])
         self.conversation = Conversation(self.request, limits)
 
     def handle(self) -> None:
@@ -74,7 +75,9 @@ class _Connection(socketserver.BaseRequestHandler):
         server = self.server
         origin = f"{server.scheme}://{incoming.headers.get('host') or server.address}"
         try:
-            return server.front.handle(incoming.method, incoming.target, incoming.headers, incoming.body, origin=origin)
+            return server.front.handle(
+                incoming.method, incoming.target, incoming.headers, incoming.body, origin=origin, here=self.here
+            )
         except Exception as error:  # a bug in a handler is answered like any other failure: nothing is closed, and nothing goes to stderr
             last = traceback.extract_tb(error.__traceback__)[-1]
             where = f"{last.filename}:{last.lineno}"

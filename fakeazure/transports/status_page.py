@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from hashlib import sha256
 from html import escape
 
 from fakeazure.cloud import FakeAzure
@@ -24,6 +26,11 @@ _STYLE = (
     "th{color:var(--dim);font-weight:600}td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}"
     "tr.bad td{color:var(--bad)}@media(max-width:600px){body{padding:1rem}th,td{padding-right:.9rem}}"
 )
+POLICY = (
+    "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    f"style-src 'sha256-{b64encode(sha256(_STYLE.encode()).digest()).decode()}'"
+)
+"""The page's Content-Security-Policy: its own style, and nothing else."""
 _NUMBERS = frozenset({"used", "limit", "status", "operations", "seen", "fired"})
 """Columns that are set flush right."""
 

@@ -1,6 +1,8 @@
 """Tokens that every client can get: managed identity (App Service, Cloud Shell, IMDS), Entra and ADFS authorities, AKS's gallery.
 
-Any client id and secret is taken; what is asked for is checked: the tenant, the resource.
+Any client id is taken. What is asked for is checked, the tenant and the resource, and what proves who asks: it has to be the cloud's
+secret, as `client_secret`, `client_assertion` (the content of AZURE_FEDERATED_TOKEN_FILE), `password` or `X-IDENTITY-HEADER`. IMDS and
+Cloud Shell ask for no secret, as in Azure. Texts and codes: learn.microsoft.com/entra/identity-platform/reference-error-codes.
 """
 
 from __future__ import annotations
@@ -14,18 +16,45 @@ from urllib.parse import parse_qsl
 from fakeazure.arm.messages import Response
 from fakeazure.guids import guid_of
 from fakeazure.transports.bearer import LIFETIME, claims_of, sign
+from fakeazure.transports.guard import OPEN, Guard
 
 GALLERY_PATH = "/sig-access-token"
-_IDENTITY_PATHS = ("/msi/token", "/oauth2/token", "/metadata/identity/oauth2/token")
+"""Where tokens for AKS's gallery are; the secret follows as a part of the path."""
+_APP_SERVICE = "/msi/token"
+_IDENTITY_METHODS: Mapping[str, tuple[str, ...]] = {
+    _APP_SERVICE: ("GET",),
+    "/oauth2/token": ("GET", "POST"),
+    "/metadata/identity/oauth2/token": ("GET",),
+}
+"""The identity endpoints of App Service, Cloud Shell and IMDS, with their methods."""
+_PROOFS = {
+    "client_secret": (
+        401,
+        "invalid_client",
+        "AADSTS7000215: Invalid client secret provided. Ensure the secret being sent in the request is the client secret "
+        "value, not the client secret ID, for a secret added to app '{client}'.",
+    ),
+    "client_assertion": (401, "invalid_client", "AADSTS700027: Client assertion failed signature validation."),
+    "password": (
+        400,
+        "invalid_grant",
+        "AADSTS50126: Error validating credentials due to invalid username or password.",
+    ),
+}
+"""Fields that prove who asks → the answer to a wrong one: status, error, description."""
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Tokens:
     """The token endpoints of one tenant."""
 
-    def __init__(self, tenant: str, now: Callable[[], float]) -> None:
-        """Issue tokens of `tenant` that live a day from `now`, seconds since the epoch on the clients' clock."""
+    def __init__(self, tenant: str, now: Callable[[], float], guard: Guard = OPEN) -> None:
+        """Issue tokens of `tenant` that live a day from `now`, seconds since the epoch on the clients' clock.
+
+        The secret of `guard` signs them, and is asked of whoever wants one.
+        """
         self._tenant = tenant
+        self._guard = guard
         self.now = now
         self.lifetime = LIFETIME
         """How many seconds the tokens live that are given out from now on."""
@@ -41,10 +70,12 @@ class Tokens:
     ) -> Response | None:
         """The answer to a request for a token or for metadata about tokens; None for any other request."""
         lowered = path.lower().rstrip("/")
-        if lowered in _IDENTITY_PATHS:
-            return self._identity(method, query, headers, raw)
+        if lowered in _IDENTITY_METHODS:
+            return self._identity_refusal(method, lowered, headers) or self._identity(method, query, raw)
         if lowered == GALLERY_PATH:
-            return self._gallery(query)
+            return _refused("unauthorized_client", "the secret is the last part of SIG_ACCESS_TOKEN_SERVER_URL", 401)
+        if lowered.startswith(f"{GALLERY_PATH}/"):
+            return self._gallery(method, path, query)
         if lowered.endswith("/.well-known/openid-configuration"):
             return self._configuration(path, origin)
         if lowered == "/common/discovery/instance":
@@ -60,9 +91,8 @@ class Tokens:
     ) -> str:
         """A signed JWT for `audience`."""
         seconds = self.lifetime if lifetime is None else lifetime
-        return sign(
-            claims_of(self._tenant, audience=audience, client=client, now=self.now(), lifetime=seconds), self._tenant
-        )
+        claims = claims_of(self._tenant, audience=audience, client=client, now=self.now(), lifetime=seconds)
+        return sign(claims, self._tenant, self._guard.secret)
 
     def _token(self, path: str, form: Mapping[str, str]) -> Response:
         tenant = path.strip("/").split("/")[0]
@@ -77,6 +107,9 @@ class Tokens:
             return _refused(
                 "invalid_request", "AADSTS900144: The request body must contain the following parameter: 'scope'."
             )
+        refused = self._unproven(form)
+        if refused is not None:
+            return refused
         body: dict[str, Any] = {"token_type": "Bearer", "expires_in": self.lifetime, "ext_expires_in": self.lifetime}
         if "resource" in form:  # the older endpoint tells more, as text
             now = int(self.now())
@@ -87,12 +120,43 @@ class Tokens:
         """Whether a tenant is asked for that is not here; names and aliases (`common`, `adfs`) mean the one that is."""
         return _GUID.fullmatch(tenant) is not None and tenant.lower() != self._tenant.lower()
 
-    def _identity(self, method: str, query: Mapping[str, str], headers: Mapping[str, str], raw: bytes) -> Response:
+    def _unproven(self, form: Mapping[str, str]) -> Response | None:
+        """Why the authority refuses somebody who does not prove to know the secret."""
+        if self._guard.opened:
+            return None
+        if not form.get("grant_type"):
+            return _refused(
+                "invalid_request", "AADSTS900144: The request body must contain the following parameter: 'grant_type'."
+            )
+        proof = next((name for name in _PROOFS if form.get(name)), None)
+        if proof is None:
+            text = "AADSTS7000216: 'client_assertion', 'client_secret' or 'request' is required for the '{grant}' grant type."
+            return _refused("invalid_client", text.format(grant=form["grant_type"][:50]), 401)
+        if self._guard.knows(form[proof]):
+            return None
+        status, code, text = _PROOFS[proof]
+        return _refused(code, text.format(client=form["client_id"][:100]), status)
+
+    def _identity_refusal(self, method: str, path: str, headers: Mapping[str, str]) -> Response | None:
+        """Why an identity endpoint refuses a request: its method, or the header that no page and no proxy can send."""
+        if method not in _IDENTITY_METHODS[path]:
+            return _refused("invalid_request", "Method not allowed", 405)
+        if path != _APP_SERVICE:
+            asked = headers.get("metadata", "").lower() == "true" and "x-forwarded-for" not in headers
+            return None if asked else _refused("invalid_request", "Required metadata header not specified")
+        secret = headers.get("x-identity-header")
+        if secret is None:
+            return _refused("invalid_request", "Required X-IDENTITY-HEADER header not specified")
+        if not self._guard.knows(
+            secret
+        ):  # the status is App Service's (Azure/azure-sdk-for-js#11595), the words are ours
+            return _refused("unauthorized_client", "X-IDENTITY-HEADER is not the value of IDENTITY_HEADER", 401)
+        return None
+
+    def _identity(self, method: str, query: Mapping[str, str], raw: bytes) -> Response:
         given = dict(query)
         if method == "POST":  # Cloud Shell
             given |= dict(_form(raw))
-        if "x-identity-header" not in headers and headers.get("metadata", "").lower() != "true":
-            return _refused("invalid_request", "Required metadata header not specified")
         resource = given.get("resource", "")
         if not resource:
             return _refused("invalid_resource", "resource is missing")
@@ -110,8 +174,15 @@ class Tokens:
             },
         )
 
-    def _gallery(self, query: Mapping[str, str]) -> Response:
-        """The server that a controller run by AKS asks for a second token, for AKS's own gallery (kaz pkg/auth AuxiliaryTokenPolicy)."""
+    def _gallery(self, method: str, path: str, query: Mapping[str, str]) -> Response:
+        """The server that a controller run by AKS asks for a second token, for AKS's own gallery (kaz pkg/auth AuxiliaryTokenPolicy).
+
+        The controller can send no header there, so the secret is in the URL that it is given.
+        """
+        if method != "GET":
+            return _refused("invalid_request", "Method not allowed", 405)
+        if not self._guard.knows(path[len(GALLERY_PATH) + 1 :]):
+            return _refused("unauthorized_client", "the secret in the URL is not the one of this cloud", 401)
         scope = query.get("scope", "")
         if not scope:
             return Response(400, body={"error": "invalid_scope", "error_description": "scope is missing"})
@@ -164,8 +235,8 @@ def _audience(scope: str) -> str:
     return next((word.removesuffix("/.default") for word in scope.split() if word.endswith("/.default")), "")
 
 
-def _refused(code: str, text: str) -> Response:
-    return Response(400, body={"error": code, "error_description": text})
+def _refused(code: str, text: str, status: int = 400) -> Response:
+    return Response(status, body={"error": code, "error_description": text})
 
 
 def _no_tenant(code: str, tenant: str) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from gzip import compress
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -18,6 +18,7 @@ from fakeazure.guids import Guids
 from fakeazure.resources.sizes.retail_prices import ORIGIN
 from fakeazure.transports import imds, json_text, own, status_page
 from fakeazure.transports.bearer import Judge
+from fakeazure.transports.guard import PAGE_HEADERS, Denied, Guard, new_secret
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import wall_time
 from fakeazure.transports.metadata import audiences, endpoints
@@ -62,28 +63,42 @@ class Front:
         tokens: Tokens | None = None,
         limits: Limits | None = None,
         wall: Callable[[], float] = wall_time,
+        guard: Guard | None = None,
     ) -> None:
         """Serve `cloud`. Tokens live by `wall`, seconds since the epoch: clients compare them with their own clock.
+
+        `guard` has the secret of this cloud, a new one where none is given. Without `authenticate` tokens are given for any secret.
 
         Fronts of one cloud share its lock if they are given the same `lock` afterwards.
         """
         self.cloud = cloud
         self.lock: AbstractContextManager[object] = threading.RLock()
-        self.tokens = tokens or Tokens(cloud.state.settings.tenant, wall)
+        self.guard = guard or Guard(new_secret())
+        self.tokens = tokens or Tokens(
+            cloud.state.settings.tenant, wall, self.guard if authenticate else replace(self.guard, opened=True)
+        )
         self.limits = limits or Limits()
         self._authenticate = authenticate
         self._signer = Signer()
-        self._judge = Judge(cloud.state.settings.tenant)
+        self._judge = Judge(cloud.state.settings.tenant, self.guard.secret)
         self._request_ids = Guids("wire")
         self._kept: dict[Hashable, tuple[bytes, bytes]] = {}
 
-    def handle(self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str) -> Reply:
-        """Answer one HTTP request. `url` is a path or absolute; `origin` is the scheme and host that the client used."""
+    def handle(
+        self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str, here: str = ""
+    ) -> Reply:
+        """Answer one HTTP request. `url` is a path or absolute; `origin` is the scheme and host that the client used.
+
+        `here` is the local address of its connection, if there is one.
+        """
         try:
             path, query = _split(url)
         except ValueError:
             return self.refusal("BadRequest", reason="The request URI is invalid.")
         lowered = {name.lower(): value for name, value in headers.items()}
+        denied = self.guard.problem(method, path, lowered, url=url, here=here)
+        if denied is not None:
+            return self._denied(denied)
         with self.lock:
             token = self.tokens.answer(method, path, query, lowered, raw, origin)
         if token is not None:
@@ -92,7 +107,9 @@ class Front:
             return self._bytes(200, {}, json_text.write(endpoints(origin, query.get("api-version", ""))))
         if path == "/" and method == "GET" and "text/html" in lowered.get("accept", ""):
             with self.lock:
-                return self._bytes(200, {}, status_page.render(self.cloud), "text/html; charset=utf-8")
+                page = status_page.render(self.cloud)
+            headers = {**PAGE_HEADERS, "Content-Security-Policy": status_page.POLICY}
+            return self._bytes(200, headers, page, "text/html; charset=utf-8")
         if imds.is_metadata(path):
             with self.lock:
                 self.cloud.run_until()
@@ -101,7 +118,7 @@ class Front:
         if path.lower().startswith(own.PREFIX):
             with self.lock:
                 status, kind, content = own.answer(self.cloud, method, path, raw)
-            return Reply(status, {"Content-Type": kind, "Content-Length": str(len(content))}, content)
+            return self._bytes(status, PAGE_HEADERS, content, kind)
         if self._authenticate and not path.lower().startswith(_OPEN):
             authorization = lowered.get("authorization")
             refused = self._judge.problem(authorization, audiences=audiences(origin), now=self.tokens.now())
@@ -118,6 +135,11 @@ class Front:
     def refusal(self, row: str, **facts: object) -> Reply:
         """ARM's error for a request that does not reach the cloud; `row` of the table of texts."""
         return self._reply(failure(row, facts=facts).response(), "")
+
+    def _denied(self, denied: Denied) -> Reply:
+        body = {"error": {"code": denied.code, "message": denied.message}}
+        challenge = {"WWW-Authenticate": 'Bearer realm="fakeazure"'} if denied.status == 401 else {}
+        return self._bytes(denied.status, {**PAGE_HEADERS, **challenge}, json_text.write(body))
 
     def _challenge(self, refused: Failure, origin: str) -> Reply:
         tenant = self.cloud.state.settings.tenant

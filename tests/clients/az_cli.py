@@ -77,7 +77,7 @@ command(
 )
 command("cloud set -n fake", lambda found: True)
 command(
-    "login --service-principal -u app -p secret --tenant {tenant}",
+    "login --service-principal -u app -p {secret} --tenant {tenant}",
     lambda found: found[0]["user"]["type"] == "servicePrincipal",
 )
 command("account show", lambda found: found["state"] == "Enabled")

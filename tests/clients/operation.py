@@ -70,6 +70,7 @@ class Place:
     location: str
     cluster: str
     subnet: str
+    secret: str
 
     @staticmethod
     def read(environment: Mapping[str, str] = os.environ) -> Place:
@@ -85,6 +86,7 @@ class Place:
             environment["LOCATION"],
             environment["CLUSTER_NAME"],
             environment["VNET_SUBNET_ID"],
+            environment["FAKEAZURE_SECRET"],
         )
 
     def id(self, group: str, type_: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import azure.core.exceptions
 import azure.identity
 from azure.core.exceptions import HttpResponseError
 
@@ -25,9 +26,22 @@ def _(c: Any) -> None:
 @_operation("identity ClientSecret (authority=fake, no instance discovery)")
 def _(c: Any) -> None:
     credential = azure.identity.ClientSecretCredential(
-        c.place.tenant, "client", "secret", authority=c.place.url, disable_instance_discovery=True
+        c.place.tenant, "client", c.place.secret, authority=c.place.url, disable_instance_discovery=True
     )
     assert credential.get_token("https://management.core.windows.net//.default").token
+
+
+@_operation("identity ClientSecret that is wrong")
+def _(c: Any) -> None:
+    credential = azure.identity.ClientSecretCredential(
+        c.place.tenant, "client", "wrong", authority=c.place.url, disable_instance_discovery=True
+    )
+    try:
+        credential.get_token("https://management.core.windows.net//.default")
+    except azure.core.exceptions.ClientAuthenticationError as error:
+        assert "AADSTS7000215" in str(error)
+    else:
+        raise AssertionError("a wrong secret gets a token")
 
 
 @_operation("compute resource_skus.list(filter)")

@@ -14,6 +14,7 @@ from typing import Any
 from fakeazure.arm.messages import Response
 from fakeazure.beginning import SUBSCRIPTION, TENANT
 from fakeazure.routing import router
+from fakeazure.transports.guard import Guard
 from fakeazure.transports.wire import Front
 from tests.cloud.aks_machine import PROFILE, machine_body
 from tests.cloud.driver import MACHINES, NETWORK, VERSIONS, Driver
@@ -24,6 +25,8 @@ KEPT = Path(__file__).parent / "kept_answers"
 SUB = f"/subscriptions/{SUBSCRIPTION}"
 COMPUTE_, NETWORK_, IDENTITY_ = "Microsoft.Compute", "Microsoft.Network", "Microsoft.ManagedIdentity"
 ROLE = "acdd72a7-3385-48ef-bd42-f606fba81ae7"
+GRANT = "grant_type=client_credentials"
+SECRET = "the-secret-that-serve-printed"
 PRINCIPAL = "11111111-2222-3333-4444-555555555555"
 
 
@@ -34,7 +37,7 @@ class Exchange:
         """A small region, in which operations take their time."""
         self.driver = Driver(azure, **options)
         self.routes: set[tuple[str, str]] = set()
-        self._front = Front(self.driver.cloud, wall=lambda: 1_800_000_000.0)
+        self._front = Front(self.driver.cloud, wall=lambda: 1_800_000_000.0, guard=Guard(SECRET))
         self._said: list[str] = []
 
     def call(
@@ -455,18 +458,23 @@ def tokens(exchange: Exchange) -> None:
     for version in ("2015-01-01", "2019-05-01", "2022-09-01"):
         exchange.wire("GET", f"/metadata/endpoints?api-version={version}")
     for tenant in ("common", TENANT, PRINCIPAL):
-        exchange.wire(
-            "POST", f"/{tenant}/oauth2/v2.0/token", "client_id=c&scope=https%3A%2F%2Fmanagement.azure.com%2F.default"
-        )
-    for form in ("client_id=c&resource=https%3A%2F%2Fmanagement.azure.com", "client_id=c", "scope=x"):
+        scope = "scope=https%3A%2F%2Fmanagement.azure.com%2F.default"
+        exchange.wire("POST", f"/{tenant}/oauth2/v2.0/token", f"client_id=c&{scope}&{GRANT}&client_secret={SECRET}")
+    resource = "resource=https%3A%2F%2Fmanagement.azure.com"
+    for form in (f"client_id=c&{resource}&{GRANT}&client_secret={SECRET}", "client_id=c", "scope=x"):
         exchange.wire("POST", "/common/oauth2/token", form)
+    for proof in ("", GRANT, *(f"{GRANT}&{name}=x" for name in ("client_secret", "client_assertion", "password"))):
+        exchange.wire("POST", "/common/oauth2/token", f"client_id=c&{resource}&{proof}")
     for target in ("/msi/token?resource=https://management.azure.com", "/metadata/identity/oauth2/token"):
         exchange.wire("GET", target)
         exchange.wire("GET", target, Metadata="true")
-        exchange.wire("GET", target, X_IDENTITY_HEADER="x")
+        exchange.wire("GET", target, Metadata="true", X_Forwarded_For="10.0.0.1")
+        for secret in ("x", SECRET):
+            exchange.wire("GET", target, X_IDENTITY_HEADER=secret)
+        exchange.wire("PUT", target, X_IDENTITY_HEADER=SECRET, Metadata="true")
     exchange.wire("POST", "/oauth2/token", "resource=https%3A%2F%2Fmanagement.azure.com&client_id=c", Metadata="true")
-    for query in ("", "?scope=https://management.azure.com/.default"):
-        exchange.wire("GET", f"/sig-access-token{query}")
+    for path in ("", "/x", f"/{SECRET}", f"/{SECRET}?scope=https://management.azure.com/.default"):
+        exchange.wire("GET", f"/sig-access-token{path}")
     for tenant in ("adfs", "common/v2.0", PRINCIPAL):
         exchange.wire("GET", f"/{tenant}/.well-known/openid-configuration")
     exchange.wire("GET", "/common/discovery/instance?authorization_endpoint=https://fake:8443/common/oauth2/authorize")
@@ -498,6 +506,12 @@ def instance_metadata(exchange: Exchange) -> None:
     exchange.wire("GET", "/metadata/scheduledevents?api-version=2020-07-01", Metadata="true")
     for started in ("nothing", '{"StartRequests": [{"EventId": "x"}]}', '{"StartRequests": []}'):
         exchange.wire("POST", "/metadata/scheduledevents?api-version=2020-07-01", started, Metadata="true")
+    for host in ("evil.example", "management.azure.com"):
+        exchange.wire("GET", "/_fakeazure/journal", Host=host)
+        exchange.wire("GET", "/metadata/versions", Host=host, Metadata="true")
+    exchange.wire("GET", "/_fakeazure/journal", Origin="https://evil.example")
+    exchange.wire("GET", "/_fakeazure/journal", Sec_Fetch_Site="cross-site")
+    exchange.wire("POST", "/_fakeazure/reset")
     for path in ("journal", "nothing", f"console{driver.vm_path('aks-a')}/serial.log", "console/x/serial.log"):
         exchange.wire("GET", f"/_fakeazure/{path}")
 

@@ -32,6 +32,7 @@ ENDPOINTS = Endpoints(
     api_port=3,
     metrics_port=4,
     health_port=5,
+    secret="a secret",
 )
 
 

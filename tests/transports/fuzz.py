@@ -21,15 +21,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fakeazure.beginning import TENANT
 from fakeazure.cloud import FakeAzure
 from fakeazure.journal import Journal
 from fakeazure.transports.limits import Limits
-from fakeazure.transports.live import wall_time
 from fakeazure.transports.memory import few_arenas
 from fakeazure.transports.server import HttpServer
-from fakeazure.transports.tokens import Tokens
 from fakeazure.transports.wire import Front
+from tests.transports.guarded import GUARD, TOKEN
 from tests.transports.malformed import PATHS, request
 
 LIMITS = Limits(first_byte=10.0, idle=1.0, head=1.0, body=1.0, write=2.0)
@@ -151,8 +149,8 @@ def serve() -> None:
     """Serve a cloud until standard input ends: prints its port and a token first."""
     few_arenas()
     cloud = FakeAzure(journal=Journal(most=1000, most_bytes=4 << 20))
-    with HttpServer(Front(cloud, limits=LIMITS), limits=LIMITS) as server:
-        print(server.port, Tokens(TENANT, wall_time).token(), flush=True)
+    with HttpServer(Front(cloud, limits=LIMITS, guard=GUARD), limits=LIMITS) as server:
+        print(server.port, TOKEN, flush=True)
         sys.stdin.read()
 
 
@@ -220,7 +218,7 @@ def run(seed: int, requests: int, workers: int, *, burst: int = 0, reads: int = 
 
 
 def _good(served: Served, path: str) -> bytes:
-    head = f"GET {path.replace(' ', '%20')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {served.token}\r\n\r\n"
+    head = f"GET {path.replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {served.token}\r\n\r\n"
     return head.encode()
 
 

@@ -111,7 +111,7 @@ def request(rng: random.Random, token: str) -> list[bytes]:
     """The bytes of one request, in the parts that are sent with a pause between them."""
     content = body(rng)
     if rng.random() < 0.5:  # good HTTP around whatever is in it
-        head = f"{rng.choice(VERBS[:6])} {target(rng).replace(' ', '%20')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n"
+        head = f"{rng.choice(VERBS[:6])} {target(rng).replace(' ', '%20')} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
         return [f"{head}Content-Length: {len(content)}\r\n\r\n".encode("utf-8", "surrogatepass") + content]
     verb = rng.choice(VERBS[:6] if rng.random() < 0.8 else VERBS)
     lines = [f"{verb} {target(rng)} {rng.choice(VERSIONS)}"]

@@ -16,12 +16,13 @@ from fakeazure.transports.in_process import InProcess
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front, Reply
 from tests.cloud.driver import Driver
-from tests.transports.test_contract import SKUS, TOKEN, _urllib
+from tests.transports.guarded import GUARD, SECRET, TOKEN
+from tests.transports.test_contract import SKUS, _urllib
 
 
 def test_large_lists_are_compressed_and_follow_the_market() -> None:
     driver = Driver()
-    front = Front(driver.cloud)
+    front = Front(driver.cloud, guard=GUARD)
 
     def ask(**headers: str) -> Reply:
         given = {"Authorization": f"Bearer {TOKEN}", **headers}
@@ -41,7 +42,7 @@ def test_answers_can_be_lost_on_their_way(what: str, lost: bool) -> None:
     """What was asked for happens all the same, as when a connection breaks; the next request is answered."""
     fault = {"what": what, "where": {"resource": "networkInterfaces"}, "seconds": 0.2}
     driver = Driver({"faults": [fault]})
-    with HttpServer(Front(driver.cloud)) as server:
+    with HttpServer(Front(driver.cloud, guard=GUARD)) as server:
         call = _urllib(server.url, None)
         path = f"{driver.nic_path('a')}?api-version=2022-01-01"
         with pytest.raises((OSError, http.client.HTTPException)) if lost else contextlib.nullcontext():
@@ -53,10 +54,10 @@ def test_answers_can_be_lost_on_their_way(what: str, lost: bool) -> None:
 @pytest.mark.parametrize(("what", "begun"), [("Dropped", b""), ("Truncated", b"HTTP/1.1 200 ")])
 def test_what_is_lost_is_all_or_half_of_an_answer(what: str, begun: bytes) -> None:
     driver = Driver({"faults": [{"what": what, "where": {"resource": "networkInterfaces", "method": "GET"}}]})
-    with HttpServer(Front(driver.cloud)) as server:
+    with HttpServer(Front(driver.cloud, guard=GUARD)) as server:
         path = f"{driver.path('Microsoft.Network/networkInterfaces')}?api-version=2022-01-01"
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
-            client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
+            client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode())
             client.shutdown(socket.SHUT_WR)
             received = b"".join(iter(lambda: client.recv(65536), b""))
     assert received.startswith(begun) if begun else received == b""
@@ -76,10 +77,11 @@ def test_lost_answers_in_process() -> None:
 
 
 def test_worlds_are_reset_put_away_and_taken_out_over_http() -> None:
-    front = Front(Driver(timing=INSTANT).cloud)
+    front = Front(Driver(timing=INSTANT).cloud, guard=GUARD)
 
     def own(method: str, path: str, body: bytes = b"") -> Reply:
-        return front.handle(method, f"/_fakeazure/{path}", {}, body, origin="http://x")
+        headers = {"Authorization": f"Bearer {SECRET}"}
+        return front.handle(method, f"/_fakeazure/{path}", headers, body, origin="http://x")
 
     driver = Driver(timing=INSTANT)
     front.cloud.request("PUT", driver.nic_path("a"), query={"api-version": "2022-01-01"}, body=driver.nic_body("a"))
@@ -101,7 +103,7 @@ def test_page_for_a_browser() -> None:
     )
     driver.put_vm("aks-a")
     driver.get_vm("nope")
-    found = Front(driver.cloud).handle("GET", "/", {"Accept": "text/html,*/*"}, b"", origin="http://x")
+    found = Front(driver.cloud, guard=GUARD).handle("GET", "/", {"Accept": "text/html,*/*"}, b"", origin="http://x")
     page = found.body.decode()
     assert found.headers["Content-Type"] == "text/html; charset=utf-8"
     for part in (
@@ -116,5 +118,7 @@ def test_page_for_a_browser() -> None:
         assert part in page
     assert "<b>" not in page
     assert "<script" not in page
-    plain = Front(driver.cloud).handle("GET", "/", {"Authorization": f"Bearer {TOKEN}"}, b"", origin="http://x")
+    plain = Front(driver.cloud, guard=GUARD).handle(
+        "GET", "/", {"Authorization": f"Bearer {TOKEN}"}, b"", origin="http://x"
+    )
     assert plain.status == 404

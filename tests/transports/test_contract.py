@@ -13,23 +13,22 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from fakeazure.beginning import SUBSCRIPTION, TENANT
 from fakeazure.cloud import FakeAzure
 from fakeazure.transports.in_process import InProcess
-from fakeazure.transports.live import wall_time
 from fakeazure.transports.pki import Pki, PkiError, make_pki
 from fakeazure.transports.server import HttpServer
-from fakeazure.transports.tokens import Tokens
 from fakeazure.transports.wire import Front
 from tests.cloud.driver import CATALOGUE, Driver
+from tests.transports.guarded import GUARD, SECRET, TOKEN
 
-TOKEN = Tokens(TENANT, wall_time).token()
 SKUS = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus"
 
 
@@ -108,7 +107,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
     with contextlib.ExitStack() as stack:
         if request.param == "in-process":
             pytest.importorskip("responses")
-            stack.enter_context(InProcess(driver.cloud))
+            stack.enter_context(InProcess(driver.cloud, front=Front(driver.cloud, guard=replace(GUARD, opened=True))))
             origin = "https://management.azure.com"
             yield Client(driver, origin, _requests(origin))
             return
@@ -116,7 +115,7 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
         if request.param == "https":
             files: Pki = request.getfixturevalue("pki")
             server_side, client_side = files.server_context(), files.client_context()
-        server = stack.enter_context(HttpServer(Front(driver.cloud), context=server_side))
+        server = stack.enter_context(HttpServer(Front(driver.cloud, guard=GUARD), context=server_side))
         yield Client(driver, server.url, _urllib(server.url, client_side))
 
 
@@ -171,7 +170,7 @@ def test_token_is_asked_for_and_can_be_had(client: Client) -> None:
     query = "api-version=2019-08-01&resource=https://management.fake.test"
     blind = client.call("GET", f"/msi/token?{query}", token=None)
     assert blind.status == 400
-    answer = client.call("GET", f"/msi/token?{query}", token=None, headers={"X-IDENTITY-HEADER": "x"})
+    answer = client.call("GET", f"/msi/token?{query}", token=None, headers={"X-IDENTITY-HEADER": SECRET})
     assert (answer.status, answer.body["token_type"], answer.body["resource"]) == (
         200,
         "Bearer",
@@ -190,7 +189,13 @@ def test_authorities(client: Client) -> None:
         f"{client.origin}/adfs/oauth2/token",
         f"{client.origin}/adfs",
     )
-    answer = client.call("POST", "/adfs/oauth2/token", b"client_id=a&resource=r", token=None, headers=form)
+    answer = client.call(
+        "POST",
+        "/adfs/oauth2/token",
+        f"client_id=a&resource=r&grant_type=client_credentials&client_secret={SECRET}".encode(),
+        token=None,
+        headers=form,
+    )
     assert answer.body["expires_in"] > 0
     config = client.call("GET", "/some-tenant/v2.0/.well-known/openid-configuration", token=None).body
     assert config["token_endpoint"] == f"{client.origin}/some-tenant/oauth2/v2.0/token"
@@ -218,14 +223,10 @@ def test_a_cloud_describes_itself(client: Client) -> None:
     """By the address that the client used: a client that registers it must never be sent to Azure's login."""
     body = client.call("GET", "/metadata/endpoints?api-version=2022-09-01", token=None).body
     assert body["resourceManager"] == f"{client.origin}/"
-    in_process = client.origin == "https://management.azure.com"  # where Azure's own names are the cloud
-    assert body["authentication"]["loginEndpoint"] == (
-        "https://login.microsoftonline.com/" if in_process else f"{client.origin}/"
-    )
-    if not in_process:
-        assert "azure.com" not in json.dumps(body)
+    assert body["authentication"]["loginEndpoint"] == f"{client.origin}/"
+    assert "azure.com" not in json.dumps(body).replace(client.origin, "").replace(urlsplit(client.origin).netloc, "")
     audience = body["authentication"]["audiences"][0]
-    form = f"client_id=a&client_secret=b&grant_type=client_credentials&scope={audience}/.default".encode()
+    form = f"client_id=a&client_secret={SECRET}&grant_type=client_credentials&scope={audience}/.default".encode()
     token = client.call("POST", f"/{TENANT}/oauth2/v2.0/token", form, token=None).body["access_token"]
     assert client.call("GET", "/subscriptions?api-version=2022-12-01", token=token).status == 200
     [listed] = client.call("GET", "/metadata/endpoints?api-version=2019-05-01", token=None).body
@@ -247,7 +248,7 @@ def test_files_that_answers_point_at_can_be_had(client: Client) -> None:
     path = f"{driver.vm_path('a')}/retrieveBootDiagnosticsData?api-version=2025-04-01"
     url = client.call("POST", path).body["serialConsoleLogBlobUri"]
     assert url.startswith(f"{client.origin}/_fakeazure/")
-    found = Front(driver.cloud).handle("GET", url, {}, b"", origin=client.origin)
+    found = Front(driver.cloud, guard=GUARD).handle("GET", url, {}, b"", origin=client.origin)
     assert (found.status, b"a: starting" in found.body) == (200, True)
     aliases = client.call("GET", "/_fakeazure/image-aliases.json", token=None).body["outputs"]["aliases"]["value"]
     assert aliases["Linux"]["Ubuntu2404"]["offer"] == "ubuntu-24_04-lts"
@@ -297,7 +298,7 @@ def test_response_is_one_send_without_delay(monkeypatch: pytest.MonkeyPatch) -> 
     driver = Driver()
     sent: list[tuple[bytes, bool]] = []
     send_all = socket.socket.sendall
-    with HttpServer(Front(driver.cloud)) as server:
+    with HttpServer(Front(driver.cloud, guard=GUARD)) as server:
 
         def sendall(self: socket.socket, data: bytes, *more: int) -> None:
             if self.getsockname()[1] == server.port:
@@ -332,7 +333,7 @@ def test_other_hosts_are_not_azure() -> None:
 
 def test_many_threads_share_one_world() -> None:
     driver = Driver()
-    with HttpServer(Front(driver.cloud)) as server:
+    with HttpServer(Front(driver.cloud, guard=GUARD)) as server:
         call = _urllib(server.url, None)
         codes: list[int] = []
 

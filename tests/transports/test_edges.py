@@ -23,7 +23,7 @@ from fakeazure.transports.server import HttpServer
 from fakeazure.transports.status_page import render
 from fakeazure.transports.wire import Front, Reply
 from tests.cloud.driver import CATALOGUE, Driver
-from tests.transports.test_contract import TOKEN
+from tests.transports.guarded import GUARD, SECRET, TOKEN
 from tests.transports.test_instance_metadata import EVENTS, Asking
 from tests.transports.test_limits import HEAD, PATH, answer
 from tests.transports.test_page import tables
@@ -36,25 +36,25 @@ SMALL = Limits(url_bytes=200, headers=10, body_bytes=2 * 1024 * 1024, first_byte
 def test_the_longest_url(length: int, status: int) -> None:
     url = f"{PATH}&x="
     url += "a" * (length - len(url))
-    with HttpServer(Front(Driver().cloud, limits=SMALL), limits=SMALL) as server:
+    with HttpServer(Front(Driver().cloud, guard=GUARD, limits=SMALL), limits=SMALL) as server:
         assert answer(server, f"GET {url} HTTP/1.1\r\n{HEAD}\r\n".encode())[0] == status
 
 
 def test_a_url_that_does_not_end_is_refused_before_it_does() -> None:
-    with HttpServer(Front(Driver().cloud, limits=SMALL), limits=SMALL) as server:
+    with HttpServer(Front(Driver().cloud, guard=GUARD, limits=SMALL), limits=SMALL) as server:
         status, body, _ = answer(server, b"GET /" + b"a" * 100, b"b" * 5000)
     assert (status, body["error"]["code"]) == (414, "RequestUriTooLong")
 
 
 @pytest.mark.parametrize(("more", "status"), [(8, 200), (9, 431)])
 def test_the_most_headers(more: int, status: int) -> None:
-    with HttpServer(Front(Driver().cloud, limits=SMALL), limits=SMALL) as server:
+    with HttpServer(Front(Driver().cloud, guard=GUARD, limits=SMALL), limits=SMALL) as server:
         sent = f"GET {PATH} HTTP/1.1\r\n{HEAD}" + "X: a\r\n" * more + "\r\n"
         assert answer(server, sent.encode())[0] == status
 
 
 def test_a_body_that_is_too_large_is_told_the_limit_in_mib() -> None:
-    with HttpServer(Front(Driver().cloud, limits=SMALL), limits=SMALL) as server:
+    with HttpServer(Front(Driver().cloud, guard=GUARD, limits=SMALL), limits=SMALL) as server:
         sent = f"PUT {PATH} HTTP/1.1\r\n{HEAD}Content-Length: {SMALL.body_bytes + 1}\r\n\r\n"
         status, body, _ = answer(server, sent.encode())
     assert status == 413
@@ -64,13 +64,15 @@ def test_a_body_that_is_too_large_is_told_the_limit_in_mib() -> None:
 @pytest.mark.parametrize(("count", "status"), [(199, 200), (200, 400)])
 def test_a_query_has_two_hundred_fields_at_most(count: int, status: int) -> None:
     target = f"{PATH}&{'&'.join(f'a{number}=b' for number in range(count))}"
-    reply = Front(Driver().cloud).handle("GET", target, {"Authorization": f"Bearer {TOKEN}"}, b"", origin="http://x")
+    reply = Front(Driver().cloud, guard=GUARD).handle(
+        "GET", target, {"Authorization": f"Bearer {TOKEN}"}, b"", origin="http://x"
+    )
     assert reply.status == status
 
 
 @pytest.mark.parametrize("value", ["", "text/html", "text/html,application/xhtml+xml"])
 def test_the_page_is_for_browsers(value: str) -> None:
-    reply = Front(Driver().cloud).handle("GET", "/", {"Accept": value}, b"", origin="http://x")
+    reply = Front(Driver().cloud, guard=GUARD).handle("GET", "/", {"Accept": value}, b"", origin="http://x")
     assert ("html" in reply.headers["Content-Type"]) is bool(value)
     assert reply.status == (200 if value else 401)
 
@@ -86,9 +88,9 @@ def test_what_becomes_of_a_reply(header: str, fault: tuple[str, float]) -> None:
     "token",
     [
         "only.two",
-        ".".join(sign(CLAIMS, TENANT).split(".")[:2]),
-        sign(CLAIMS, TENANT) + ".more",
-        sign(CLAIMS, TENANT) + "é",
+        ".".join(sign(CLAIMS, TENANT, SECRET).split(".")[:2]),
+        sign(CLAIMS, TENANT, SECRET) + ".more",
+        sign(CLAIMS, TENANT, SECRET) + "é",
         "W10.e30.x",  # a header that is a list
         "e30.W10.x",  # claims that are a list
         "MQ.e30.x",
@@ -169,7 +171,8 @@ def test_only_posts_take_and_restore_snapshots() -> None:
     front_ = asking.front
 
     def asked(method: str, path: str, raw: bytes = b"") -> Reply:
-        return front_.handle(method, f"/_fakeazure/{path}", {}, raw, origin="http://x")
+        headers = {"Authorization": f"Bearer {front_.guard.secret}"}
+        return front_.handle(method, f"/_fakeazure/{path}", headers, raw, origin="http://x")
 
     taken = asked("POST", "snapshot")
     assert (taken.status, taken.headers["Content-Type"]) == (200, "application/octet-stream")
@@ -200,7 +203,7 @@ def test_the_console_has_a_log_and_a_picture() -> None:
 
 
 def test_aliases_are_told() -> None:
-    reply = Front(Driver().cloud).handle("GET", ALIASES, {}, b"", origin="http://x")
+    reply = Front(Driver().cloud, guard=GUARD).handle("GET", ALIASES, {}, b"", origin="http://x")
     assert (reply.status, reply.headers["Content-Type"].partition(";")[0]) == (200, "application/json")
 
 
@@ -274,7 +277,7 @@ def test_files_of_a_certificate(tmp_path: Path) -> None:
 def test_a_pump_is_over_when_it_is_left() -> None:
     clock = WallClock()
     before = set(threading.enumerate())
-    with Pump(Front(Driver(clock=clock).cloud), clock):
+    with Pump(Front(Driver(clock=clock).cloud, guard=GUARD), clock):
         [thread] = set(threading.enumerate()) - before
         assert thread.is_alive()
     assert not thread.is_alive()

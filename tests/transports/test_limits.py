@@ -17,16 +17,16 @@ from fakeazure.transports.limits import Limits
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
 from tests.cloud.driver import Driver
-from tests.transports.test_contract import TOKEN
+from tests.transports.guarded import GUARD, TOKEN
 
 SMALL = Limits(body_bytes=1024 * 1024, first_byte=0.4, idle=0.4, head=0.4, body=0.4, write=2.0, connections=40)
 PATH = f"/subscriptions/{SUBSCRIPTION}?api-version=2022-12-01"
-HEAD = f"Host: x\r\nAuthorization: Bearer {TOKEN}\r\n"
+HEAD = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[HttpServer]:
-    with HttpServer(Front(Driver().cloud, limits=SMALL), limits=SMALL) as running:
+    with HttpServer(Front(Driver().cloud, guard=GUARD, limits=SMALL), limits=SMALL) as running:
         yield running
 
 
@@ -63,24 +63,24 @@ GOOD = f"GET {PATH} HTTP/1.1\r\n{HEAD}\r\n".encode()
         (GOOD, 200, None),
         (b"\r\n\r\n" + GOOD, 200, None),
         (GOOD.replace(b"\r\n", b"\n"), 200, None),
-        (GOOD.replace(b"GET /", b"GET http://x/"), 200, None),
+        (GOOD.replace(b"GET /", b"GET http://localhost/"), 200, None),
         (b"nonsense\r\n\r\n", 400, "BadRequest"),
         (b"GET\r\n\r\n", 400, "BadRequest"),
         (b"GET /\r\n\r\n", 400, "BadRequest"),  # HTTP/0.9
-        (b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400, "BadRequest"),
+        (b"GET  / HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BadRequest"),
         (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(100), 400, "BadRequest"),  # TLS on a plain port
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "HttpVersionNotSupported"),
         (GOOD.replace(b"1.1", b"3.9"), 505, "HttpVersionNotSupported"),
-        (GOOD.replace(b"Host: x\r\n", b""), 400, "BadRequest"),
-        (GOOD.replace(b"Host: x", b"Host: a b"), 400, "BadRequest"),
-        (GOOD.replace(b"Host: x", b"Host: x\r\nHost: y"), 400, "BadRequest"),
-        (GOOD.replace(b"Host: x", b"Host: x\r\n folded: y"), 400, "BadRequest"),
-        (GOOD.replace(b"Host: x", b"Host: x\r\nno colon"), 400, "BadRequest"),
-        (GOOD.replace(b"Host: x", b"Host: x\r\nA\x00: y"), 400, "BadRequest"),
+        (GOOD.replace(b"Host: localhost\r\n", b""), 400, "BadRequest"),
+        (GOOD.replace(b"Host: localhost", b"Host: a b"), 400, "BadRequest"),
+        (GOOD.replace(b"Host: localhost", b"Host: localhost\r\nHost: y"), 400, "BadRequest"),
+        (GOOD.replace(b"Host: localhost", b"Host: localhost\r\n folded: y"), 400, "BadRequest"),
+        (GOOD.replace(b"Host: localhost", b"Host: localhost\r\nno colon"), 400, "BadRequest"),
+        (GOOD.replace(b"Host: localhost", b"Host: localhost\r\nA\x00: y"), 400, "BadRequest"),
         (f"GET /{'a' * 20_000} HTTP/1.1\r\n{HEAD}\r\n".encode(), 414, "RequestUriTooLong"),
         (f"GET / HTTP/1.1\r\n{HEAD}X: {'a' * 200_000}\r\n\r\n".encode(), 431, "RequestHeaderFieldsTooLarge"),
         (("GET / HTTP/1.1\r\n" + HEAD + "X: a\r\n" * 300 + "\r\n").encode(), 431, "RequestHeaderFieldsTooLarge"),
-        (b"GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n", 400, "BadRequest"),
+        (b"GET http://[ HTTP/1.1\r\nHost: localhost\r\n\r\n", 400, "BadRequest"),
         (f"GET /?{'&'.join('a=b' for _ in range(500))} HTTP/1.1\r\n{HEAD}\r\n".encode(), 400, "BadRequest"),
         *(
             (f"{verb} {PATH} HTTP/1.1\r\n{HEAD}\r\n".encode(), 405, "MethodNotAllowed")
@@ -141,7 +141,9 @@ def test_depth_is_counted_outside_of_text(server: HttpServer) -> None:
 
 
 def test_requests_one_after_the_other_on_a_connection(server: HttpServer) -> None:
-    status, _, rest = answer(server, GOOD * 2 + GOOD.replace(b"Host: x", b"Host: x\r\nConnection: close"), pause=0.2)
+    status, _, rest = answer(
+        server, GOOD * 2 + GOOD.replace(b"Host: localhost", b"Host: localhost\r\nConnection: close"), pause=0.2
+    )
     assert status == 200
     assert rest.count(b"HTTP/1.1 200 OK") == 2
     assert rest.count(b"Connection: close") == 1
@@ -221,7 +223,7 @@ def test_silent_connections_are_closed(server: HttpServer) -> None:
 
 def test_there_are_only_so_many_connections() -> None:
     few = Limits(connections=10, first_byte=60)
-    with HttpServer(Front(Driver().cloud), limits=few) as server:
+    with HttpServer(Front(Driver().cloud, guard=GUARD), limits=few) as server:
         open_ = [socket.create_connection(("127.0.0.1", server.port), timeout=5) for _ in range(few.connections)]
         open_[-1].sendall(GOOD)
         assert open_[-1].recv(65536).startswith(b"HTTP/1.1 200 ")
@@ -248,7 +250,7 @@ def test_a_mistake_of_ours_is_an_answer_and_one_line(
         raise RecursionError("much too deep")
 
     monkeypatch.setattr(cloud, "request", fails)
-    with HttpServer(Front(cloud)) as server:
+    with HttpServer(Front(cloud, guard=GUARD)) as server:
         status, body, _ = answer(server, GOOD)
     assert (status, body["error"]["code"]) == (500, "InternalServerError")
     [line] = capsys.readouterr().err.splitlines()

@@ -15,7 +15,7 @@ from fakeazure.timing import INSTANT
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
 from tests.cloud.driver import Driver
-from tests.transports.test_contract import TOKEN
+from tests.transports.guarded import GUARD, TOKEN
 
 FAULTS = [
     {"what": "AllocationFailed", "times": "always", "probability": 0.1},
@@ -82,7 +82,7 @@ def used(driver: Driver) -> dict[str, int]:
 @pytest.mark.slow
 def test_all_that_tells_of_vms_says_the_same() -> None:
     driver = Driver({"faults": FAULTS, "quota": {"cores": 200}}, timing=INSTANT, seed_value=5)
-    with HttpServer(Front(driver.cloud)) as server:
+    with HttpServer(Front(driver.cloud, guard=GUARD)) as server:
         clients = [Client(driver, server.port) for _ in range(CLIENTS)]
         threads = [threading.Thread(target=client.live, args=(number,)) for number, client in enumerate(clients)]
         for thread in threads:

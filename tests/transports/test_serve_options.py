@@ -15,7 +15,7 @@ import pytest
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.cli import run
 from fakeazure.commands.serve import add_arguments
-from tests.transports.test_contract import TOKEN
+from tests.transports.guarded import token_of_a_vm
 
 SUB = f"/subscriptions/{SUBSCRIPTION}"
 CALL = f"{SUB}?api-version=2022-12-01"
@@ -48,7 +48,7 @@ def test_ports_are_numbers_of_ports(option: str, usual: int, least: int, capsys:
         assert f"argument {option}: " in capsys.readouterr().err
 
 
-def asked(options: list[str], method: str, path: str, token: str | None = TOKEN) -> tuple[int, Mapping[str, str]]:
+def asked(options: list[str], method: str, path: str, with_token: bool = True) -> tuple[int, Mapping[str, str]]:
     """Status and headers of one call to a cloud that is served with these options."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -57,12 +57,12 @@ def asked(options: list[str], method: str, path: str, token: str | None = TOKEN)
     serving = threading.Thread(target=run, args=(arguments,))
     serving.start()
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method)
-    if token is not None:
-        request.add_header("Authorization", f"Bearer {token}")
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         for _ in range(500):
             try:
+                if with_token:
+                    request.add_header("Authorization", f"Bearer {token_of_a_vm(f'http://127.0.0.1:{port}')}")
                 with opener.open(request, timeout=5) as answer:
                     return answer.status, dict(answer.headers)
             except urllib.error.HTTPError as refused:
@@ -76,7 +76,7 @@ def asked(options: list[str], method: str, path: str, token: str | None = TOKEN)
 
 @pytest.mark.parametrize(("options", "status"), [([], 401), (["--no-auth"], 200)])
 def test_who_is_let_in(options: list[str], status: int) -> None:
-    assert asked(options, "GET", CALL, token=None)[0] == status
+    assert asked(options, "GET", CALL, with_token=False)[0] == status
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from fakeazure.events import Event, PoweredOn
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.wire import Front
 from tests.cloud.driver import Driver
-from tests.transports.test_contract import TOKEN
+from tests.transports.guarded import token_of_a_vm
 
 
 def test_pump_lets_things_end_when_they_are_due() -> None:
@@ -116,7 +116,7 @@ def test_serve_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert run(["serve", *ports, "--format", "json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["http"].startswith("http://127.0.0.1:")
-    assert (printed["https"], printed["environment"]) == (None, {})
+    assert (printed["https"], [*printed["environment"]]) == (None, ["FAKEAZURE_SECRET"])
 
 
 def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -142,10 +142,11 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
             break
         except OSError:
             threading.Event().wait(0.02)
-    skus = (
-        f"http://127.0.0.1:{port}/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus?api-version=2021-07-01"
-    )
-    with opener.open(urllib.request.Request(skus, headers={"Authorization": f"Bearer {TOKEN}"}), timeout=5) as answer:
+    url = f"http://127.0.0.1:{port}"
+    skus = f"{url}/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus?api-version=2021-07-01"
+    with opener.open(
+        urllib.request.Request(skus, headers={"Authorization": f"Bearer {token_of_a_vm(url)}"}), timeout=5
+    ) as answer:
         remaining = answer.headers["x-ms-ratelimit-remaining-subscription-reads"]
     serving.join()
     assert codes == [0]

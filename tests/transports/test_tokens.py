@@ -6,6 +6,7 @@ import base64
 import json
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -14,15 +15,17 @@ from fakeazure.cloud import FakeAzure
 from fakeazure.transports.bearer import claims_of, sign
 from fakeazure.transports.wire import Front, Reply
 from tests.cloud.driver import CATALOGUE
+from tests.transports.guarded import GUARD, SECRET
 
 NOW = 1_800_000_000.0
 OTHER = "11111111-1111-1111-1111-111111111111"
 ORIGIN = "https://127.0.0.1:8443"
+PROOF = f"grant_type=client_credentials&client_secret={quote(SECRET)}"
 CLAIMS = claims_of(TENANT, audience="https://management.azure.com/", client="", now=NOW)
 
 
 def front(**options: Any) -> Front:
-    return Front(FakeAzure(catalogue=CATALOGUE), wall=lambda: NOW, **options)
+    return Front(FakeAzure(catalogue=CATALOGUE), wall=lambda: NOW, guard=GUARD, **options)
 
 
 def ask(served: Front, authorization: str | None) -> Reply:
@@ -32,11 +35,11 @@ def ask(served: Front, authorization: str | None) -> Reply:
 
 def signed(**changes: Any) -> str:
     claims = {**CLAIMS, **changes}
-    return f"Bearer {sign(claims, claims['tid'])}"
+    return f"Bearer {sign(claims, claims['tid'], SECRET)}"
 
 
 def forged() -> str:
-    head, _, signature = sign(CLAIMS, TENANT).split(".")
+    head, _, signature = sign(CLAIMS, TENANT, SECRET).split(".")
     claims = base64.urlsafe_b64encode(json.dumps({**CLAIMS, "exp": NOW + 1e6}).encode()).decode().rstrip("=")
     return f"Bearer {head}.{claims}.{signature}"
 
@@ -130,7 +133,7 @@ def test_authority_refuses_what_nobody_could_use() -> None:
 @pytest.mark.parametrize("tenant", [TENANT, "common", "adfs", "contoso.onmicrosoft.com"])
 def test_tokens_of_an_authority_are_good(tenant: str) -> None:
     scope = "https://management.core.windows.net//.default openid profile offline_access"
-    status, body = post(f"/{tenant}/oauth2/v2.0/token", f"client_id=a&client_secret=b&scope={scope}")
+    status, body = post(f"/{tenant}/oauth2/v2.0/token", f"client_id=a&{PROOF}&scope={scope}")
     assert (status, body["expires_in"]) == (200, 86400)
     assert ask(front(), f"Bearer {body['access_token']}").status == 200
 
@@ -159,8 +162,8 @@ def test_clocks_may_differ_by_five_minutes(claims: dict[str, Any], code: str | N
 
 
 def test_a_form_has_a_hundred_fields_at_most() -> None:
-    fields = "&".join(f"field{number}=x" for number in range(98))
-    form = f"{fields}&client_id=a&scope=https://management.azure.com/.default"
+    fields = "&".join(f"field{number}=x" for number in range(96))
+    form = f"{fields}&client_id=a&{PROOF}&scope=https://management.azure.com/.default"
     assert post(f"/{TENANT}/oauth2/v2.0/token", form)[0] == 200
     status, body = post(f"/{TENANT}/oauth2/v2.0/token", f"more=x&{form}")
     assert (status, body["error"]) == (400, "invalid_request")

@@ -31,6 +31,8 @@ class Endpoints:
     api_port: int
     metrics_port: int
     health_port: int
+    secret: str
+    """What Azure's identity endpoint is asked with."""
 
 
 def write_cloud(path: Path, secure: str, *, name: str = "AzurePublicCloud") -> None:
@@ -54,10 +56,10 @@ def controller_environment(
         "SSL_CERT_FILE": str(endpoints.authority.absolute()),
         "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
         "IDENTITY_ENDPOINT": f"{endpoints.plain}/msi/token",
-        "IDENTITY_HEADER": "harness",
+        "IDENTITY_HEADER": endpoints.secret,
         "LOCATION": region,
         "NODEBOOTSTRAPPING_SERVER_URL": plain_host,
-        "SIG_ACCESS_TOKEN_SERVER_URL": f"{endpoints.plain}{GALLERY_PATH}",
+        "SIG_ACCESS_TOKEN_SERVER_URL": f"{endpoints.plain}{GALLERY_PATH}/{endpoints.secret}",
         "KUBECONFIG": str(endpoints.kubeconfig.absolute()),
         "KUBERNETES_SERVICE_HOST": endpoints.api_host,
         "KUBERNETES_SERVICE_PORT": str(endpoints.api_port),

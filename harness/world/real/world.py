@@ -132,6 +132,7 @@ class RealWorld(World):
             api_port=self._api.port,
             metrics_port=0,  # any free one
             health_port=0,
+            secret=self.front.guard.secret,
         )
         write_cloud(endpoints.cloud, self._secure_url)
         endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig()))
@@ -318,12 +319,14 @@ class AzureFront(Front):
         self.slowest = 0.0
         """Real seconds that the slowest answer took, waiting for its turn included."""
 
-    def handle(self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str) -> Reply:
+    def handle(
+        self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str, here: str = ""
+    ) -> Reply:
         """Answers one request, and lets its consequences happen."""
         watch = stopwatch()
         with self.lock:  # once: each time is a turn to wait for
             self._world.catch_up()
-            reply = super().handle(method, url, headers, raw, origin=origin)
+            reply = super().handle(method, url, headers, raw, origin=origin, here=here)
             self._world.catch_up()
             self.slowest = max(self.slowest, watch())
         return reply
