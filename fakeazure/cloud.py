@@ -156,6 +156,10 @@ class FakeAzure:
         """Tell `hook` the due time of everything queued from now on."""
         self.state.timers.on_schedule(hook)
 
+    def on_failed_action(self, hook: Callable[[Exception], None]) -> None:
+        """Give `hook` what a queued action raises (a subscriber of yours, say), instead of the caller of `run_until` or `request`."""
+        self.state.timers.failed = hook
+
     def advance(self, seconds: float) -> None:
         """Move the cloud's own `ManualClock`, running what falls due on the way. TypeError for a clock that was given."""
         if not isinstance(self.clock, ManualClock):
@@ -176,6 +180,7 @@ class FakeAzure:
 
     def _replace(self, state: State) -> None:
         state.events, state.timers.hooks = self.state.events, self.state.timers.hooks
+        state.timers.failed = self.state.timers.failed
         self.state, self.market = state, state.market
 
     def snapshot(self) -> bytes:

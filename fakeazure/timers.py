@@ -69,6 +69,8 @@ class Timers:
         self._count = 0
         self._running_at: float | None = None
         self.hooks: list[Callable[[float], None]] = []
+        self.failed: Callable[[Exception], None] | None = None
+        """Takes what an action raises, so that the next one runs; without it that reaches the caller of `run_until`."""
 
     def now(self) -> float:
         """Seconds since the epoch; while a late action runs, the moment at which it was due."""
@@ -104,7 +106,8 @@ class Timers:
     def run_until(self, moment: float | None = None) -> int:
         """Run every action due at `moment` (now, if None) or before, also those that they schedule. Returns how many ran.
 
-        Called from inside an action it does nothing: the outer call goes on in order.
+        Called from inside an action it does nothing: the outer call goes on in order. An action that raises is over; what is
+        due behind it stays due.
         """
         if self._running_at is not None:
             return 0
@@ -113,8 +116,13 @@ class Timers:
         try:
             while self._queue and self._queue[0][0] <= limit:
                 self._running_at, _, action = heapq.heappop(self._queue)
-                action()
                 ran += 1
+                try:
+                    action()
+                except Exception as error:
+                    if self.failed is None:
+                        raise
+                    self.failed(error)
         finally:
             self._running_at = None
         return ran

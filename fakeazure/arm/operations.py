@@ -10,8 +10,9 @@ from functools import partial
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from fakeazure.arm.errors import Failure
+from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Document, Response
+from fakeazure.arm.texts import failure
 from fakeazure.guids import guid_of
 from fakeazure.timers import Timers, timestamp
 from lazyrecords import dataclass
@@ -22,6 +23,8 @@ _OF_DISKS = (" disks", " snapshots")
 Finish: TypeAlias = Callable[[], Failure | None]
 """What makes the effect of an operation at its end, and returns the error that it ended in: a function of a module, or `partial` of
 one with its arguments. Then a snapshot can hold it (`fakeazure/snapshots/actions.py`); it cannot hold a function made in another."""
+Failed: TypeAlias = Callable[[Failure], None]
+"""Makes the effect of an operation that a fault ends, as `Finish` does of others."""
 SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
 
 
@@ -90,7 +93,8 @@ class Operations:
     ) -> Operation:
         """Begin an operation that ends after `seconds` (never, if None).
 
-        `finish` then makes the effect and returns the error it ended in, or None. With zero seconds it is over at once.
+        `finish` then makes the effect and returns the error it ended in, or None; ArmError is that error too. Whatever else
+        it raises goes on, and the operation has failed as Azure's do: none is left running. With zero seconds it is over at once.
         """
         operation = Operation(self._guids(), kind, subscription, namespace, location, self._timers.now())
         self._keep(operation)
@@ -98,10 +102,12 @@ class Operations:
             self._timers.after(seconds, partial(end_with, self, operation, finish))
         return operation
 
-    def end(self, operation: Operation, failure: Failure | None) -> None:
-        """End a running operation, with its failure or None for success."""
-        operation.failure = failure
-        operation.status = SUCCEEDED if failure is None else FAILED
+    def end(self, operation: Operation, failed: Failure | None) -> None:
+        """End a running operation, with its failure or None for success; one that has ended stays as it is."""
+        if operation.status != RUNNING:
+            return
+        operation.failure = failed
+        operation.status = SUCCEEDED if failed is None else FAILED
         operation.ended = self._timers.now()
 
     def _keep(self, operation: Operation) -> None:
@@ -160,8 +166,15 @@ class Operations:
 
 def end_with(operations: Operations, operation: Operation, finish: Finish) -> None:
     """Make the effect of an operation that still runs, and end it."""
-    if operation.status == RUNNING:
-        operations.end(operation, finish())
+    if operation.status != RUNNING:
+        return
+    failed: Failure | None = failure("InternalOperationError")
+    try:
+        failed = finish()
+    except ArmError as error:
+        failed = error.failure
+    finally:
+        operations.end(operation, failed)
 
 
 def no_effect() -> None:

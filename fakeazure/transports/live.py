@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import traceback
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from fakeazure.cloud import FakeAzure
 
 _IDLE = 3600.0
+_AFTER_MISHAP = 1.0
+"""Seconds of the wall clock until the pump tries again."""
 
 
 def wall_time() -> float:
@@ -48,8 +52,18 @@ class Served(Protocol):
     def lock(self) -> AbstractContextManager[object]: ...
 
 
+def report(doing: str, error: Exception) -> None:
+    """Say on stderr that something raised what it should not have: one line, with the place."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "nowhere"
+    print(f"fakeazure: {doing}: {type(error).__name__} at {where}: {str(error)[:200]}", file=sys.stderr)
+
+
 class Pump:
-    """Runs what is due, when it is due, so that events come without a request; also a context manager."""
+    """Runs what is due, when it is due, so that events come without a request; also a context manager.
+
+    Nothing that an action raises ends it: that is reported, and the next action runs.
+    """
 
     def __init__(self, front: Served, clock: WallClock) -> None:
         """Drive the cloud behind `front`, whose clock is `clock`."""
@@ -59,15 +73,24 @@ class Pump:
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="fakeazure pump", daemon=True)
         front.cloud.on_schedule(lambda due: self._wake.set())
+        front.cloud.on_failed_action(lambda error: report("what was due", error))
 
     def _run(self) -> None:
         while not self._stopped:
-            with self._front.lock:
-                self._front.cloud.run_until()
-                due = self._front.cloud.next_due()
-            pause = _IDLE if due is None else max(0.0, self._clock.wait(due - self._clock.now()))
+            try:
+                pause = self._turn()
+            except Exception as error:
+                report("the pump", error)
+                pause = _AFTER_MISHAP
             self._wake.wait(pause)
             self._wake.clear()
+
+    def _turn(self) -> float:
+        """Run what is due. Returns the seconds of the wall clock until more is."""
+        with self._front.lock:
+            self._front.cloud.run_until()
+            due = self._front.cloud.next_due()
+        return _IDLE if due is None else min(_IDLE, max(0.0, self._clock.wait(due - self._clock.now())))
 
     def __enter__(self) -> Pump:
         """Start."""

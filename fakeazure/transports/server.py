@@ -11,13 +11,13 @@ import socketserver
 import ssl
 import sys
 import threading
-import traceback
 from types import TracebackType
 from typing import Any
 
 from fakeazure.market.faults import DROPPED, SLOW
 from fakeazure.transports.http1 import Closed, Conversation, Incoming, Refused
 from fakeazure.transports.limits import Limits
+from fakeazure.transports.live import report
 from fakeazure.transports.wire import Front, Reply
 
 _LINGER = 1.0
@@ -79,10 +79,7 @@ class _Connection(socketserver.BaseRequestHandler):
                 incoming.method, incoming.target, incoming.headers, incoming.body, origin=origin, here=self.here
             )
         except Exception as error:  # a bug in a handler is answered like any other failure: nothing is closed, and nothing goes to stderr
-            last = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{last.filename}:{last.lineno}"
-            request = f"{incoming.method} {incoming.target[:200]}"
-            print(f"fakeazure: {request}: {type(error).__name__} at {where}: {str(error)[:200]}", file=sys.stderr)
+            report(f"{incoming.method} {incoming.target[:200]}", error)
             return server.front.refusal("InternalServerError")
 
     def _refuse(self, refused: Refused) -> None:
