@@ -11,6 +11,7 @@ from fakeazure.arm.routes import Match, Router
 from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.versions import check_version
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.state import State
 
@@ -37,6 +38,7 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
             raise refuse("SubscriptionNotFound", subscription=subscription)
         extra = state.throttle.take(asked.method, subscription.lower(), now)
         _check_registration(state, asked, subscription)
+    deletion.check(state, asked)
     _check_faults(state, asked, match, now)
     found = route.handler(state, asked)
     if not extra:

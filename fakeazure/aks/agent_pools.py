@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from fakeazure.aks import pool_scale_sets, versions
 from fakeazure.aks.managed_clusters import NAMESPACE, POOL, POOLS, add_pool, found_cluster, found_pool
@@ -12,10 +11,11 @@ from fakeazure.arm.bodies import body_of, section, text
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Finish, Operation, no_effect
+from fakeazure.arm.operations import Failed, Finish, Operation, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import State
 
@@ -23,7 +23,9 @@ _FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")
 """What a pool keeps for life (learn.microsoft.com, AKS: the portal's and API's `PropertyChangeNotAllowed`)."""
 
 
-def _begin(state: State, request: Request, pool: ResourceId, finish: Finish = no_effect) -> Operation:
+def _begin(
+    state: State, request: Request, pool: ResourceId, finish: Finish = no_effect, failed: Failed | None = None
+) -> Operation:
     location = str(found_cluster(state, request).document["location"])
     return state.begin(
         Subject(request.method, "agentPools", pool.name, location=location),
@@ -31,6 +33,7 @@ def _begin(state: State, request: Request, pool: ResourceId, finish: Finish = no
         location=location,
         seconds=state.timing.resource,
         finish=finish,
+        failed=failed,
     )
 
 
@@ -74,8 +77,9 @@ def _delete(state: State, request: Request) -> Response:
     systems = [pool for pool in pools if pool.document["properties"].get("mode") == "System"]
     if systems == [entry] and len(pools) > 1:
         raise refuse("LastSystemPool", pool=entry.id.name)
-    state.store.put(entry.id, _with(entry.document, provisioningState="Deleting"))
-    operation = _begin(state, request, entry.id, partial(remove, state, entry.id))
+    deletion.mark(state, entry.id)
+    failed = partial(deletion.failed, state, (entry.id,))
+    operation = _begin(state, request, entry.id, partial(remove, state, entry.id), failed)
     return state.operations.accepted(202, operation, request.api_version)
 
 
@@ -86,10 +90,6 @@ def remove(state: State, pool: ResourceId) -> None:
         vm_lifecycle.remove(state, vm)
     pool_scale_sets.remove(state, pool)
     state.store.remove(pool)
-
-
-def _with(document: Mapping[str, Any], **properties: Any) -> dict[str, Any]:
-    return {**document, "properties": {**document["properties"], **properties}}
 
 
 def _upgrades(state: State, request: Request) -> Response:

@@ -21,6 +21,7 @@ from fakeazure.arm.texts import failure, refuse
 from fakeazure.market.facts import Size
 from fakeazure.market.faults import STUCK
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import State
 from fakeazure.timers import timestamp
@@ -94,6 +95,7 @@ def _subject(id_: ResourceId, body: Mapping[str, Any]) -> Subject:
 
 def _update(state: State, id_: ResourceId, body: Mapping[str, Any]) -> Operation:
     """A PUT on an existing machine: only its tags may change."""
+    deletion.check_use(state.found(id_), "Update Machine")
     document = state.found(id_).document
     properties, wanted = document["properties"], section(body, "properties")
     for name, before, after in (
@@ -286,7 +288,7 @@ def _delete(state: State, request: Request) -> Response:
     if not known:
         raise ArmError(failure("NoValidMachines", target="machineNames"))
     for id_ in known:
-        _set(state, id_, provisioningState="Deleting")
+        deletion.mark(state, id_)
         vm = ResourceId.parse(state.found(id_).document["properties"]["resourceId"])
         if vm.key in state.vms:
             vm_lifecycle.delete(state, vm)
@@ -297,6 +299,7 @@ def _delete(state: State, request: Request) -> Response:
         location=_location(state, known[0]),
         seconds=state.timing.vm_delete + state.timing.machine_delete,
         finish=partial(forget, state, tuple(known)),
+        failed=partial(deletion.failed, state, tuple(known)),
     )
     return state.operations.accepted(202, operation, request.api_version)
 

@@ -12,13 +12,13 @@ from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Finish, Operation, no_effect
+from fakeazure.arm.operations import Failed, Finish, Operation, no_effect
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.catalog.images import SNAPSHOT
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
-from fakeazure.resources import groups
+from fakeazure.resources import deletion, groups
 from fakeazure.resources.identities import ids_of, system_assigned
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
@@ -171,10 +171,14 @@ def shown(state: State, entry: Entry) -> Mapping[str, Any]:
     return {**entry.document, "properties": {**entry.document["properties"], "agentPoolProfiles": pools}}
 
 
-def _begin(state: State, request: Request, entry: Entry, finish: Finish = no_effect) -> Operation:
+def _begin(
+    state: State, request: Request, entry: Entry, finish: Finish = no_effect, failed: Failed | None = None
+) -> Operation:
     location = str(entry.document["location"])
     subject = Subject(request.method, "managedClusters", entry.id.name, location=location)
-    return state.begin(subject, entry.id, location=location, seconds=state.timing.resource, finish=finish)
+    return state.begin(
+        subject, entry.id, location=location, seconds=state.timing.resource, finish=finish, failed=failed
+    )
 
 
 def _put(state: State, request: Request) -> Response:
@@ -238,7 +242,9 @@ def _delete(state: State, request: Request) -> Response:
     entry = state.store.get(cluster_id(state, request))
     if entry is None:
         return Response(204)
-    operation = _begin(state, request, entry, partial(groups.clear, state, entry))
+    deletion.mark(state, entry.id)
+    failed = partial(deletion.failed, state, (entry.id,))
+    operation = _begin(state, request, entry, partial(groups.clear, state, entry), failed)
     return state.operations.accepted(202, operation, request.api_version)
 
 

@@ -99,7 +99,9 @@ def _client(cluster: Mapping[str, Any]) -> str:
 
 
 def remove(state: State, pool: ResourceId) -> None:
-    """Delete the pool's machines."""
+    """Delete the pool's machines; those of a cluster that is gone went with it."""
+    if state.store.get(_cluster(pool)) is None:
+        return
     entry = state.store.get(scale_set_id(state, pool))
     if entry is not None:
         scale_sets.clear(state, entry)

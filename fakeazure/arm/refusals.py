@@ -69,6 +69,34 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "InvalidResourceGroupLocation",
             "Invalid resource group location '{location}'. The Resource group already exists in location '{location}'.",
         ),
+        "ResourceGroupBeingDeleted": (
+            409,
+            "ResourceGroupBeingDeleted",
+            "The resource group '{group}' is in deprovisioning state and cannot perform this operation.",
+        ),
+        "MarkedForDeletion": (
+            409,
+            "OperationNotAllowed",
+            "Operation '{operation}' is not allowed on {kind} '{name}' since the {kind} is marked for deletion. You can "
+            "only retry the Delete operation (or wait for an ongoing one to complete).",
+        ),
+        "ScaleSetMarkedForDeletion": (
+            409,
+            "OperationNotAllowed",
+            "Operation '{operation}' is not allowed on Virtual Machine Scale Set '{name}' since it is marked for "
+            "deletion. For more information on your operations, please refer to https://aka.ms/activitylog.",
+        ),
+        "AksOperationInProgress": (
+            409,
+            "OperationNotAllowed",
+            "Operation is not allowed: Another operation ({name} - Deleting) is in progress, please wait for it to "
+            "finish before starting a new operation. See https://aka.ms/aks-pending-operation for more details",
+        ),
+        "AnotherOperationInProgress": (
+            409,
+            "AnotherOperationInProgress",
+            "Another operation on this or dependent resource is in progress: {id} is being deleted.",
+        ),  # guess: Azure's text ends in the URI of the operation
         "InstanceNotFound": (404, "NotFound", "The instances {name} were not found in the scale set."),  # guess
         "InvalidTemplate": (
             400,
@@ -102,6 +130,24 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "Shrinking disk '{name}' from size {before} GB to {size} GB is not allowed.",
         ),  # guess
         "DiskInUse": (409, "OperationNotAllowed", "Disk {name} is attached to VM {user}."),
+        "DiskAttachedElsewhere": (
+            409,
+            "ConflictingUserInput",
+            "Cannot attach the disk {name} to VM {vm} because it is already attached to VM {user}. A disk can be attached "
+            "to only one VM at a time.",
+        ),
+        "DiskExists": (
+            409,
+            "ConflictingUserInput",
+            "Disk {name} already exists in resource group {group}. Only CreateOption.Attach is supported.",
+        ),
+        "TooManyDataDisks": (
+            409,
+            "OperationNotAllowed",
+            "The maximum number of data disks allowed to be attached to a VM of this size is {limit}.",
+        ),
+        "LunInUse": (400, "InvalidParameter", "A disk at LUN {lun} already exists."),
+        "DiskNamedTwice": (400, "InvalidParameter", "A disk named '{name}' already exists."),
         "NoBootDiagnostics": (
             409,
             "OperationNotAllowed",
@@ -118,6 +164,11 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "The operation requires the VM to be running (or set to run).",
         ),
         "InvalidSshKey": (400, "InvalidParameter", "The provided public key is not a valid SSH public key."),  # guess
+        "FlexibleInstance": (
+            409,
+            "OperationNotAllowed",
+            "The instance '{name}' is a virtual machine of a flexible scale set: change the virtual machine itself.",
+        ),  # guess
         "GalleryNotFound": (
             404,
             "GalleryNotFound",

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, pairs, section, text
+from fakeazure.arm.errors import Failure
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -14,6 +15,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
 from fakeazure.resources.compute import scale_sets, vm_lifecycle
+from fakeazure.resources.deletion import DELETING
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -71,15 +73,24 @@ def _delete_group(state: State, request: Request) -> Response:
     subscription, name = request.params["subscription"], request.params["group"]
     group = state.group(subscription, name)
     key = (subscription.lower(), name.lower())
-    state.groups[key] = {**group, "properties": {"provisioningState": "Deleting"}}
+    state.groups[key] = {**group, "properties": {"provisioningState": DELETING}}
 
     id_ = ResourceId(subscription, group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],))
     finish = partial(delete, state, subscription, name)
+    failed = partial(roll_back, state, key, group["properties"])
     subject = Subject("DELETE", "resourceGroups", group["name"], location=group["location"])
-    operation = state.begin(subject, id_, location=group["location"], seconds=state.timing.resource, finish=finish)
+    operation = state.begin(
+        subject, id_, location=group["location"], seconds=state.timing.resource, finish=finish, failed=failed
+    )
     answer = state.operations.accepted(202, operation, request.api_version)
     kept = {header: value for header, value in answer.headers.items() if header != "Azure-AsyncOperation"}
     return Response(202, kept)
+
+
+def roll_back(state: State, key: tuple[str, str], properties: Mapping[str, Any], failure: Failure) -> None:
+    """Let a group whose deletion failed be as it was before, as ARM says of one that it cannot delete."""
+    if key in state.groups:
+        state.groups[key] = {**state.groups[key], "properties": properties}
 
 
 def delete(state: State, subscription: str, name: str) -> None:

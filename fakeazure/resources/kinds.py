@@ -16,6 +16,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.state import State
 from lazyrecords import dataclass
 
@@ -153,12 +154,14 @@ class Kind:
             state.store.remove(id_)
             return Response(200)
 
+        deletion.mark(state, id_)
         operation = state.begin(
             Subject("DELETE", self.name, id_.name, location=str(entry.document.get("location", ""))),
             id_,
             location=str(entry.document.get("location") or state.settings.location),
             seconds=state.timing.resource,
             finish=partial(remove, state, id_),
+            failed=partial(deletion.failed, state, (id_,)),
         )
         return state.operations.accepted(202, operation, request.api_version)
 

@@ -9,17 +9,19 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, items, number, section, text, texts
-from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.bodies import body_of, section, text, texts
+from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
-from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import Finish, no_effect
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.operations import Failed, Finish, no_effect
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.compute.scale_set_instances import begin_deletion, change, instances, scale, take
 from fakeazure.resources.compute.scale_set_views import instance_view, shown
 from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.resources.kinds import Kind
@@ -33,136 +35,10 @@ _ONE = f"{_ALL}/{{name}}"
 _INSTANCE = f"{_ONE}/virtualMachines/{{instance}}"
 
 
-def _flexible(document: Document) -> bool:
-    return text(document["properties"], "orchestrationMode", "Uniform") == "Flexible"
-
-
-def _instances(state: State, id_: ResourceId) -> list[Entry]:
-    return list(state.store.children(id_, "virtualMachines"))
-
-
-def _members(state: State, id_: ResourceId) -> list[Entry]:
-    """The VMs of a flexible set."""
-    found = state.store.list(vm_lifecycle.FULL_TYPE, subscription=id_.subscription)
-    return [
-        vm
-        for vm in found
-        if text(section(vm.document["properties"], "virtualMachineScaleSet"), "id").lower() == id_.key
-    ]
-
-
-def _scale(state: State, id_: ResourceId, document: Document) -> None:
-    """Add or take away instances until there are as many as the SKU's capacity. Refused, those that came are gone again."""
-    wanted = int(number(section(document, "sku"), "capacity"))
-    if not 0 <= wanted <= 1000:
-        raise refuse("InvalidRequestContent", target="sku.capacity", reason="'capacity' must be between 0 and 1000.")
-    add, there = (_add_vm, _members) if _flexible(document) else (_add_instance, _instances)
-    now, made = there(state, id_), list[ResourceId]()
-    try:
-        for _ in range(wanted - len(now)):
-            made.append(add(state, id_, document, len(now) + len(made)))
-    except ArmError:
-        for one in made:
-            _take(state, one)
-        raise
-    for entry in now[wanted:]:
-        _take(state, entry.id)
-
-
-def _zone(document: Document, place: int) -> str:
-    zones = texts(document, "zones")
-    return zones[place % len(zones)] if zones else ""
-
-
-def _add_instance(state: State, id_: ResourceId, document: Document, place: int) -> ResourceId:
-    location, profile = document["location"], section(document["properties"], "virtualMachineProfile")
-    size = known_size(state, text(section(document, "sku"), "name"), location)
-    number_ = state.next_instance.get(id_.key, 0)
-    instance = id_.child("virtualMachines", str(number_))
-    priority = text(profile, "priority", "Regular")
-    zone = _zone(document, place)
-    subject = Subject("PUT", "virtualMachines", instance.name, size.name, size.family, zone, priority, location)
-    allocation = state.market.allocate(size, subject, subscription=id_.subscription, id_=str(instance), now=state.now())
-    if isinstance(allocation, Failure) or allocation.failure is not None:
-        if not isinstance(allocation, Failure):
-            state.market.release(allocation)
-        failure = allocation if isinstance(allocation, Failure) else allocation.failure
-        raise ArmError(failure if failure is not None else Failure("AllocationFailed", "Allocation failed."))
-    state.next_instance[id_.key] = number_ + 1
-    state.instances[instance.key] = allocation
-    prefix = text(section(profile, "osProfile"), "computerNamePrefix", id_.name)
-    shown: dict[str, Any] = {
-        "id": str(instance),
-        "name": f"{id_.name}_{number_}",
-        "type": instance.type,
-        "location": location,
-        "instanceId": str(number_),
-        "sku": {"name": size.name, "tier": "Standard"},
-        "tags": document.get("tags") or {},
-        "properties": {
-            "latestModelApplied": True,
-            "modelDefinitionApplied": "VirtualMachineScaleSet",
-            "vmId": guid_of(instance.key),
-            "provisioningState": "Succeeded",
-            "timeCreated": timestamp(state.now()),
-            "hardwareProfile": {"vmSize": size.name},
-            "storageProfile": section(profile, "storageProfile"),
-            "osProfile": {"computerName": f"{prefix}{number_:06d}"},
-            "networkProfile": section(profile, "networkProfile"),
-            "power": "running",
-        },
-    }
-    if zone:
-        shown["zones"] = [zone]
-    state.store.put(instance, shown)
-    return instance
-
-
-def _add_vm(state: State, id_: ResourceId, document: Document, place: int) -> ResourceId:
-    """A VM and its NIC, as the set's profile has them."""
-    profile = section(document["properties"], "virtualMachineProfile")
-    name = f"{id_.name}_{guid_of(f'{id_.key}/{state.guids()}')[:8]}"
-    network = section(profile, "networkProfile")
-    [first, *_] = items(network, "networkInterfaceConfigurations") or ({},)
-    inner = section(first, "properties")
-    nic = ResourceId(id_.subscription, id_.group, "Microsoft.Network", ("networkInterfaces",), (f"{name}-nic",))
-    vm = ResourceId(id_.subscription, id_.group, "Microsoft.Compute", ("virtualMachines",), (name,))
-    nic_body = {"location": document["location"], "properties": {"ipConfigurations": inner.get("ipConfigurations")}}
-    vm_body: dict[str, Any] = {
-        "location": document["location"],
-        "tags": document.get("tags") or {},
-        "zones": [zone] if (zone := _zone(document, place)) else [],
-        "properties": {
-            **{key: profile[key] for key in ("priority", "evictionPolicy", "billingProfile") if key in profile},
-            "hardwareProfile": {"vmSize": text(section(document, "sku"), "name")},
-            "storageProfile": section(profile, "storageProfile"),
-            "osProfile": {"computerName": name.replace("_", "")[:15]},
-            "networkProfile": {"networkInterfaces": [{"id": str(nic), "properties": {"deleteOption": "Delete"}}]},
-            "virtualMachineScaleSet": {"id": str(id_)},
-        },
-    }
-    for one, version, body in ((nic, "2022-01-01", nic_body), (vm, "2025-04-01", vm_body)):
-        answer = state.send("PUT", str(one), {"api-version": version}, body)
-        if answer.status >= 400:
-            told = (answer.body or {}).get("error", {})
-            raise ArmError(Failure(str(told.get("code")), str(told.get("message")), answer.status))
-    return vm
-
-
-def _take(state: State, id_: ResourceId) -> None:
-    """An instance, or a VM of a flexible set, is gone."""
-    allocation = state.instances.pop(id_.key, None)
-    if allocation is not None:
-        state.market.release(allocation)
-        state.store.remove(id_)
-    elif id_.key in state.vms:
-        vm_lifecycle.remove(state, id_)
-
-
 def clear(state: State, entry: Entry) -> None:
     """Take a set away with all that is in it."""
-    for one in (*_instances(state, entry.id), *_members(state, entry.id)):
-        _take(state, one.id)
+    for instance in instances(state, entry.id):
+        take(state, instance.id)
     state.store.remove(entry.id)
 
 
@@ -201,7 +77,7 @@ def keep(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
     old = state.store.get(id_)
     state.store.put(id_, document)
     try:
-        _scale(state, id_, document)
+        scale(state, id_, document)
     except ArmError:
         if old is None:
             state.store.remove(id_)
@@ -226,20 +102,24 @@ def _delete(state: State, request: Request) -> Response:
     entry = state.store.get(SETS.id_of(state, request))
     if entry is None:
         return Response(204)
-    return _acted(state, request, entry, state.timing.vm_delete, partial(clear, state, entry))
+    deletion.mark(state, entry.id)
+    failed = partial(deletion.failed, state, (entry.id,))
+    return _acted(state, request, entry, state.timing.vm_delete, partial(clear, state, entry), failed)
 
 
-def _acted(state: State, request: Request, entry: Entry, seconds: float, finish: Finish) -> Response:
+def _acted(
+    state: State, request: Request, entry: Entry, seconds: float, finish: Finish, failed: Failed | None = None
+) -> Response:
     location = str(entry.document["location"])
     subject = Subject(request.method, SETS.name, entry.id.name, location=location)
-    operation = state.begin(subject, entry.id, location=location, seconds=seconds, finish=finish)
+    operation = state.begin(subject, entry.id, location=location, seconds=seconds, finish=finish, failed=failed)
     return state.operations.accepted(202, operation, request.api_version)
 
 
 def _chosen(state: State, request: Request) -> list[Entry]:
     """The instances that a request is about: one by its path, some by the body's ids, else all."""
     entry = state.found(SETS.id_of(state, request))
-    found = [*_instances(state, entry.id), *_members(state, entry.id)]
+    found = instances(state, entry.id)
     wanted = texts(request.body if isinstance(request.body, Mapping) else {}, "instanceIds")
     if "instance" in request.params:
         wanted = (request.params["instance"],)
@@ -253,22 +133,30 @@ def _chosen(state: State, request: Request) -> list[Entry]:
 
 def _delete_instances(state: State, request: Request) -> Response:
     entry, chosen = state.found(SETS.id_of(state, request)), _chosen(state, request)
-    finish = partial(take_instances, state, entry.id, tuple(instance.id for instance in chosen))
-    return _acted(state, request, entry, state.timing.vm_delete, finish)
+    for instance in chosen:
+        begin_deletion(state, instance.id)
+    ids = tuple(instance.id for instance in chosen)
+    finish, failed = partial(take_instances, state, entry.id, ids), partial(deletion.failed, state, ids)
+    return _acted(state, request, entry, state.timing.vm_delete, finish, failed)
 
 
-def take_instances(state: State, id_: ResourceId, instances: tuple[ResourceId, ...]) -> None:
-    """Finish the deletion of instances of a set, whose capacity is then what is left."""
-    for instance in instances:
-        _take(state, instance)
-    document = state.found(id_).document
-    left = len(_instances(state, id_)) + len(_members(state, id_))
-    state.store.put(id_, {**document, "sku": {**section(document, "sku"), "capacity": left}})
+def take_instances(state: State, id_: ResourceId, deleted: tuple[ResourceId, ...]) -> None:
+    """Finish the deletion of instances of a set, whose capacity is then what is left; the set may have gone before them."""
+    for instance in deleted:
+        take(state, instance)
+    entry = state.store.get(id_)
+    if entry is not None:
+        sku = {**section(entry.document, "sku"), "capacity": len(instances(state, id_))}
+        state.store.put(id_, {**entry.document, "sku": sku})
 
 
 def _power(to: str) -> Handler[State]:
     def handler(state: State, request: Request) -> Response:
-        finish = partial(power, state, tuple(instance.id for instance in _chosen(state, request)), to)
+        chosen = _chosen(state, request)
+        if "instanceIds" in (request.body or {}):
+            for instance in chosen:
+                deletion.check_use(instance, request.path.rpartition("/")[2])
+        finish = partial(power, state, tuple(instance.id for instance in chosen), to)
         return _acted(state, request, state.found(SETS.id_of(state, request)), state.timing.vm_power, finish)
 
     return handler
@@ -300,6 +188,19 @@ def _instance(state: State, request: Request) -> Response:
     return Response(200, body=shown(found.document, view="instanceview" in request.query.get("$expand", "").lower()))
 
 
+def _put_instance(state: State, request: Request) -> Response:
+    """Change the tags and data disks of an instance, as the driver of Azure disks does; it is made by the set's capacity only."""
+    [instance] = _chosen(state, request)
+    if instance.id.key not in state.instances:
+        raise refuse("FlexibleInstance", name=instance.id.name)
+    document = change(state, instance, body_of(request))
+    entry = state.found(SETS.id_of(state, request))
+    location = str(entry.document["location"])
+    subject = Subject("PUT", "virtualMachineScaleSets/virtualMachines", instance.id.name, location=location)
+    operation = state.begin(subject, instance.id, location=location, seconds=state.timing.vm_update, finish=no_effect)
+    return state.operations.accepted(200, operation, request.api_version, shown(document, view=False))
+
+
 def _instance_view(state: State, request: Request) -> Response:
     if "instance" in request.params:
         return Response(200, body=instance_view(_chosen(state, request)[0].document))
@@ -327,6 +228,7 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", f"{_ONE}/skus", _skus)
     yield Route("POST", f"{_ONE}/delete", _delete_instances)
     yield Route("GET", _INSTANCE, _instance)
+    yield Route("PUT", _INSTANCE, _put_instance)
     yield Route("DELETE", _INSTANCE, _delete_instances)
     for one in (_ONE, _INSTANCE):
         yield Route("GET", f"{one}/instanceView", _instance_view)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, pairs, section, text
-from fakeazure.arm.errors import Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
@@ -18,6 +17,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.state import State
 
 NAMESPACE, TYPE = "Microsoft.Network", "networkInterfaces"
@@ -44,6 +44,9 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
         subnet = text(section(inner, "subnet"), "id")
         if subnet.lower() not in state.addresses:
             raise refuse("InvalidResourceReference", reference=subnet, id=id_)
+        there = state.store.get(subnet)
+        if there is not None:
+            deletion.check_use(there, "Update NetworkInterface")
         wanted[subnet] = wanted.get(subnet, 0) + 1
         for pool in items(inner, "loadBalancerBackendAddressPools"):
             if not _pool_exists(state, text(pool, "id")):
@@ -191,17 +194,9 @@ def _put(state: State, request: Request) -> Response:
         location=location,
         seconds=state.timing.nic,
         finish=no_effect,
-        failed=partial(failed, state, id_),
+        failed=partial(deletion.failed, state, (id_,)),
     )
     return state.operations.accepted(200 if existed else 201, operation, request.api_version, document)
-
-
-def failed(state: State, id_: ResourceId, failure: Failure) -> None:
-    """Show that a NIC could not be made."""
-    entry = state.store.get(id_)
-    if entry is not None:
-        properties = {**entry.document["properties"], "provisioningState": "Failed"}
-        state.store.put(id_, {**entry.document, "properties": properties})
 
 
 def _get(state: State, request: Request) -> Response:
@@ -227,12 +222,14 @@ def _delete(state: State, request: Request) -> Response:
     if reserved:
         raise refuse("NicReservedForAnotherVm", user=reserved)
     location = str(entry.document["location"])
+    deletion.mark(state, id_)
     operation = state.begin(
         Subject("DELETE", TYPE, id_.name, location=location),
         id_,
         location=location,
         seconds=state.timing.nic,
         finish=partial(remove, state, id_),
+        failed=partial(deletion.failed, state, (id_,)),
     )
     return state.operations.accepted(202, operation, request.api_version)
 

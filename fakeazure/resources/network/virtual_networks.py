@@ -14,6 +14,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 
@@ -120,10 +121,16 @@ def _delete_subnet(state: State, request: Request) -> Response:
             if text(section(section(configuration, "properties"), "subnet"), "id").lower() == id_.key:
                 raise refuse("InUseSubnetCannotBeDeleted", name=id_.name, user=configuration["id"])
 
+    deletion.mark(state, id_)
     place = str(state.settings.location)
     subject = Subject("DELETE", "subnets", id_.name, location=place)
     operation = state.begin(
-        subject, id_, location=place, seconds=state.timing.resource, finish=partial(remove_subnet, state, id_)
+        subject,
+        id_,
+        location=place,
+        seconds=state.timing.resource,
+        finish=partial(remove_subnet, state, id_),
+        failed=partial(deletion.failed, state, (id_,)),
     )
     return state.operations.accepted(202, operation, request.api_version)
 
