@@ -59,8 +59,6 @@ class MachineFacts:
     scheduled_events: list[Mapping[str, Any]] = field(default_factory=list)
     incarnation: int = 1
     """Of the document of scheduled events: it grows with every change."""
-    data_disks: frozenset[str] = frozenset()
-    """Keys of the disks that are attached beside the OS disk."""
 
 
 def _nobody(method: str, path: str, query: Mapping[str, str], body: Document) -> Response:

@@ -246,6 +246,8 @@ def scale_sets(exchange: Exchange) -> None:
     path = driver.path(f"{COMPUTE_}/virtualMachineScaleSets", "uniform")
     one = f"{path}/virtualMachines/1"
     exchange.call("GET", one)
+    disk = {"lun": 0, "name": "data", "createOption": "Empty", "diskSizeGB": 4}
+    exchange.ended(exchange.call("PUT", one, {"properties": {"storageProfile": {"dataDisks": [disk]}}}))
     for action in ("restart", "redeploy", "reimage", "powerOff", "start", "deallocate"):
         for of in (path, one):
             exchange.ended(exchange.call("POST", f"{of}/{action}"))

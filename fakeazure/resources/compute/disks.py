@@ -1,4 +1,4 @@
-"""Managed disks and snapshots: sizes, tiers, and the VM that a disk belongs to."""
+"""Managed disks and snapshots: sizes, tiers, and the machines that a disk is attached to."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from fakeazure.arm.messages import Document
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
+from fakeazure.resources import deletion
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
+from fakeazure.store import Entry
 from fakeazure.timers import timestamp
 
 GIB = 1024**3
@@ -59,7 +61,8 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
     properties.setdefault("encryption", {"type": "EncryptionAtRestWithPlatformKey"})
     properties.setdefault("networkAccessPolicy", "AllowAll")
     properties.setdefault("publicNetworkAccess", "Enabled")
-    properties.setdefault("diskState", "Attached" if document.get("managedBy") else "Unattached")
+    document.update(_owned({}, owners(old) if old is not None else ()))
+    properties["diskState"] = "Attached" if "managedBy" in document else "Unattached"
     document.pop("etag", None)  # Azure's disks have none
     if id_.types[-1] == "disks":
         if name.startswith("Premium_"):  # they follow the size
@@ -69,23 +72,62 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
 
 
 def _check(state: State, id_: ResourceId) -> None:
-    user = state.found(id_).document.get("managedBy")
-    if user:
-        raise refuse("DiskInUse", name=id_.name, user=user)
+    users = owners(state.found(id_).document)
+    if users:
+        raise refuse("DiskInUse", name=id_.name, user=users[0])
 
 
-DISKS = Kind(
-    "Microsoft.Compute", "disks", ("sku", "zones", "managedBy"), created=202, long=True, fill=_fill, check=_check
-)
+DISKS = Kind("Microsoft.Compute", "disks", ("sku", "zones"), created=202, long=True, fill=_fill, check=_check)
 SNAPSHOTS = Kind("Microsoft.Compute", "snapshots", ("sku",), created=202, long=True, fill=_fill)
 
+# A disk is unattached, attached to its owners, or being deleted. It has an owner from the moment in which the request is accepted, so
+# that one on its way counts; only `attach` and `detach` change that, a client's `managedBy` and `diskState` never do.
 
-def detach(state: State, id_: ResourceId) -> None:
-    """Detach a disk from its VM; nothing happens if it does not exist."""
-    entry = state.store.get(id_)
-    if entry is not None:
-        kept = {key: value for key, value in entry.document.items() if key != "managedBy"}
-        state.store.put(entry.id, {**kept, "properties": {**kept["properties"], "diskState": "Unattached"}})
+
+def owners(document: Document) -> tuple[str, ...]:
+    """Return the ids of the machines that a disk is attached to: one at most, unless its `maxShares` says more."""
+    shared = document.get("managedByExtended")
+    if shared:
+        return tuple(shared)
+    return (document["managedBy"],) if document.get("managedBy") else ()
+
+
+def _owned(document: Document, users: tuple[str, ...]) -> dict[str, Any]:
+    rest = {key: value for key, value in document.items() if key not in ("managedBy", "managedByExtended")}
+    if not users:
+        return rest
+    shared = {"managedByExtended": list(users)} if len(users) > 1 else {}
+    return {**rest, "managedBy": users[0], **shared}
+
+
+def check_attach(entry: Entry, owner: ResourceId) -> None:
+    """Refuse to attach a disk that is being deleted, or is attached to as many other machines as may share it."""
+    deletion.check_use(entry, "Attach Disk")
+    others = [user for user in owners(entry.document) if user.lower() != owner.key]
+    if others and len(others) >= number(entry.document["properties"], "maxShares", 1):
+        raise refuse("DiskAttachedElsewhere", target=str(entry.id), name=entry.id.name, vm=owner, user=others[0])
+
+
+def attach(state: State, entry: Entry, owner: ResourceId) -> None:
+    """Attach a disk to a machine. Raises ArmError as `check_attach` does."""
+    check_attach(entry, owner)
+    users = owners(entry.document)
+    if owner.key not in map(str.lower, users):
+        _settle(state, entry, (*users, str(owner)))
+
+
+def detach(state: State, entry: Entry, owner: ResourceId) -> None:
+    """Detach a disk from a machine; nothing happens if it is not attached to it."""
+    users = owners(entry.document)
+    left = tuple(user for user in users if user.lower() != owner.key)
+    if left != users:
+        _settle(state, entry, left)
+
+
+def _settle(state: State, entry: Entry, users: tuple[str, ...]) -> None:
+    document = _owned(entry.document, users)
+    properties = {**document["properties"], "diskState": "Attached" if users else "Unattached"}
+    state.store.put(entry.id, {**document, "properties": properties})
 
 
 def routes() -> Iterator[Route[State]]:

@@ -18,7 +18,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
 from fakeazure.market.match import Subject
-from fakeazure.resources import images
+from fakeazure.resources import deletion, images
 from fakeazure.resources.compute import vm_checks, vm_disks, vm_lifecycle
 from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
 from fakeazure.resources.identities import ids_of, system_assigned
@@ -46,13 +46,16 @@ def known_size(state: State, name: str, location: str) -> Size:
     return size
 
 
-def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location: str) -> dict[str, Any]:
-    """The ARM document of a PUT body: what only the platform may see (custom data) is not in it."""
+def document_of(
+    state: State, id_: ResourceId, body: Mapping[str, Any], location: str, most: float = 0
+) -> dict[str, Any]:
+    """The ARM document of a PUT body: what only the platform may see (custom data) is not in it.
+
+    `most` is how many data disks the size takes, 0 for as many as any.
+    """
     properties = section(body, "properties")
     profile = section(properties, "osProfile")
     storage = section(properties, "storageProfile")
-    disk = section(storage, "osDisk")
-    vm_disks.check(storage)
     rendered = {
         **properties,
         "vmId": guid_of(f"{id_.key}/{state.guids()}"),
@@ -63,16 +66,10 @@ def document_of(state: State, id_: ResourceId, body: Mapping[str, Any], location
     if profile:
         kept = {key: value for key, value in profile.items() if key not in ("customData", "adminPassword", "secrets")}
         rendered["osProfile"] = {"allowExtensionOperations": True, "requireGuestProvisionSignal": True, **kept}
-    if disk:
-        managed = {"storageAccountType": "Premium_LRS", **section(disk, "managedDisk")}
-        name = text(disk, "name")
-        if name and not section(disk, "diffDiskSettings"):
-            managed["id"] = str(ResourceId(id_.subscription, id_.group, NAMESPACE, ("disks",), (name,)))
+    if storage:
         rendered["storageProfile"] = {
-            "dataDisks": [],
-            **storage,
+            **vm_disks.completed(state, id_, storage, None, most),
             **images.exact(storage),
-            "osDisk": {"osType": "Linux", **disk, "managedDisk": managed},
         }
     document: dict[str, Any] = {
         "id": str(id_),
@@ -109,8 +106,8 @@ def _put(state: State, request: Request) -> Response:
         return _replace(state, request, id_, body)
     properties = section(body, "properties")
     size = known_size(state, text(section(properties, "hardwareProfile"), "vmSize"), location)
-    document = document_of(state, id_, body, location)
     nics = _nics(state, id_, properties)
+    document = document_of(state, id_, body, location, size.number("MaxDataDiskCount"))
     zone = _zone(document)
     custom_data = text(section(properties, "osProfile"), "customData")
     image = _image(state, section(section(properties, "storageProfile"), "imageReference"), location)
@@ -172,6 +169,7 @@ def _nics(state: State, id_: ResourceId, properties: Mapping[str, Any]) -> tuple
         entry = state.store.get(reference)
         if entry is None or entry.id.type != network_interfaces.FULL_TYPE:
             raise refuse("InvalidResourceReference", reference=reference, id=id_)
+        deletion.check_use(entry, "Update VM")
         nic = entry.id
         reserved = network_interfaces.reserved_for(state, nic)
         if reserved is not None and reserved.lower() != id_.key:
@@ -236,23 +234,20 @@ def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
         and vm_lifecycle.group_of(body).lower() != vm_lifecycle.group_of(document).lower()
     ):
         raise refuse("ReservationGroupChange", target="capacityReservation")
-    size = text(section(properties, "hardwareProfile"), "vmSize")
-    if size and size.lower() != document["properties"]["hardwareProfile"]["vmSize"].lower():
-        vm_lifecycle.resize(state, id_, known_size(state, size, document["location"]))
-        document = dict(state.found(id_).document)
-    changed = {name: value for name, value in properties.items() if name not in _KEPT and value is not None}
-    for name, value in changed.items():
-        before = document["properties"].get(name)
-        merged = {**before, **value} if isinstance(before, Mapping) and isinstance(value, Mapping) else value
-        document["properties"] = {**document["properties"], name: merged}
+    wanted = text(section(properties, "hardwareProfile"), "vmSize")
+    size = known_size(state, wanted, document["location"]) if wanted else state.vms[id_.key].allocation.size
+    changed = _changed(state, id_, document["properties"], properties, size)
     if "tags" in body:
         document["tags"] = pairs(body, "tags")
     if body.get("identity"):
         document["identity"] = _identity(state, id_, section(body, "identity"))
-    vm_disks.check(section(document["properties"], "storageProfile"))
-    document["etag"] = f'"{state.guids()}"'
+    if size.name.lower() != document["properties"]["hardwareProfile"]["vmSize"].lower():
+        vm_lifecycle.resize(state, id_, size)
+        changed["hardwareProfile"] = {"vmSize": size.name}
+    before = section(document["properties"], "storageProfile")
+    document |= {"properties": {**document["properties"], **changed}, "etag": f'"{state.guids()}"'}
     state.store.put(id_, document)
-    vm_disks.attach_data_disks(state, id_)
+    vm_disks.settle(state, id_, before)
     operation = state.begin(
         Subject("PATCH", TYPE, id_.name, location=document["location"]),
         id_,
@@ -261,6 +256,22 @@ def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
         finish=no_effect,
     )
     return state.operations.accepted(200, operation, request.api_version, state.found(id_).document)
+
+
+def _changed(
+    state: State, id_: ResourceId, before: Mapping[str, Any], given: Mapping[str, Any], size: Size
+) -> dict[str, Any]:
+    """The properties of a VM that a change names, each merged with what it was. Refuses disks that cannot be attached."""
+    changed: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in _KEPT and value is not None:
+            old = before.get(name)
+            changed[name] = {**old, **value} if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    if "storageProfile" in changed:
+        storage, old = section(given, "storageProfile"), section(before, "storageProfile")
+        most = size.number("MaxDataDiskCount")
+        changed["storageProfile"] = vm_disks.completed(state, id_, storage, old, most)
+    return changed
 
 
 def _get(state: State, request: Request) -> Response:

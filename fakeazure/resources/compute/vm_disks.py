@@ -1,4 +1,8 @@
-"""The disks of a VM: made with it, attached to it, and gone or free again when it goes."""
+"""The disks of a VM: made with it, attached to it, and gone or free again when it goes.
+
+A request is judged as a whole before anything of it is done: `completed` names each disk of a storage profile, or refuses the request;
+`settle` then makes, attaches and detaches what the document says.
+"""
 
 from __future__ import annotations
 
@@ -8,104 +12,170 @@ from typing import Any
 from fakeazure.arm.bodies import items, number, section, text
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.texts import refuse
-from fakeazure.resources.compute.disks import DISKS, LARGEST, detach
+from fakeazure.guids import guid_of
+from fakeazure.resources import deletion
+from fakeazure.resources.compute.disks import DISKS, LARGEST, attach, check_attach, detach, owners
 from fakeazure.state import State
+from fakeazure.store import Entry
+
+MOST = 64
+"""Data disks of a VM, where its size does not say less."""
+_SIZE = 30
+"""GiB of a disk whose image says no size here."""
 
 
 def _id(vm: ResourceId, name: str) -> ResourceId:
-    return ResourceId(vm.subscription, vm.group, "Microsoft.Compute", ("disks",), (name,))
+    return ResourceId(vm.subscription, vm.group, DISKS.namespace, (DISKS.name,), (name,))
 
 
-def check(storage: Mapping[str, Any]) -> None:
-    """Refuse malformed disks, before quota or stock is taken for their VM."""
-    for disk in (section(storage, "osDisk"), *items(storage, "dataDisks")):
-        text(disk, "name")
-        text(disk, "osType")
-        text(disk, "deleteOption")
-        managed = section(disk, "managedDisk")
-        text(managed, "id")
-        text(managed, "storageAccountType")
-        size = number(disk, "diskSizeGB")
-        if disk.get("diskSizeGB") is not None and not 0 < size <= LARGEST:
-            raise refuse("DiskSizeOutOfRange", target="disk.diskSizeGB", size=int(size), largest=LARGEST)
+def _check(disk: Mapping[str, Any]) -> None:
+    """Refuse a malformed disk."""
+    for name in ("name", "osType", "deleteOption", "createOption"):
+        text(disk, name)
+    text(section(disk, "managedDisk"), "storageAccountType")
+    size = number(disk, "diskSizeGB")
+    if disk.get("diskSizeGB") is not None and not 0 < size <= LARGEST:
+        raise refuse("DiskSizeOutOfRange", target="disk.diskSizeGB", size=int(size), largest=LARGEST)
 
 
-def create_os_disk(state: State, vm: ResourceId) -> None:
-    """Make the OS disk of a VM, if it is a managed one with a name."""
-    document = state.found(vm).document
-    disk = section(section(document["properties"], "storageProfile"), "osDisk")
-    if text(disk, "name") and not section(disk, "diffDiskSettings"):
-        _create(
-            state,
-            vm,
-            document,
-            disk,
-            {"osType": text(disk, "osType", "Linux"), "creationData": {"createOption": "FromImage"}},
-        )
+def completed(
+    state: State, vm: ResourceId, storage: Mapping[str, Any], before: Mapping[str, Any] | None, most: float
+) -> dict[str, Any]:
+    """Return the storage profile of a VM with each of its disks named by id.
+
+    `before` is the profile of a VM that exists, whose OS disk stays; `most` how many data disks its size takes. Refuses disks that are
+    malformed, not there, being deleted, or attached to another VM.
+    """
+    found = {"dataDisks": [], **(before or {}), **storage}
+    disk = section(found, "osDisk")
+    if disk:
+        found["osDisk"] = _os_disk(state, vm, disk, section(before or {}, "osDisk"))
+    disks = [disk for disk in items(found, "dataDisks") if disk.get("toBeDetached") is not True]
+    if len(disks) > (most or MOST):
+        raise refuse("TooManyDataDisks", limit=int(most or MOST))
+    there = {disk.get("lun"): disk for disk in items(before or {}, "dataDisks")}
+    found["dataDisks"] = [_data_disk(state, vm, disk, there.get(number(disk, "lun", -1))) for disk in disks]
+    _check_distinct(found)
+    return found
 
 
-def attach_data_disks(state: State, vm: ResourceId) -> None:
-    """Make the data disks that a VM asks for and attach those that are there; those that it no longer names are detached."""
-    document = state.found(vm).document
-    disks = items(section(document["properties"], "storageProfile"), "dataDisks")
-    named = set()
-    for disk in disks:
-        there = state.store.get(text(section(disk, "managedDisk"), "id"))
-        if there is not None:
-            named.add(there.id.key)
-            state.store.put(there.id, {**_attached(there.document), "managedBy": str(vm)})
-        elif text(disk, "name"):
-            named.add(_id(vm, text(disk, "name")).key)
-            _create(state, vm, document, disk, {"creationData": {"createOption": "Empty"}})
-    if not disks and not state.vms[vm.key].data_disks:
-        return
-    for key in state.vms[vm.key].data_disks - named:
-        entry = state.store.get(key)
-        if entry is not None:
-            detach(state, entry.id)
-    state.vms[vm.key].data_disks = frozenset(named)
+def _os_disk(state: State, vm: ResourceId, disk: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    _check(disk)
+    managed = {"storageAccountType": "Premium_LRS", **section(before, "managedDisk"), **section(disk, "managedDisk")}
+    if before:
+        kept = {key: before[key] for key in ("name", "createOption") if key in before}
+        managed |= {
+            key: section(before, "managedDisk")[key] for key in ("id",) if key in section(before, "managedDisk")
+        }
+        return {**before, **disk, **kept, "managedDisk": managed}
+    filled = {"osType": "Linux", **disk, "managedDisk": managed}
+    if section(disk, "diffDiskSettings") or not (text(disk, "name") or text(managed, "id")):
+        return filled
+    return _named(state, vm, filled)
 
 
-def _attached(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {**document, "properties": {**document["properties"], "diskState": "Attached"}}
+def _data_disk(
+    state: State, vm: ResourceId, disk: Mapping[str, Any], before: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """A data disk; without a name it is the one `before` at its LUN, or gets a name as Azure gives it."""
+    _check(disk)
+    managed = section(disk, "managedDisk")
+    if text(disk, "name") or text(managed, "id"):
+        return _named(state, vm, disk)
+    name = text(before, "name") if before is not None else ""
+    return _named(state, vm, {**disk, "name": name or f"{vm.name}_disk_{guid_of(f'{vm.key}/{state.guids()}')[:8]}"})
 
 
-def _create(
-    state: State, vm: ResourceId, document: Mapping[str, Any], disk: Mapping[str, Any], properties: Mapping[str, Any]
-) -> None:
-    id_ = _id(vm, text(disk, "name"))
-    if state.store.get(id_) is not None:
-        return
+def _named(state: State, vm: ResourceId, disk: Mapping[str, Any]) -> dict[str, Any]:
+    """A disk with name and id. One that is there must be free, or the VM's own; only `Attach` takes one that it does not have."""
+    managed, attached = section(disk, "managedDisk"), text(disk, "createOption").lower() == "attach"
+    given = text(managed, "id")
+    try:
+        id_ = ResourceId.parse(given) if given else _id(vm, text(disk, "name"))
+    except ValueError:
+        path = "properties.storageProfile.dataDisks.managedDisk.id"
+        raise refuse("LinkedInvalidPropertyId", id=given, path=path) from None
+    entry = state.store.get(id_)
+    if entry is None or entry.id.type != DISKS.type:
+        if given and (attached or not text(disk, "name")):
+            type_, name = DISKS.type, "/".join(id_.names)
+            raise refuse("ResourceNotFound", type=type_, name=name, group=id_.group)
+        id_ = _id(vm, text(disk, "name") or id_.name)
+        entry = state.store.get(id_)
+    if entry is not None:
+        if not (attached or given) and vm.key not in map(str.lower, owners(entry.document)):
+            deletion.check_use(entry, "Attach Disk")
+            raise refuse("DiskExists", target=str(entry.id), name=entry.id.name, group=entry.id.group.upper())
+        check_attach(entry, vm)
+        id_ = entry.id
+    return {**disk, "name": id_.name, "managedDisk": {**managed, "id": str(id_)}}
+
+
+def _check_distinct(storage: Mapping[str, Any]) -> None:
+    """Refuse two disks of one name, or at one LUN."""
+    names, places = set[str](), set[float]()
+    for disk in all_of(storage):
+        name = text(section(disk, "managedDisk"), "id").lower()
+        if name in names and name:
+            raise refuse("DiskNamedTwice", name=disk.get("name"))
+        names.add(name)
+    for disk in items(storage, "dataDisks"):
+        if disk.get("lun") is None:
+            continue
+        lun = number(disk, "lun")
+        if lun in places:
+            raise refuse("LunInUse", lun=int(lun))
+        places.add(lun)
+
+
+def settle(state: State, vm: ResourceId, before: Mapping[str, Any] | None = None) -> None:
+    """Make and attach the disks that a VM's document names; those that only its storage profile `before` names are detached."""
+    document, named = state.found(vm).document, set[str]()
+    for disk in all_of(section(document["properties"], "storageProfile")):
+        id_ = text(section(disk, "managedDisk"), "id")
+        if not id_:
+            continue  # an ephemeral one, or one that nobody named
+        entry = state.store.get(id_)
+        if entry is None:
+            entry = _made(state, ResourceId.parse(id_), document, disk)
+        attach(state, entry, vm)
+        named.add(entry.id.key)
+    for disk in all_of(before or {}):
+        entry = state.store.get(text(section(disk, "managedDisk"), "id"))
+        if entry is not None and entry.id.key not in named:
+            detach(state, entry, vm)
+
+
+def _made(state: State, id_: ResourceId, document: Mapping[str, Any], disk: Mapping[str, Any]) -> Entry:
+    """Make a disk as the VM's document describes it."""
+    option = "FromImage" if "osType" in disk else "Empty"
+    properties = {"creationData": {"createOption": option}, "diskSizeGB": disk.get("diskSizeGB") or _SIZE}
+    if "osType" in disk:
+        properties["osType"] = disk["osType"]
     body = {
-        "properties": {**properties, "diskSizeGB": disk.get("diskSizeGB"), "diskState": "Attached"},
+        "properties": properties,
         "sku": {"name": section(disk, "managedDisk").get("storageAccountType") or "Premium_LRS"},
-        "managedBy": str(vm),
         "tags": document.get("tags"),
     }
     if document.get("zones"):
         body["zones"] = document["zones"]
     made = DISKS.document(id_, body, document["location"])
-    if not disk.get("diskSizeGB"):
-        made["properties"]["diskSizeGB"] = 30
     DISKS.fill(state, id_, made, None)
-    state.store.put(id_, made)
+    return state.store.put(id_, made)
 
 
 def let_go(state: State, vm: ResourceId, properties: Mapping[str, Any]) -> None:
-    """Delete or detach the disks of a deleted VM, as its delete options say."""
-    for disk in _all(properties):
-        there = state.store.get(text(section(disk, "managedDisk"), "id")) or state.store.get(
-            _id(vm, text(disk, "name"))
-        )
-        if there is None:
+    """Delete or detach the disks of a deleted VM, as its delete options say; what another machine shares stays."""
+    for disk in all_of(section(properties, "storageProfile")):
+        entry = state.store.get(text(section(disk, "managedDisk"), "id"))
+        if entry is None or vm.key not in map(str.lower, owners(entry.document)):
             continue
-        if disk.get("deleteOption") == "Delete":
-            state.store.remove(there.id)
-        else:
-            detach(state, there.id)
+        detach(state, entry, vm)
+        if text(disk, "deleteOption").lower() == "delete" and len(owners(entry.document)) == 1:
+            state.store.remove(entry.id)
 
 
-def _all(properties: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    storage = section(properties, "storageProfile")
+def all_of(storage: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the OS disk and the data disks of a storage profile."""
     yield section(storage, "osDisk")
     yield from items(storage, "dataDisks")

@@ -25,6 +25,7 @@ from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
 from fakeazure.market.market import Allocation
 from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_disks
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import MachineFacts, State
@@ -92,8 +93,7 @@ def create(
     for nic in order.nics:
         state.nic_reservations.pop(nic.key, None)
         network_interfaces.attach(state, nic, order.id)
-    vm_disks.create_os_disk(state, order.id)
-    vm_disks.attach_data_disks(state, order.id)
+    vm_disks.settle(state, order.id)
     facts.power = "starting"
     facts.operation = state.operations.start(
         f"PUT {TYPE}",
@@ -167,7 +167,7 @@ def remove(state: State, id_: ResourceId, *, evicted: bool = False) -> None:
     state.store.remove(id_)
     del state.vms[id_.key]
     if facts.operation is not None and facts.operation.status == RUNNING:
-        if entry.document["properties"]["provisioningState"] == "Deleting":
+        if deletion.marked(entry.document):
             state.operations.end(facts.operation, None)  # evicted while it is deleted: who asked for that has it
         else:
             state.operations.cancel(facts.operation)
@@ -187,11 +187,11 @@ def delete(state: State, id_: ResourceId) -> Operation:
     """Begin to delete a VM; for one that is being deleted returns that operation. A running creation is canceled."""
     facts = state.vms[id_.key]
     document = state.found(id_).document
-    if document["properties"]["provisioningState"] == "Deleting" and facts.operation is not None:
+    if deletion.marked(document) and facts.operation is not None:
         return facts.operation
     if facts.operation is not None and facts.operation.status == RUNNING:
         state.operations.cancel(facts.operation)
-    update(state, id_, provisioningState="Deleting")
+    update(state, id_, provisioningState=deletion.DELETING)
     operation = state.begin(
         Subject("DELETE", TYPE, id_.name, location=document["location"]),
         id_,
@@ -214,7 +214,7 @@ def deleted(state: State, id_: ResourceId, facts: MachineFacts) -> None:
 def delete_failed(state: State, id_: ResourceId, facts: MachineFacts, failure: Failure) -> None:
     """Show that a VM could not be deleted."""
     facts.operation = None
-    update(state, id_, provisioningState="Failed")
+    deletion.mark(state, id_, "Failed")
 
 
 def evict(state: State, id_: ResourceId) -> None:
