@@ -1,67 +1,109 @@
-"""CRD files of the user's in place of our tables: the same schema engine, and a real CEL engine for the rules.
-
-Needs the extra ``crds`` (cel-expr-python), imported when the first rule is compiled.
-"""
+"""CRD files of the user's in place of our tables: the same schema engine, and a real CEL engine for the rules (`cel_engine`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from harness.clusters.cel_engine import Check, EngineMissing, RuleError, TooCostly, compiled
 from harness.karpenter.validation.crds import RuleRow
-from harness.karpenter.validation.predicate_logic import attempt, cel_all
 from harness.kube.api.field_errors import Pointer
 from harness.kube.custom_resources.admission import CustomResource
-from harness.kube.custom_resources.cel_rules import NOT_AN_INT, CelError, without_marks
-from harness.kube.custom_resources.schema import Rule, SchemaError, parse_schema, python_pattern
+from harness.kube.custom_resources.cel_rules import CelError
+from harness.kube.custom_resources.schema import Rule, SchemaError, parse_schema
+from harness.kube.go.patterns import PatternError, searcher
+from harness.reading.documents import Document, documents, read_text
+from harness.reading.problems import Problem, ScenarioError
+from lazyrecords import dataclass
+
+__all__ = ["CelEngineMissing", "CrdFileError", "CrdFiles"]
+
+Path_ = tuple[str | int, ...]
 
 
 class CrdFileError(ValueError):
-    """A CRD file that cannot be used; the message names it."""
+    """CRD files that cannot be used; `problems` are the mistakes with their places, where they have any."""
+
+    def __init__(self, text: str, problems: Sequence[Problem] = ()) -> None:
+        self.problems = tuple(problems)
+        super().__init__(text)
+
+    @classmethod
+    def at(cls, problems: Sequence[Problem]) -> CrdFileError:
+        """Of mistakes; the text is one line for each."""
+        ordered = sorted(set(problems))
+        return cls("\n".join(map(str, ordered)), ordered)
 
 
 class CelEngineMissing(CrdFileError):
     """The extra ``crds`` is not installed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    """One served version of a kind: its `spec`, its schema, and where that stands."""
+
+    kind: str
+    spec: Mapping[str, Any]
+    schema: Mapping[str, Any]
+    document: Document
+    place: Path_
+
+    def problem(self, place: Path_, what: str) -> Problem:
+        """A mistake in the schema, at a place below it."""
+        return Problem(self.document.position((*self.place, *place)), "", f"{self.kind}: {what}")
+
+
 class CrdFiles:
     """The custom resource definitions in a directory's ``*.yaml`` and ``*.yml`` files, other documents ignored.
 
     Can be given to ``harness.world.World`` and to ``harness.karpenter.validation.admission.admit`` as ``crds``. Schemas and rules
-    are compiled when a kind is first asked for, or all of them by ``compile``. Raises CrdFileError.
+    are compiled when a kind is first asked for, or all of them by ``compile``. `shown` is the directory's name in messages.
+    Raises CrdFileError.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, shown: str = "") -> None:
         self.name = str(directory)
         self.manifests: list[Mapping[str, Any]] = []
         if not directory.is_dir():
             raise CrdFileError(f"{directory}: no such directory")
-        self._definitions: dict[str, tuple[Mapping[str, Any], Mapping[str, Any], Path]] = {}
+        self._definitions: dict[str, _Definition] = {}
         self._resources: dict[tuple[str, bool], CustomResource] = {}
-        files = sorted(path for path in directory.glob("*") if path.suffix in (".yaml", ".yml"))
-        for file in files:
-            for document in _documents(file):
-                if isinstance(document, dict) and document.get("kind") == "CustomResourceDefinition":
-                    self._add(document, file)
+        problems: list[Problem] = []
+        for file in sorted(path for path in directory.glob("*") if path.suffix in (".yaml", ".yml")):
+            name = str(Path(shown or directory) / file.name)
+            try:
+                found, wrong = documents(read_text(file, name), name)
+            except ScenarioError as error:
+                found, wrong = [], list(error.problems)
+            problems += wrong
+            for document in found:
+                if isinstance(document.value, dict) and document.value.get("kind") == "CustomResourceDefinition":
+                    problems += self._added(document)
+        if problems:
+            raise CrdFileError.at(problems)
         if not self.manifests:
             raise CrdFileError(f"{directory}: no CustomResourceDefinition in its YAML files")
 
-    def _add(self, document: Mapping[str, Any], file: Path) -> None:
+    def _added(self, document: Document) -> list[Problem]:
+        """Adds a document's kinds; what is wrong with it."""
         try:
-            spec = document["spec"]
-            for version in spec["versions"]:
+            spec = document.value["spec"]
+            for number, version in enumerate(spec["versions"]):
                 if version.get("served") is False:
                     continue
-                name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
-                self._definitions[name] = (spec, version["schema"]["openAPIV3Schema"], file)
-            self.manifests.append(document)
-        except (KeyError, TypeError) as error:
-            raise CrdFileError(f"{file}: not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})") from None
+                kind = spec["names"]["kind"]
+                schema = version["schema"]["openAPIV3Schema"]
+                place = ("spec", "versions", number, "schema", "openAPIV3Schema")
+                name = f"{spec['group']}/{version['name']}/{kind}"
+                self._definitions[name] = _Definition(str(kind), spec, schema, document, place)
+            self.manifests.append(document.value)
+        except (AttributeError, KeyError, TypeError) as error:
+            what = f"not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})"
+            return [Problem(document.position(("spec",)), "", what)]
+        return []
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -69,18 +111,26 @@ class CrdFiles:
         return tuple(self._definitions)
 
     def compile(self) -> None:
-        """Compiles every kind now. Raises CrdFileError for the first that cannot be used, CelEngineMissing without the extra."""
+        """Compiles every kind now. Raises CrdFileError with all mistakes, CelEngineMissing without the extra."""
+        problems: list[Problem] = []
         for name in self._definitions:
-            self.resource(*name.rsplit("/", 1))
+            try:
+                self.resource(*name.rsplit("/", 1))
+            except CelEngineMissing:
+                raise
+            except CrdFileError as error:
+                problems += error.problems
+        if problems:
+            raise CrdFileError.at(problems)
 
     def rules(self, kind: str = "") -> tuple[RuleRow, ...]:
         """The rules of all kinds, or of one. Raises CrdFileError."""
         return tuple(
-            RuleRow(name, path, _rule(entry), "", "")
-            for name, (_, definition, _) in self._definitions.items()
-            if not kind or name.rpartition("/")[2] == kind
-            for path, entries in _rules(definition).items()
-            for entry in entries
+            RuleRow(name, path, rule, "", "")
+            for name, definition in self._definitions.items()
+            if not kind or definition.kind == kind
+            for path, rules in _rules(definition).items()
+            for rule in rules
         )
 
     def resource(self, api_version: str, kind: str, *, integer_formats: bool = False) -> CustomResource | None:
@@ -93,66 +143,105 @@ class CrdFiles:
         return self._resources[name, integer_formats]
 
     def _compile(self, name: str, integer_formats: bool) -> CustomResource:
-        spec, definition, file = self._definitions[name]
+        definition = self._definitions[name]
         group, version, kind = name.split("/")
         rules = _rules(definition)
         try:
-            schema = parse_schema(
-                definition,
-                lambda path: tuple(_rule(entry) for entry in rules.get(path, ())),
-                integer_formats=integer_formats,
-            )
-        except CelEngineMissing:
-            raise
-        except (SchemaError, CrdFileError) as error:
-            raise CrdFileError(f"{file}: {kind}: {error}") from None
-        return CustomResource(group, version, kind, schema, namespaced=spec.get("scope") == "Namespaced")
+            schema = parse_schema(definition.schema, lambda path: rules.get(path, ()), integer_formats=integer_formats)
+        except SchemaError as error:
+            raise CrdFileError.at([definition.problem((), str(error))]) from None
+        return CustomResource(group, version, kind, schema, namespaced=definition.spec.get("scope") == "Namespaced")
 
 
-def _documents(file: Path) -> list[Any]:
-    try:
-        return list(
-            yaml.load_all(file.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        )
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise CrdFileError(f"{file}: {' '.join(str(error).split())}") from None
-
-
-def _rules(definition: Mapping[str, Any]) -> dict[str, list[Mapping[str, Any]]]:
-    """The rules of a definition by the schema path they stand at."""
-    rules: dict[str, list[Mapping[str, Any]]] = {}
-    _collect(definition, "", rules)
+def _rules(definition: _Definition) -> dict[str, tuple[Rule, ...]]:
+    """The compiled rules of a definition by the schema path they stand at. Raises CrdFileError with every mistake, of patterns too."""
+    rules: dict[str, tuple[Rule, ...]] = {}
+    problems: list[Problem] = []
+    for path, place, node in _nodes(definition.schema, "", ()):
+        if not isinstance(node, Mapping):
+            problems.append(definition.problem(place, "a schema is a map"))
+            continue
+        if isinstance(pattern := node.get("pattern"), str):
+            try:
+                searcher(pattern)
+            except PatternError as error:
+                problems.append(definition.problem((*place, "pattern"), f"pattern: {error}"))
+        made = []
+        entries = node.get("x-kubernetes-validations") or ()
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            at = (*place, "x-kubernetes-validations", number)
+            try:
+                made.append(_rule(entry, definition, at))
+            except EngineMissing as error:
+                raise CelEngineMissing(str(error)) from None
+            except RuleError as error:
+                problems.append(definition.problem((*at, "rule"), str(error)))
+        if made and path is not None:
+            rules[path] = tuple(made)
+    if problems:
+        raise CrdFileError.at(problems)
     return rules
 
 
-def _collect(definition: Mapping[str, Any], path: str, rules: dict[str, list[Mapping[str, Any]]]) -> None:
-    if definition.get("x-kubernetes-validations"):
-        rules[path] = definition["x-kubernetes-validations"]
-    for name, child in (definition.get("properties") or {}).items():
-        _collect(child, f"{path}.{name}" if path else name, rules)
-    if isinstance(definition.get("items"), dict):
-        _collect(definition["items"], f"{path}[]", rules)
-    if isinstance(definition.get("additionalProperties"), dict):
-        _collect(definition["additionalProperties"], f"{path}{{}}", rules)
+def _nodes(node: Any, path: str | None, place: Path_) -> Iterator[tuple[str | None, Path_, Any]]:
+    """All nodes of a schema with their paths (`spec.list[].map{}`) and places; those below `allOf` and its like have no path."""
+    yield path, place, node
+    if not isinstance(node, Mapping):
+        return
+    properties = node.get("properties")
+    for name, child in (properties if isinstance(properties, Mapping) else {}).items():
+        below = None if path is None else f"{path}.{name}" if path else name
+        yield from _nodes(child, below, (*place, "properties", name))
+    for key, suffix in (("items", "[]"), ("additionalProperties", "{}"), ("not", None)):
+        if isinstance(node.get(key), Mapping):
+            below = None if path is None or suffix is None else path + suffix
+            yield from _nodes(node[key], below, (*place, key))
+    for key in ("allOf", "anyOf", "oneOf"):
+        children = node.get(key)
+        for number, child in enumerate(children if isinstance(children, list) else ()):
+            yield from _nodes(child, None, (*place, key, number))
 
 
-def _rule(entry: Mapping[str, Any]) -> Rule:
-    unsupported = sorted(set(entry) - {"rule", "message", "optionalOldSelf"})
-    if unsupported:
-        raise CrdFileError(f"rule {entry.get('rule')!r}: {', '.join(unsupported)} is not supported")
+def _rule(entry: Any, definition: _Definition, place: Path_) -> Rule:
+    """Raises RuleError."""
+    if not isinstance(entry, Mapping) or not isinstance(entry.get("rule"), str):
+        raise RuleError("a rule is a map with `rule`, a text")
     expression = entry["rule"].strip()
+    if unsupported := sorted(set(entry) - {"rule", "message", "optionalOldSelf"}):
+        raise RuleError(f"rule {_shown(expression)}: {', '.join(unsupported)} is not supported")
     optional = entry.get("optionalOldSelf") is True
-    check = _optional_check(expression) if optional else _check(expression)
-    message = (entry.get("message") or f"failed rule: {expression}").strip()
+    try:
+        check = _bounded(compiled(expression, optional=optional), definition, (*place, "rule"))
+    except EngineMissing:
+        raise
+    except RuleError as error:
+        raise RuleError(f"rule {_shown(expression)} {error}") from None
     return Rule(
         id=f"cel:{expression}",
-        message=message,
+        message=str(entry.get("message") or f"failed rule: {expression}").strip(),
         check=check,
         transition=re.search(r"\boldSelf\b", expression) is not None,
         culprits=_each_alone(check) if expression.startswith("self.all(") else _no_culprits,
         optional_old=optional,
         expression=expression,
     )
+
+
+def _shown(expression: str) -> str:
+    return repr(expression if len(expression) <= 160 else f"{expression[:159]}…")
+
+
+def _bounded(check: Check, definition: _Definition, place: Path_) -> Check:
+    """The check, where a rule that the engine does not end is a mistake of the CRD file. Raises ScenarioError then."""
+
+    def bounded(value: Any, old: Any) -> bool:
+        try:
+            return check(value, old)
+        except TooCostly:
+            what = "this rule looks at more elements of the object than the CEL engine's budget has (10,000)"
+            raise ScenarioError([definition.problem(place, what)]) from None
+
+    return bounded
 
 
 def _no_culprits(value: Any) -> tuple[Pointer, ...]:
@@ -180,127 +269,3 @@ def _passes(check: Callable[[Any, Any], bool], value: Any) -> bool:
         return check(value, None)
     except CelError:
         return False
-
-
-@cache
-def _environment() -> Any:
-    """cel-cpp with Kubernetes' ``find`` and the strings extension."""
-    try:
-        from cel_expr_python import cel
-        from cel_expr_python.ext import ext_strings
-    except ImportError:
-        raise CelEngineMissing(
-            'evaluating CRD files needs a CEL engine: pip install "karpenter-azure-harness[crds]"'
-        ) from None
-    kind = cel.Type
-    overload = cel.Overload("string_find_string", kind.STRING, [kind.STRING, kind.STRING], True, _find)
-    return cel.NewEnv(
-        variables={"self": kind.DYN, "oldSelf": kind.DYN},
-        extensions=[ext_strings.ExtStrings()],
-        functions=[cel.FunctionDecl("find", [overload])],
-    )
-
-
-def _find(text: str, pattern: str) -> str:
-    match = _pattern(pattern).search(text)
-    return match[0] if match else ""
-
-
-@cache
-def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(python_pattern(pattern), re.ASCII)
-
-
-@cache
-def _optional_environment() -> Any:
-    """The same with CEL's optional values, in which an old value may be there or not."""
-    _environment()
-    from cel_expr_python import cel
-    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
-
-    return cel.NewEnv(
-        variables={"self": cel.Type.DYN, "old": cel.Type.DYN, "updates": cel.Type.BOOL},
-        extensions=[ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings()],
-    )
-
-
-@cache
-def _optional_check(expression: str) -> Callable[[Any, Any], bool]:
-    """The check of a rule with `optionalOldSelf`: `oldSelf` is an optional value, none when the object is new."""
-    bound = f"cel.bind(oldSelf, updates ? optional.of(old) : optional.none(), ({expression}))"
-    try:
-        program = _optional_environment().compile(bound)
-    except CelEngineMissing:
-        raise
-    except Exception as error:
-        raise CrdFileError(f"rule {expression!r} does not compile: {error}") from None
-
-    def check(value: Any, old: Any) -> bool:
-        outcome = program.eval(data={"self": value, "old": old, "updates": old is not None}).value()
-        if isinstance(outcome, bool):
-            return outcome
-        raise CelError(_as_cel_go(str(outcome)))
-
-    return check
-
-
-@cache
-def _check(expression: str) -> Callable[[Any, Any], bool]:
-    environment = _environment()
-    try:
-        program = environment.compile(expression)
-    except Exception as error:
-        raise CrdFileError(f"rule {expression!r} does not compile: {error}") from None
-
-    def check(value: Any, old: Any) -> bool:
-        outcome = program.eval(data={"self": value, "oldSelf": old}).value()
-        if isinstance(outcome, bool):
-            return outcome
-        # failures come back as a value of type error
-        message = str(outcome)
-        if _MARKED in message:
-            each = _EACH.fullmatch(expression)
-            if each and isinstance(value, list):
-                return cel_all(attempt(partial(_element_passes, expression, each[1], entry)) for entry in value)
-            plain, floats = without_marks(value)
-            return _unreadable(expression, "self", floats)(plain, without_marks(old)[0])
-        raise CelError(NOT_AN_INT if _ERROR_TEXT in message else _as_cel_go(message))
-
-    return check
-
-
-_MARKED = "Non-CEL value type"
-"""What cel-cpp says of a map with marks: it takes plain maps only."""
-_EACH = re.compile(r"self\.all\((\w+), .*\)", re.DOTALL)
-_ERROR = "[][0] == 0"
-_ERROR_TEXT = "Index error: index=0 size=0"
-
-
-def _element_passes(expression: str, name: str, element: Any) -> bool:
-    """Whether a rule about all elements of a list holds for this one, which it calls `name`. Raises CelError."""
-    plain, floats = without_marks(element)
-    return _unreadable(expression, name, floats)([plain], None)
-
-
-def _unreadable(expression: str, holder: str, floats: tuple[str, ...]) -> Callable[[Any, Any], bool]:
-    """The check of a rule in which reading one of the paths is an error, which `&&` and `||` absorb as any other."""
-    for path in floats:
-        field = rf"\b{holder}\.{re.escape(path)}\b"
-        expression = re.sub(rf"has\({field}\)", f"({_ERROR})", expression)
-        expression = re.sub(field, "dyn([][0])", expression)
-    return _check(expression)
-
-
-_MESSAGES = (
-    (re.compile(r'NOT_FOUND: Key not found in map : "(.*)"\Z', re.DOTALL), r"no such key: \1"),
-    (re.compile(r"INVALID_ARGUMENT: cannot convert (\w+) to (\w+)\Z"), r"type conversion error from '\1' to '\2'"),
-    (re.compile(r".*Index error: index=(-?\d+) size=\d+\Z"), r"index out of bounds: \1"),
-)
-
-
-def _as_cel_go(message: str) -> str:
-    """cel-cpp's words for a failed evaluation as the API server's engine puts them."""
-    for pattern, replacement in _MESSAGES:
-        if pattern.match(message):
-            return pattern.sub(replacement, message)
-    return message

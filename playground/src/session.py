@@ -39,7 +39,7 @@ def answer(command: str, files: dict[str, str], picture: bool = False) -> tuple[
             print(f"harness: {error}")
             code = 2
         except ModuleNotFoundError as error:
-            if error.name == "pydantic":
+            if error.name in ("pydantic", "pydantic_core"):
                 return "", 1, True, ""
             print(f"harness: {error.name} needs what a browser does not give (sockets, processes); install the package")
             code = 3

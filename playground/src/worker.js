@@ -1,4 +1,4 @@
-// Python and the project in a worker. Archives come from the page's own host; pydantic comes when a command asks for it.
+// Python and the project in a worker. Archives come from the page's own host; pydantic, which also searches patterns, comes when a command asks for it.
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 const PACKAGES = "/lib/python3.14/site-packages";

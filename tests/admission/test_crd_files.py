@@ -1,14 +1,17 @@
 """CRD files of the user's, their rules in a real CEL engine: verdicts like the tables', failures in the API server's words."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from harness.clusters.crd_files import CrdFileError, CrdFiles
+from harness.clusters.crd_files import CelEngineMissing, CrdFileError, CrdFiles
 from harness.karpenter.validation import admit, crd_set
+from harness.reading.problems import ScenarioError
 from tests.admission.objects import Object, nodeclass, nodepool
 
 pytest.importorskip("cel_expr_python")
+pytest.importorskip("re2")  # both come with the extra `crds`
 
 HEAD = """
 apiVersion: apiextensions.k8s.io/v1
@@ -146,7 +149,7 @@ def test_agree_with_the_tables(crds: CrdFiles, obj: Object) -> None:
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
     (tmp_path / "x.yaml").write_text(HEAD.replace(old, new))
-    with pytest.raises(CrdFileError, match=rf"x\.yaml: NodePool: .*{message}"):
+    with pytest.raises(CrdFileError, match=rf"x\.yaml:\d+:\d+: NodePool: .*{message}"):
         admit(nodepool(), crds=CrdFiles(tmp_path))
 
 
@@ -161,3 +164,101 @@ def test_directories_without_definitions(tmp_path: Path) -> None:
 def test_a_kind_that_the_files_lack(crds: CrdFiles) -> None:
     assert crds.resource("karpenter.azure.com/v1beta1", "AKSNodeClass") is None
     assert nodeclass()["kind"] not in {kind.rpartition("/")[2] for kind in crds.kinds}
+
+
+LOOKAROUND = (
+    "invalid or unsupported Perl syntax: `(?=`; "
+    "RE2 has no lookaround: write what may stand there, as in [^x], or a second condition"
+)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "at", "text"),
+    [
+        (
+            "{type: string, x-k",
+            "{pattern: '((', x-k",
+            "pattern: '(('",
+            "NodePool: pattern: error parsing regexp: missing closing ): `((`",
+        ),
+        (
+            'find("^([^/]+)")',
+            "find('a(?=b)')",
+            "rule: self.all(x, x in",
+            f"has a pattern that is none: error parsing regexp: {LOOKAROUND}",
+        ),
+        ("weight: {", "weight: &p {properties: *p, ", "*p", "alias *p lies inside the value that it names"),
+        (
+            "limit:\n",
+            "limit: &l\n                not: {properties: {l: *l}}\n",
+            "*l",
+            "alias *l lies inside the value that it names",
+        ),
+        ('"!has(self.replicas) ||', '"' + "(" * 3000 + "!has(self.replicas) ||", "rule: ", "does not compile: "),
+        (
+            "rule: self.all(x, x in",
+            "rule2: self.all(x, x in",
+            "rule2: ",
+            "NodePool: a rule is a map with `rule`, a text",
+        ),
+        (
+            "items: {",
+            "items: {allOf: [{pattern: '['}], ",
+            "pattern: '['",
+            "pattern: error parsing regexp: missing closing ]: `[`",
+        ),
+        ("limit:\n", "other: 5\n              limit:\n", "other: 5", "NodePool: a schema is a map"),
+    ],
+)
+def test_a_mistake_in_a_crd_file_is_told_with_its_place(tmp_path: Path, old: str, new: str, at: str, text: str) -> None:
+    """Cyclic aliases, patterns that RE2 refuses in schemas and in rules, rules that are none."""
+    assert old in HEAD
+    (tmp_path / "x.yaml").write_text(HEAD.replace(old, new))
+    with pytest.raises(CrdFileError) as found:
+        CrdFiles(tmp_path, "mine").compile()
+    (problem,) = found.value.problems
+    assert problem.mark.file == "mine/x.yaml"
+    line = HEAD.replace(old, new).splitlines()[problem.mark.line - 1]
+    place = line[problem.mark.column - 1 :]
+    assert place.startswith(at) or at in place
+    assert text in problem.what
+    assert len(str(found.value).splitlines()) == 1
+    assert len(str(found.value)) < 800
+
+
+def test_all_mistakes_of_crd_files_are_told(tmp_path: Path) -> None:
+    wrong = HEAD.replace("int(self.split", "int((self.split").replace("limits grow}", "limits grow, reason: x}")
+    (tmp_path / "x.yaml").write_text(wrong)
+    with pytest.raises(CrdFileError) as found:
+        CrdFiles(tmp_path).compile()
+    limits, port = (wrong.splitlines()[problem.mark.line - 1] for problem in found.value.problems)
+    assert "limits grow" in limits
+    assert "second port" in port
+
+
+def test_a_pattern_of_a_schema_is_searched_in_linear_time(tmp_path: Path) -> None:
+    (tmp_path / "x.yaml").write_text(HEAD.replace("{type: string, x-k", "{pattern: '(a+)+$', type: string, x-k"))
+    refused = admit(nodepool(of_pool={"ports": "a" * 5000 + "!"}), crds=CrdFiles(tmp_path)).errors
+    assert "should match '(a+)+$'" in str(refused[0])
+
+
+def test_a_rule_that_does_not_end_is_a_mistake_of_its_file(tmp_path: Path) -> None:
+    """The engine's own budget ends it, and not the machine's patience."""
+    rule = "self.all(x, self.all(y, self.all(z, x.operator != y.operator + z.operator)))"
+    (tmp_path / "x.yaml").write_text(
+        HEAD.replace("self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)", rule)
+    )
+    many = nodepool(requirements=[{"operator": "In", "values": ["x"]}] * 30)
+    with pytest.raises(ScenarioError, match=r"x\.yaml:\d+:\d+: NodePool: this rule looks at more elements"):
+        admit(many, crds=CrdFiles(tmp_path))
+
+
+def test_the_extra_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from harness.clusters import cel_engine
+
+    monkeypatch.setitem(sys.modules, "re2", None)
+    for cached in (cel_engine._environment, cel_engine._check, cel_engine._optional_check):
+        cached.cache_clear()
+    (tmp_path / "x.yaml").write_text(HEAD)
+    with pytest.raises(CelEngineMissing, match=r"karpenter-azure-harness\[crds\]"):
+        CrdFiles(tmp_path).compile()

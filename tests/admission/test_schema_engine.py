@@ -11,7 +11,7 @@ from harness.karpenter.validation import UnknownResource, admit, crd_set
 from harness.kube.api.field_errors import go_syntax, json_float, print_float
 from harness.kube.api.objects import is_mapping
 from harness.kube.custom_resources.admission import api_server
-from harness.kube.custom_resources.schema import SchemaError, parse_schema, prepare, python_pattern
+from harness.kube.custom_resources.schema import SchemaError, parse_schema, prepare
 from harness.kube.custom_resources.schema_validation import validate
 from tests.admission.objects import Object, changed, nodeclass, nodepool
 
@@ -257,20 +257,13 @@ def test_unknown_fields_can_be_kept() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("go", "python"),
-    [
-        ("^a$", r"^a\Z"),
-        (r"[$]\$", r"[$]\$"),
-        (r"\s[\s]", r"[\t\n\f\r ][\t\n\f\r ]"),
-        (r"[]$]$", r"[]$]\Z"),
-        (r"[^]$]$", r"[^]$]\Z"),
-        (r"[^a]$", r"[^a]\Z"),
-        (r"a\z", r"a\Z"),
-    ],
-)
-def test_patterns(go: str, python: str) -> None:
-    assert python_pattern(go) == python
+def test_a_pattern_is_go_s() -> None:
+    """And judged where the schema is read, below `allOf`, too."""
+    schema = parse_schema({"type": "string", "pattern": r"(?i)^\d+k$"})
+    assert schema.matches is not None
+    assert [schema.matches(text) for text in ("4k", "4\u212a", "\u0664k", "4k\n")] == [True, True, False, False]
+    with pytest.raises(SchemaError, match=r"schema: pattern: .*missing closing \)"):
+        parse_schema({"type": "string", "allOf": [{"pattern": "("}]})
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,12 @@ def test_what_cannot_be_run_is_said(session: ModuleType, command: str, code: int
     assert text in said
 
 
-def test_a_package_that_is_not_there_yet_is_asked_for(session: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["pydantic", "pydantic_core"])
+def test_a_package_that_is_not_there_yet_is_asked_for(
+    session: ModuleType, monkeypatch: pytest.MonkeyPatch, package: str
+) -> None:
     def main(words: list[str]) -> int:
-        raise ModuleNotFoundError("No module named 'pydantic'", name="pydantic")
+        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
     monkeypatch.setattr("harness.__main__.main", main)
     assert session.answer("run a.yaml", {"a.yaml": ""}) == ("", 1, True, "")

@@ -5,12 +5,12 @@ Source: apiextensions-apiserver pkg/apiserver/schema/{structural,pruning,default
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, TypeAlias
 
 from harness.kube.api.field_errors import Pointer
+from harness.kube.go.patterns import PatternError, searcher
 from lazyrecords import dataclass
 
 META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
@@ -62,7 +62,7 @@ class Schema:
     required: tuple[str, ...] = ()
     enum: tuple[Any, ...] = ()
     pattern: str = ""
-    matches: Callable[[str], object] | None = None
+    matches: Callable[[str], bool] | None = None
     format: str = ""
     minimum: float | None = None
     maximum: float | None = None
@@ -223,45 +223,11 @@ def _keywords(definition: Mapping[str, Any], path: str, *, integer_formats: bool
     if definition.get("default") is not None:
         values.update(has_default=True, default=definition["default"])
     if "pattern" in values:
-        values["matches"] = _search(values["pattern"])
+        try:
+            values["matches"] = searcher(values["pattern"])
+        except PatternError as error:
+            raise SchemaError(f"{path or 'schema'}: pattern: {error}") from None
     return values
-
-
-_FOLDED = {"\u017f": "s", "\u212a": "k"}
-
-
-def _search(pattern: str) -> Callable[[str], object]:
-    """The search of a Go pattern, whose ``(?i)`` takes the long s and the kelvin sign for letters of ASCII."""
-    search = re.compile(python_pattern(pattern), re.ASCII).search
-    if not pattern.startswith("(?i)"):
-        return search
-    folded = str.maketrans(_FOLDED)
-    return lambda text: search(text.translate(folded))
-
-
-def python_pattern(pattern: str) -> str:
-    """A Go (RE2) pattern for Python's ``re``: ``$`` is the very end of the text, white space is ASCII without ``\\v``."""
-    out: list[str] = []
-    in_class = False
-    position = 0
-    while position < len(pattern):
-        char = pattern[position]
-        if char == "\\":
-            pair = pattern[position : position + 2]
-            if pair == r"\s":
-                pair = r"\t\n\f\r " if in_class else r"[\t\n\f\r ]"
-            elif pair == r"\z":
-                pair = r"\Z"
-            out.append(pair)
-            position += 2
-            continue
-        if char == "[" and not in_class:
-            in_class = True
-        elif char == "]" and in_class and pattern[position - 1] != "[" and pattern[position - 2 : position] != "[^":
-            in_class = False
-        out.append(r"\Z" if char == "$" and not in_class else char)
-        position += 1
-    return "".join(out)
 
 
 def prepare(value: Any, schema: Schema) -> dict[str, Any]:

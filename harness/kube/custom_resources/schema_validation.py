@@ -173,7 +173,7 @@ def _string_test(schema: Schema) -> Callable[[Any], bool] | None:
     most = sys.maxsize if schema.max_length is None else schema.max_length
     if matches is None:
         return lambda entry: entry.__class__ is str and least <= len(entry) <= most
-    return lambda entry: entry.__class__ is str and least <= len(entry) <= most and matches(entry) is not None
+    return lambda entry: entry.__class__ is str and least <= len(entry) <= most and matches(entry)
 
 
 def _too_many(errors: list[FieldError], at: Pointer, size: int, limit: int) -> None:

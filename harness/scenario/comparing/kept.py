@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,13 +11,14 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from harness.kube.go.patterns import PatternError, searcher, whole
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 
 __all__ = ["Kept", "KeptDifferences"]
 
 
 class Kept(BaseModel):
-    """One difference. `fact`, `simulated`, `real` and `case` are regular expressions; those that are left out fit everything."""
+    """One difference. `fact`, `simulated`, `real` and `case` are regular expressions (RE2's); those that are left out fit everything."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,7 +34,7 @@ class Kept(BaseModel):
         """Whether a difference matches."""
         texts = ((self.case, case), (self.fact, fact), (self.simulated, _text(simulated)), (self.real, _text(real)))
         return (not self.releases or release in self.releases) and all(
-            re.fullmatch(pattern, text, re.DOTALL) for pattern, text in texts
+            searcher(whole(pattern))(text) for pattern, text in texts
         )
 
 
@@ -62,12 +62,12 @@ class KeptDifferences:
             try:
                 kept.append(Kept.model_validate(entry))
                 for pattern in ("case", "fact", "simulated", "real"):
-                    re.compile(getattr(kept[-1], pattern))
+                    whole(getattr(kept[-1], pattern))
             except ValidationError as error:
                 problems += [
                     Problem(Mark(name, 1, 1), dotted((number, *each["loc"])), each["msg"]) for each in error.errors()
                 ]
-            except re.error as error:
+            except PatternError as error:
                 problems.append(Problem(Mark(name, 1, 1), f"[{number}]", f"no regular expression: {error}"))
         if problems:
             raise ScenarioError(problems)

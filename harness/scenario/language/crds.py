@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.clusters.crd_files import CrdFiles
+    from harness.reading.problems import Problem
 
 __all__ = ["CelEngineMissing", "CrdDirectories", "UnknownCrds", "unknown_crds"]
 
@@ -16,10 +19,13 @@ class CelEngineMissing(Exception):
 
 
 class UnknownCrds(ValueError):
-    """Neither a release nor a usable directory; `what` is wrong with the name, and `hint` what would be right."""
+    """Neither a release nor a usable directory; `what` is wrong with the name, and `hint` what would be right.
 
-    def __init__(self, what: str, hint: str = "") -> None:
-        self.what, self.hint = what, hint
+    `problems` are the mistakes in the directory's files, with their places.
+    """
+
+    def __init__(self, what: str, hint: str = "", problems: Sequence[Problem] = ()) -> None:
+        self.what, self.hint, self.problems = what, hint, tuple(problems)
         super().__init__(f"{what}; {hint}" if hint else what)
 
 
@@ -75,11 +81,11 @@ class CrdDirectories:
         directory = (base / name).resolve()
         if directory not in self._read:
             try:
-                files = CrdFiles(directory)
+                files = CrdFiles(directory, os.path.normpath(base / name))
                 files.compile()
             except Missing as error:
                 raise CelEngineMissing(str(error)) from None
             except CrdFileError as error:
-                raise UnknownCrds(str(error)) from None
+                raise UnknownCrds(str(error), problems=error.problems) from None
             self._read[directory] = files
         return self._read[directory]

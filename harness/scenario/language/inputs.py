@@ -128,6 +128,9 @@ def _crds_problems(case: Case, overrides: Mapping[str, Any], directories: CrdDir
         try:
             directories.named(name, case.directory)
         except UnknownCrds as error:
+            if error.problems:
+                yield from error.problems
+                continue
             mark = case.given_mark("crds") if path[0] == "given" else case.given_document.position(path)
             yield Problem(mark, dotted(path), error.what, error.hint)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.go.patterns import searcher
 from harness.scenario.language.models.base import Model
+from harness.scenario.language.models.matchers import CONDITIONS
 from lazyrecords import dataclass
 
 __all__ = ["ABSENT", "Difference", "differences", "said", "show", "text_of"]
@@ -21,10 +22,6 @@ class _Absent:
 
 
 ABSENT = _Absent()
-
-CONDITIONS = frozenset(
-    {"in", "not", "contains", "matches", "atLeast", "atMost", "above", "below", "count", "exactly", "inOrder", "absent"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +227,7 @@ def _holds(name: str, wanted: Any, actual: Any, quantities: bool) -> bool:
     if name == "contains":
         return text_of(wanted) in text
     if name == "matches":
-        return re.search(text_of(wanted), text) is not None
+        return searcher(text_of(wanted))(text)
     left, right = _quantity(actual), _quantity(wanted)
     if left is None or right is None:
         return False

@@ -1,14 +1,17 @@
 """How an expected value is written: the value itself, or a map of conditions that must all hold."""
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.go.patterns import PatternError, searcher
 from harness.scenario.language.models.base import Duration, Integer, Model, Number, Text
 
 __all__ = [
+    "CONDITIONS",
     "CountConditions",
     "CountMatch",
     "DurationMatch",
@@ -21,6 +24,12 @@ __all__ = [
 ]
 
 
+CONDITIONS = frozenset(
+    {"in", "not", "contains", "matches", "atLeast", "atMost", "above", "below", "count", "exactly", "inOrder", "absent"}
+)
+"""Keys of a map that stands for a value, where all of its keys are among them."""
+
+
 def value_or_conditions(value: Any) -> str:
     return "conditions" if isinstance(value, dict) else "value"
 
@@ -30,13 +39,24 @@ def _at_least_one(model: Model) -> None:
         raise PydanticCustomError("no_condition", "at least one condition is expected")
 
 
+def _pattern(text: str) -> str:
+    try:
+        searcher(text)
+    except PatternError as error:
+        raise PydanticCustomError("pattern", "{error}", {"error": str(error)}) from None
+    return text
+
+
+Pattern = Annotated[Text, AfterValidator(_pattern)]
+
+
 class TextConditions(Model):
     """Conditions on one text; all that are given must hold."""
 
     in_: list[Text] | None = Field(None, alias="in", min_length=1, description="One of these.")
     not_: list[Text] | None = Field(None, alias="not", min_length=1, description="None of these.")
     contains: Text | None = Field(None, description="This text is a part of it.")
-    matches: Text | None = Field(None, description="This regular expression (Python's) is found in it.")
+    matches: Pattern | None = Field(None, description="This regular expression (RE2's, as Go's) is found in it.")
     at_least: Text | None = Field(None, description="A number or quantity, this or more.")
     at_most: Text | None = Field(None, description="A number or quantity, this or less.")
     above: Text | None = Field(None, description="A number or quantity, more than this.")
@@ -164,8 +184,38 @@ QuantityMatch = Annotated[
     Discriminator(value_or_conditions),
 ]
 
+
+def _partial(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuses a pattern that RE2 does not know anywhere in it, at its place."""
+    wrong = [
+        InitErrorDetails(type=PydanticCustomError("pattern", "{error}", {"error": str(error)}), loc=path, input=text)
+        for path, text, error in _wrong_patterns(value, ())
+    ]
+    if wrong:
+        raise ValidationError.from_exception_data("Partial", wrong)
+    return value
+
+
+def _wrong_patterns(
+    value: Any, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str, PatternError]]:
+    parts: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        parts = value.items()
+        if value.keys() <= CONDITIONS and isinstance(text := value.get("matches"), str):
+            try:
+                searcher(text)
+            except PatternError as error:
+                yield (*path, "matches"), text, error
+    elif isinstance(value, list):
+        parts = enumerate(value)
+    for key, part in parts:
+        yield from _wrong_patterns(part, (*path, key))
+
+
 Partial = Annotated[
     dict[str, Any],
+    AfterValidator(_partial),
     WithJsonSchema(
         {
             "type": "object",

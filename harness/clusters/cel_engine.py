@@ -1,0 +1,211 @@
+"""Rules of CRD files (x-kubernetes-validations) in a real CEL engine, cel-cpp, with failures in the words of the API server's.
+
+Needs the extra ``crds`` (cel-expr-python, google-re2), imported when the first rule is compiled.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+from harness.karpenter.validation.predicate_logic import attempt, cel_all
+from harness.kube.custom_resources.cel_rules import NOT_AN_INT, CelError, without_marks
+from harness.kube.go.patterns import PatternError, searcher
+
+__all__ = ["Check", "EngineMissing", "RuleError", "TooCostly", "compiled"]
+
+Check = Callable[[Any, Any], bool]
+"""Whether a value passes, by it and the old one. Raises CelError, TooCostly."""
+
+_LONGEST = 10_000
+"""Characters of a rule; the API server takes no more than its budget of cost allows, far less."""
+
+
+class RuleError(ValueError):
+    """A rule that cannot be compiled; the message is one line."""
+
+
+class EngineMissing(RuleError):
+    """The extra ``crds`` is not installed."""
+
+
+class TooCostly(Exception):
+    """The engine ends a rule that runs through more elements than its budget has (10,000). The API server counts cost instead, up to
+    10,000,000 for an object, and refuses the object (apiserver pkg/cel/limits.go PerCallLimit, RuntimeCELCostBudget)."""
+
+
+def compiled(expression: str, *, optional: bool = False) -> Check:
+    """The check of a rule; `optional`: `oldSelf` is an optional value. Raises RuleError, EngineMissing."""
+    if len(expression) > _LONGEST:
+        raise RuleError(f"has {len(expression):,} characters, and {_LONGEST:,} are the most")
+    for pattern in _patterns(expression):
+        try:
+            searcher(pattern)
+        except PatternError as error:
+            raise RuleError(f"has a pattern that is none: {error}") from None
+    return _optional_check(expression) if optional else _check(expression)
+
+
+_SEARCH = re.compile(
+    r"""\.(?:matches|find|findAll)\(\s*([rR]?)("[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\\\n]*(?:\\.[^'\\\n]*)*')\s*[,)]"""
+)
+
+
+def _patterns(expression: str) -> list[str]:
+    """The patterns that stand in a rule as texts, which the API server compiles with it."""
+    found = []
+    for raw, literal in _SEARCH.findall(expression):
+        try:
+            found.append(literal[1:-1] if raw else ast.literal_eval(literal))
+        except (SyntaxError, ValueError):
+            continue  # the engine says what is wrong with such a text
+    return found
+
+
+@cache
+def _environment() -> Any:
+    """cel-cpp with Kubernetes' ``find`` and the strings extension."""
+    try:
+        import re2  # noqa: F401  # for `find`
+        from cel_expr_python import cel
+        from cel_expr_python.ext import ext_strings
+    except ImportError:
+        raise EngineMissing(
+            'evaluating CRD files needs a CEL engine: pip install "karpenter-azure-harness[crds]"'
+        ) from None
+    kind = cel.Type
+    overload = cel.Overload("string_find_string", kind.STRING, [kind.STRING, kind.STRING], True, _find)
+    return cel.NewEnv(
+        variables={"self": kind.DYN, "oldSelf": kind.DYN},
+        extensions=[ext_strings.ExtStrings()],
+        functions=[cel.FunctionDecl("find", [overload])],
+    )
+
+
+def _find(text: str, pattern: str) -> str:
+    match = _pattern(pattern).search(text)
+    return match[0] if match else ""
+
+
+@cache
+def _pattern(pattern: str) -> Any:
+    """RE2 itself: the linear engine of the rest of the project says whether a pattern is found, not where."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+@cache
+def _optional_environment() -> Any:
+    """The same with CEL's optional values, in which an old value may be there or not."""
+    _environment()
+    from cel_expr_python import cel
+    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
+
+    return cel.NewEnv(
+        variables={"self": cel.Type.DYN, "old": cel.Type.DYN, "updates": cel.Type.BOOL},
+        extensions=[ext_optional.ExtOptional(), ext_bindings.ExtBindings(), ext_strings.ExtStrings()],
+    )
+
+
+@cache
+def _optional_check(expression: str) -> Check:
+    """The check of a rule with `optionalOldSelf`: `oldSelf` is an optional value, none when the object is new."""
+    bound = f"cel.bind(oldSelf, updates ? optional.of(old) : optional.none(), ({expression}))"
+    try:
+        program = _optional_environment().compile(bound)
+    except EngineMissing:
+        raise
+    except Exception as error:
+        raise RuleError(f"does not compile: {_one_line(error)}") from None
+
+    def check(value: Any, old: Any) -> bool:
+        outcome = _outcome(program, {"self": value, "old": old, "updates": old is not None})
+        if isinstance(outcome, bool):
+            return outcome
+        raise CelError(_as_cel_go(str(outcome)))
+
+    return check
+
+
+@cache
+def _check(expression: str) -> Check:
+    environment = _environment()
+    try:
+        program = environment.compile(expression)
+    except Exception as error:
+        raise RuleError(f"does not compile: {_one_line(error)}") from None
+
+    def check(value: Any, old: Any) -> bool:
+        outcome = _outcome(program, {"self": value, "oldSelf": old})
+        if isinstance(outcome, bool):
+            return outcome
+        # failures come back as a value of type error
+        message = str(outcome)
+        if _MARKED in message:
+            each = _EACH.fullmatch(expression)
+            if each and isinstance(value, list):
+                return cel_all(attempt(partial(_element_passes, expression, each[1], entry)) for entry in value)
+            plain, floats = without_marks(value)
+            return _unreadable(expression, "self", floats)(plain, without_marks(old)[0])
+        raise CelError(NOT_AN_INT if _ERROR_TEXT in message else _as_cel_go(message))
+
+    return check
+
+
+def _outcome(program: Any, data: dict[str, Any]) -> Any:
+    """What a rule comes to. Raises TooCostly."""
+    try:
+        return program.eval(data=data).value()
+    except RuntimeError as error:
+        if "budget exceeded" in str(error):
+            raise TooCostly from None
+        raise CelError(_as_cel_go(_one_line(error))) from None
+
+
+def _one_line(error: Exception) -> str:
+    """An error of the engine without its drawing of the place."""
+    text = " ".join(str(error).split("\n |", 1)[0].split())
+    return text if len(text) <= 300 else f"{text[:299]}…"
+
+
+_MARKED = "Non-CEL value type"
+"""What cel-cpp says of a map with marks: it takes plain maps only."""
+_EACH = re.compile(r"self\.all\((\w+), .*\)", re.DOTALL)
+_ERROR = "[][0] == 0"
+_ERROR_TEXT = "Index error: index=0 size=0"
+
+
+def _element_passes(expression: str, name: str, element: Any) -> bool:
+    """Whether a rule about all elements of a list holds for this one, which it calls `name`. Raises CelError."""
+    plain, floats = without_marks(element)
+    return _unreadable(expression, name, floats)([plain], None)
+
+
+def _unreadable(expression: str, holder: str, floats: tuple[str, ...]) -> Check:
+    """The check of a rule in which reading one of the paths is an error, which `&&` and `||` absorb as any other."""
+    for path in floats:
+        field = rf"\b{holder}\.{re.escape(path)}\b"
+        expression = re.sub(rf"has\({field}\)", f"({_ERROR})", expression)
+        expression = re.sub(field, "dyn([][0])", expression)
+    return _check(expression)
+
+
+_MESSAGES = (
+    (re.compile(r'NOT_FOUND: Key not found in map : "(.*)"\Z', re.DOTALL), r"no such key: \1"),
+    (re.compile(r"INVALID_ARGUMENT: cannot convert (\w+) to (\w+)\Z"), r"type conversion error from '\1' to '\2'"),
+    (re.compile(r".*Index error: index=(-?\d+) size=\d+\Z"), r"index out of bounds: \1"),
+)
+
+
+def _as_cel_go(message: str) -> str:
+    """cel-cpp's words for a failed evaluation as the API server's engine puts them."""
+    for pattern, replacement in _MESSAGES:
+        if pattern.match(message):
+            return pattern.sub(replacement, message)
+    return message
