@@ -101,6 +101,11 @@ class Store:
         yield from past.values()
 
     @property
+    def count(self) -> int:
+        """How many resources there are."""
+        return len(self._entries)
+
+    @property
     def lags(self) -> bool:
         """Whether `as_of` may differ from what there is."""
         return self._clock is not None

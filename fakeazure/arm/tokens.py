@@ -37,6 +37,11 @@ class Tokens:
             self._tokens.append(match.group().strip())
             place = match.end()
 
+    @property
+    def count(self) -> int:
+        """How many tokens there are, taken and to come."""
+        return len(self._tokens)
+
     def peek(self) -> str | None:
         """The next token, None at the end."""
         return self._tokens[self._position] if self._position < len(self._tokens) else None

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from fakeazure.arm import json_text
 from fakeazure.arm.ids import ResourceId
 from fakeazure.cloud import FakeAzure
 from fakeazure.resources.compute import instance_metadata
-from fakeazure.transports import json_text
 from fakeazure.transports.pki import PkiError
 
 VERSIONS = (

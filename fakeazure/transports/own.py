@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
 
+from fakeazure.arm import json_text
 from fakeazure.cloud import FakeAzure
 from fakeazure.journal import Call
 from fakeazure.resources.compute.vm_actions import serial_log
 from fakeazure.resources.marketplace import aliases
 from fakeazure.timers import timestamp
-from fakeazure.transports import json_text
 from fakeazure.transports.metadata import ALIASES
 
 PREFIX = "/_fakeazure/"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from gzip import compress
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from fakeazure.arm import json_text
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.messages import Document, Response
 from fakeazure.arm.texts import failure
@@ -16,7 +17,7 @@ from fakeazure.cloud import FakeAzure
 from fakeazure.dispatch import FAULT_HEADER
 from fakeazure.guids import Guids
 from fakeazure.resources.sizes.retail_prices import ORIGIN
-from fakeazure.transports import imds, json_text, own, status_page
+from fakeazure.transports import imds, own, status_page
 from fakeazure.transports.bearer import Judge
 from fakeazure.transports.guard import PAGE_HEADERS, Denied, Guard, new_secret
 from fakeazure.transports.limits import Limits

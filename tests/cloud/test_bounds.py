@@ -11,6 +11,7 @@ import pytest
 from fakeazure import snapshots
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.json_text import read
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
 from fakeazure.resources.graph.kql import QueryError, compile_query
@@ -18,7 +19,6 @@ from fakeazure.resources.graph.kql_expressions import DEEPEST
 from fakeazure.store import Store
 from fakeazure.timers import ManualClock, Timers
 from fakeazure.timing import INSTANT
-from fakeazure.transports.json_text import read
 from tests.cloud.aks_machine import get, machine_body, put
 from tests.cloud.aks_machine import properties as shown
 from tests.cloud.driver import Driver, error_of

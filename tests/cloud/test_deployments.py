@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
-from fakeazure.timing import Timing
+from fakeazure.resources.deployments.template_expressions import FUNCTIONS, TemplateError, evaluate
+from fakeazure.timing import INSTANT, Timing
 from tests.cloud.driver import Driver, error_of
 
 ADDRESS = "reference(variables('nic')).ipConfigurations[0].properties.privateIPAddress"
@@ -112,13 +116,231 @@ def test_templates_that_cannot_be_are_refused(change: dict[str, Any], part: str)
     assert error_of(driver.call("GET", driver.path("Microsoft.Resources/deployments", "d")))[1] == "DeploymentNotFound"
 
 
-def test_circles_end() -> None:
+DISK = "Microsoft.Compute/disks"
+
+
+def disks(*dependencies: tuple[str, Any]) -> dict[str, Any]:
+    """A template of disks, each with what it depends on."""
+    made = [resource(DISK, name, "2025-01-02", location="eastus") for name, _ in dependencies]
+    return {"resources": [{**one, "dependsOn": after} for one, (_, after) in zip(made, dependencies, strict=True)]}
+
+
+def with_name(name: Any) -> dict[str, Any]:
+    return {"resources": [resource(DISK, name, "2025-01-02", location="eastus")]}
+
+
+def with_parameter(expression: str, **more: Any) -> dict[str, Any]:
+    return {"resources": [], "parameters": {"p": {"type": "string", "defaultValue": expression}}, **more}
+
+
+CIRCLE = "Circular dependency detected on resource: '/subscriptions/"
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        (disks(("a", ["b"]), ("b", ["a"])), CIRCLE),
+        (disks(("a", ["a"])), CIRCLE),
+        (disks(*((f"d{n}", [f"d{(n + 1) % 700}"]) for n in range(700))), CIRCLE),
+        (disks(("a", ["Microsoft.Compute/disks/b"])), "The resource 'microsoft.compute/disks/b' is not defined in the template."),
+        (disks(("a", 5)), "the value of 'dependsOn' is of type 'Integer', expected 'Array'"),
+        (disks(("a", [5])), "the value of 'dependsOn' is of type 'Integer', expected 'String'"),
+        (disks(("a", []), ("A", [])), "The resource 'Microsoft.Compute/disks/A' is defined multiple times in a template."),
+        (disks(*((f"d{n}", []) for n in range(801))), "The number of template resources limit exceeded. Limit: '800' and actual: '801'."),
+        (with_name(None), "has an invalid name"),
+        (with_name([1]), "the value of 'name' is of type 'Array', expected 'String'"),
+        (with_name({"a": 1}), "the value of 'name' is of type 'Object', expected 'String'"),
+        (with_name("[createArray('a')]"), "the value of 'name' is of type 'Array', expected 'String'"),
+        (with_name("[json('NaN')]"), "The template language function 'json' expects its parameter to be JSON."),
+        ({"resources": [{**resource(DISK, "a", "x"), "condition": "yes"}]}, "'condition' is of type 'String', expected 'Boolean'"),
+        (with_parameter("[variables('a')]", variables={"a": "[variables('a')]"}), "The template variable 'a' is not valid"),
+        (with_parameter("[createObject('a', 1)]"), "Template parameter JToken type is not valid. Expected 'String, Uri'. Actual 'Object'."),
+        (with_parameter("[resourceId('a')]"), "Unable to evaluate template language function 'resourceId': function requires fully"),
+        (with_parameter("[resourceId()]"), "The template language function 'resourceId' was invoked with '0' parameter(s)"),
+        ({"resources": [], "variables": {f"v{n}": 1 for n in range(513)}}, "The number of template variables limit exceeded."),
+    ],
+)  # fmt: skip
+def test_templates_that_cannot_be_deployed_are_refused_at_once(made: dict[str, Any], words: str) -> None:
     driver = Driver()
-    disks = [
-        resource("Microsoft.Compute/disks", one, "2025-01-02", other, location="eastus") for one, other in ("ab", "ba")
-    ]
-    put(driver, {"resources": disks})
-    assert "Circular dependency" in shown(driver)["error"]["details"][0]["message"]
+    status, code, message = error_of(put(driver, made))
+    assert (status, code) == (400, "InvalidTemplate")
+    assert message.startswith(f"Deployment template validation failed: '{words[:10]}") or words in message
+    assert words in message
+    assert not driver.cloud.state.deployments
+    assert not driver.cloud.state.operations.running()
+
+
+def test_what_depends_on_a_failure_is_not_made() -> None:
+    driver = Driver(timing=INSTANT)
+    made = disks(("first", []), ("second", ["first"]))
+    made["resources"][0]["properties"] = {"creationData": {"createOption": "Empty"}, "diskSizeGB": -1}
+    made["resources"][1]["properties"] = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 4}
+    put(driver, made)
+    assert shown(driver)["provisioningState"] == "Failed"
+    assert not list(driver.cloud.state.store.list(DISK))
+
+
+def test_many_resources_that_wait_for_each_other_are_made_in_order() -> None:
+    driver = Driver(timing=INSTANT)
+    made = disks(*((f"d{n:03}", [f"d{other:03}" for other in range(max(0, n - 100), n)]) for n in range(300)))
+    for one in made["resources"]:
+        one |= {"location": "eastus", "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": 4}}
+    made["resources"].reverse()
+    put(driver, made)
+    assert shown(driver)["provisioningState"] == "Succeeded"
+    assert [entry.id.name for entry in driver.cloud.state.store.list(DISK)] == [f"d{n:03}" for n in range(300)]
+
+
+def test_a_group_remembers_its_newest_deployments() -> None:
+    driver = Driver(timing=INSTANT)
+    for number in range(803):
+        put(driver, {"resources": [], "outputs": {}}, f"n{number}")
+    body = driver.call("GET", driver.path("Microsoft.Resources/deployments")).body
+    assert body is not None
+    assert [one["name"] for one in body["value"]] == [f"n{number}" for number in range(3, 803)]
+
+
+def doubled(
+    first: str, times: int, *, expression: str = "[concat(variables('v{n}'), variables('v{n}'))]"
+) -> dict[str, Any]:
+    """Variables of which each is twice the one before."""
+    variables = {f"v{n + 1}": expression.replace("{n}", str(n)) for n in range(times)}
+    return {"v0": first, **variables}
+
+
+def test_each_variable_is_evaluated_once() -> None:
+    driver = Driver(timing=INSTANT)
+    outputs = {"o": {"type": "int", "value": "[length(variables('v16'))]"}}
+    put(driver, {"resources": [], "variables": doubled("aa", 16), "outputs": outputs})
+    assert shown(driver)["outputs"]["o"]["value"] == 2**17  # 65,000 evaluations of the first otherwise
+
+
+@pytest.mark.parametrize(
+    ("expression", "variables"),
+    [
+        ("[variables('v60')]", doubled("aaaaaaaaaa", 60)),
+        ("[variables('v60')]", doubled("x", 60, expression="[createArray(variables('v{n}'), variables('v{n}'))]")),
+        ("[variables('v400')]", {f"v{n}": f"[variables('v{n - 1}')]" if n else "a" for n in range(401)}),
+        ("[" + "concat(variables('a'), " * 40 + "'')" + ")" * 40 + "]", {"a": "a" * 1_000_000}),
+        ("[replace(variables('a'), 'a', variables('a'))]", {"a": "a" * 100_000}),
+        ("[format('" + "{0}" * 6000 + "', variables('a'))]", {"a": "a" * 100_000}),
+        ("[join(range(0, 10000), variables('a'))]", {"a": "a" * 100_000}),
+        ("[string(variables('v12'))]", doubled("x" * 9000, 12, expression="[createArray(variables('v{n}'), variables('v{n}'))]")),
+        ("[concat(" + ", ".join(["'a'"] * 9000) + ")]", {}),
+        ("[" + "not(" * 3000 + "true()" + ")" * 3000 + "]", {}),
+    ],
+    ids=["text", "arrays", "chain", "concat", "replace", "format", "join", "string", "length", "depth"],
+)  # fmt: skip
+def test_expressions_that_come_to_too_much_are_refused(expression: str, variables: dict[str, Any]) -> None:
+    driver = Driver()
+    made = {
+        "resources": [],
+        "variables": variables,
+        "parameters": {"p": {"type": "string", "defaultValue": expression}},
+    }
+    status, code, _ = error_of(put(driver, made))
+    assert (status, code) == (400, "InvalidTemplate")
+
+
+def test_a_template_of_many_expressions_is_refused() -> None:
+    driver = Driver()
+    outputs = {f"o{n}": {"type": "array", "value": ["[add(1, add(2, 3))]"] * 1000} for n in range(60)}
+    put(driver, {"resources": [], "outputs": outputs})
+    assert "more steps to evaluate than are allowed" in shown(driver)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("[div(7, -2)]", -3),
+        ("[mod(-7, 2)]", -1),
+        ("[div(9007199254740993, 1)]", 9007199254740993),
+        ("[mul(3037000499, 3037000499)]", 9223372030926249001),
+        ("[int(' 12 ')]", 12),
+        ("[max(createArray(1, 3, 2))]", 3),
+        ("[contains(createArray(1), true())]", False),
+        ("[equals(1, true())]", False),
+        ("[json('{\"a\": [1, null]}').a]", [1, None]),
+        ("[range(5, 0)]", []),
+        ("[split('a;b,c', createArray(';', ','))]", ["a", "b", "c"]),
+        ("[bool('TRUE')]", True),
+        ("[lessOrEquals('a', 'a')]", True),
+        ("[coalesce(null(), null())]", None),
+        ("[base64ToString(base64('é'))]", "é"),
+    ],
+)
+def test_functions_follow_arms_rules(text: str, value: Any) -> None:
+    assert evaluate(text, {}) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[div(1, 0)]", "invoked with a divisor of zero"),
+        ("[mod(1, 0)]", "invoked with a divisor of zero"),
+        ("[mul('a', 100000000000)]", "expects its parameter to be an integer. The provided value is of type 'String'"),
+        ("[mul(createArray(1), 10)]", "expects its parameter to be an integer. The provided value is of type 'Array'"),
+        ("[mul(9223372036854775807, 2)]", "too large or too small for an Int64"),
+        ("[add(99999999999999999999, 1)]", "too large or too small for an Int64"),
+        ("[add(true(), 1)]", "The provided value is of type 'Boolean'"),
+        ("[length(5)]", "expects its parameter to be a string, an array or an object"),
+        ("[max('a', 1)]", "expects integers"),
+        ("[createObject(1, 2)]", "expects pairs of a string and a value"),
+        ("[createObject(null(), 1)]", "expects pairs of a string and a value"),
+        ("[createArray(1)[true()]]", "The language expression property 'True' doesn't exist"),
+        ("[json('NaN')]", "expects its parameter to be JSON"),
+        ("[json('[1e999]')]", "expects its parameter to be JSON"),
+        ("[json('" + "[" * 100_000 + "')]", "length limit exceeded"),
+        ("[json('" + "[" * 5000 + "')]", "expects its parameter to be JSON"),
+        ("[replace('a', '', 'b')]", "a string that is not empty"),
+        ("[split('a', '')]", "a delimiter that is not empty"),
+        ("[format('{99999999999999}')]", "has no parameter for"),
+        ("[range(0, -5)]", "from 0 to 10000"),
+        ("[range('a', 5)]", "expects its parameter to be an integer"),
+        ("[int('1_0')]", "a string that is an integer"),
+        ("[substring('abc', 2, 5)]", "out of range"),
+        ("[coalesce()]", "was invoked with '0' parameter(s)"),
+        ("[toLower('a', 'b')]", "was invoked with '2' parameter(s)"),
+        ("[less('a', 1)]", "two parameters of one type"),
+        ("[base64ToString('%')]", "base64 of UTF-8"),
+    ],
+)
+def test_functions_refuse_in_arms_form(text: str, words: str) -> None:
+    with pytest.raises(TemplateError, match=re.escape(words)):
+        evaluate(text, {})
+
+
+LITERALS = (
+    "'a'",
+    "''",
+    "'[{0}]'",
+    "0",
+    "-1",
+    "9223372036854775807",
+    "null()",
+    "true()",
+    "createObject('a', 1)",
+    "json('1.5')",
+)
+
+
+def call(name: str, arguments: list[str], tail: str) -> str:
+    return f"{name}({', '.join(arguments)}){tail}"
+
+
+def calls(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    tails = st.sampled_from(["", "", "[0]", ".a"])
+    return st.builds(call, st.sampled_from(sorted(FUNCTIONS)), st.lists(inner, max_size=4), tails)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.recursive(st.sampled_from(LITERALS), calls, max_leaves=12))
+def test_any_expression_is_a_value_or_a_refusal(text: str) -> None:
+    try:
+        found = evaluate(f"[{text}]", {})
+    except TemplateError:
+        return
+    json.dumps(found, allow_nan=False)
 
 
 @pytest.mark.parametrize(

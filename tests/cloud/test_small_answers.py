@@ -7,11 +7,11 @@ import base64
 import pytest
 
 from fakeazure import FakeAzure
+from fakeazure.arm.json_text import read
 from fakeazure.arm.operations import KEPT
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.timing import INSTANT
-from fakeazure.transports.json_text import read
 from tests.cloud.aks_machine import machine_body
 from tests.cloud.driver import MACHINES, Driver, error_of
 from tests.cloud.test_deployments import put, template

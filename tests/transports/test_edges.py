@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from fakeazure.arm.json_text import read
 from fakeazure.beginning import SUBSCRIPTION, TENANT
 from fakeazure.mock import mock_azure
 from fakeazure.timing import INSTANT
 from fakeazure.transports.bearer import sign
-from fakeazure.transports.json_text import read
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.metadata import ALIASES

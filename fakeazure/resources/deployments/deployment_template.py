@@ -1,36 +1,31 @@
-"""A deployment's template: its scope of parameters and variables, and the resources in it as steps."""
+"""A deployment's template: where it is deployed, and its scope of parameters and variables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from fakeazure.arm.bodies import items, section, text
-from fakeazure.arm.errors import Failure
+from fakeazure.arm.bodies import section, text
 from fakeazure.arm.ids import ResourceId
-from fakeazure.arm.messages import Request
-from fakeazure.arm.operations import RUNNING, Operation
-from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
+from fakeazure.resources.deployments.template_expressions import evaluate
+from fakeazure.resources.deployments.template_functions import Function
+from fakeazure.resources.deployments.template_values import Budget, TemplateError, type_name
 from fakeazure.state import State
 from lazyrecords import dataclass
 
-
-@dataclass(slots=True)
-class Step:
-    """One resource of a template. `operation` is what its PUT started."""
-
-    id: ResourceId
-    version: str
-    body: Mapping[str, Any]
-    after: tuple[str, ...]
-    status: int = 0
-    operation: Operation | None = None
-    failure: Failure | None = None
-
-    @property
-    def done(self) -> bool:
-        """Whether it is there."""
-        return self.status > 0 and (self.operation is None or self.operation.status != RUNNING)
+_LIMITS: Mapping[str, int] = {"parameters": 256, "variables": 512, "outputs": 64, "resources": 800}
+"""Of the numbers of a template's parts (learn.microsoft.com, "Template limits")."""
+_TYPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "string": ("String", ("String",)),
+    "securestring": ("SecureString", ("String",)),
+    "int": ("Int", ("Integer",)),
+    "bool": ("Bool", ("Boolean",)),
+    "object": ("Object", ("Object",)),
+    "secureobject": ("SecureObject", ("Object",)),
+    "array": ("Array", ("Array",)),
+}
+"""Type of a parameter → as a deployment shows it, and the types of JSON that it takes."""
+_EXPECTED: Mapping[str, str] = {"String": "String, Uri"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,110 +38,133 @@ class Place:
     name: str
 
 
+def check_count(part: str, actual: int) -> None:
+    """Refuse a template with too many of a part."""
+    if actual > _LIMITS[part]:
+        raise TemplateError(
+            f"The number of template {part} limit exceeded. Limit: '{_LIMITS[part]}' and actual: '{actual}'. Please see "
+            f"https://aka.ms/arm-template/#{part} for usage details."
+        )
+
+
+def shown_type(declared: Any, value: Any) -> str:
+    """The type of a parameter as a deployment shows it: the declared one, else that of its value."""
+    name = text(declared, "type").lower() if isinstance(declared, Mapping) else ""
+    return _TYPES[name][0] if name in _TYPES else type_name(value)
+
+
 class Scope:
-    """What a template's expressions can ask for."""
+    """What a template's expressions can ask for. Each variable is evaluated once, and all within one budget."""
 
     def __init__(self, state: State, place: Place, template: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        """`given` are the values of parameters. Raises TemplateError for one that is missing."""
+        """`given` are the values of parameters. Raises TemplateError for one that is missing, or of another type than declared."""
         self._state = state
-        self._subscription = place.subscription
-        self._group = place.group
-        self._name = place.name
+        self._place = place
+        self._budget = Budget()
         self.parameters: dict[str, Any] = {}
         self._variables = section(template, "variables")
-        self.functions: dict[str, Callable[..., Any]] = {
-            "parameters": self._parameter,
-            "variables": self._variable,
-            "resourceId": self._id,
-            "subscriptionResourceId": lambda type_, name: (
-                f"/subscriptions/{self._subscription}/providers/{type_}/{name}"
-            ),
-            "resourceGroup": lambda: self._group,
-            "subscription": lambda: {
-                "id": f"/subscriptions/{self._subscription}",
-                "subscriptionId": self._subscription,
-                "tenantId": state.settings.tenant,
-            },
-            "deployment": lambda: {"name": self._name},
-            "reference": self._reference,
+        self._evaluated: dict[str, Any] = {}
+        self._evaluating: set[str] = set()
+        check_count("parameters", len(section(template, "parameters")))
+        check_count("variables", len(self._variables))
+        check_count("outputs", len(section(template, "outputs")))
+        self.functions: Mapping[str, Function] = {
+            "parameters": Function("s", self._parameter),
+            "variables": Function("s", self._variable),
+            "resourceid": Function("s s*", self._id),
+            "subscriptionresourceid": Function("s s*", self._subscription_id),
+            "resourcegroup": Function("", lambda: place.group),
+            "subscription": Function("", self._subscription),
+            "deployment": Function("", lambda: {"name": place.name}),
+            "reference": Function("s s? s?", self._reference),
         }
         for name, declared in section(template, "parameters").items():
             value = section(given, name).get("value") if name in given else None
             if value is None and isinstance(declared, Mapping) and "defaultValue" in declared:
-                value = evaluate(declared["defaultValue"], self.functions)
+                value = self.value(declared["defaultValue"])
             if value is None:
-                raise TemplateError(f"The value for the template parameter '{name}' is not provided.")
+                raise TemplateError(f"The value for the template parameter '{name[:100]}' is not provided.")
+            _check_type(declared, value)
             self.parameters[name] = value
+
+    def value(self, part: Any) -> Any:
+        """A part of the template with its expressions evaluated. Raises TemplateError."""
+        return evaluate(part, self.functions, self._budget)
 
     def _parameter(self, name: str) -> Any:
         if name not in self.parameters:
-            raise TemplateError(f"The template parameter '{name}' is not found.")
+            raise TemplateError(f"The template parameter '{name[:100]}' is not found.")
         return self.parameters[name]
 
     def _variable(self, name: str) -> Any:
+        if name in self._evaluated:
+            return self._evaluated[name]
         if name not in self._variables:
-            raise TemplateError(f"The template variable '{name}' is not found.")
-        return evaluate(self._variables[name], self.functions)
+            raise TemplateError(f"The template variable '{name[:100]}' is not found.")
+        if name in self._evaluating:
+            raise TemplateError(f"The template variable '{name[:100]}' is not valid: it refers to itself")
+        self._evaluating.add(name)
+        self._evaluated[name] = self.value(self._variables[name])
+        return self._evaluated[name]
+
+    def _subscription(self) -> Mapping[str, str]:
+        subscription = self._place.subscription
+        tenant = self._state.settings.tenant
+        return {"id": f"/subscriptions/{subscription}", "subscriptionId": subscription, "tenantId": tenant}
 
     def _id(self, *parts: str) -> str:
         """`resourceId([subscription, [group,]] type, name...)`."""
-        place = next(index for index, part in enumerate(parts) if "/" in part)
-        above, type_, names = parts[:place], parts[place], parts[place + 1 :]
-        group = above[-1] if above else self._group["name"]
-        subscription = above[0] if len(above) > 1 else self._subscription
+        above, type_, names = _split("resourceId", parts, 2)
+        group = above[-1] if above else self._place.group["name"]
+        subscription = above[0] if len(above) > 1 else self._place.subscription
         return str(resource_id(subscription, group, type_, "/".join(names)))
 
+    def _subscription_id(self, *parts: str) -> str:
+        """`subscriptionResourceId([subscription,] type, name...)`."""
+        above, type_, names = _split("subscriptionResourceId", parts, 1)
+        subscription = above[0] if above else self._place.subscription
+        id_ = resource_id(subscription, "", type_, "/".join(names))
+        return f"/subscriptions/{subscription}/providers/{str(id_).partition('/providers/')[2]}"
+
     def _reference(self, id_: str, version: str = "", full: str = "") -> Any:
-        if "/" not in id_:
-            entry = next((one for one in self._state.store.all() if one.id.name == id_), None)
+        store = self._state.store
+        if "/" in id_:
+            entry = store.get(id_) or store.get(self._id(*id_.rsplit("/", 1)))
         else:
-            entry = self._state.store.get(id_) or self._state.store.get(self._id(*id_.rsplit("/", 1)))
+            self._budget.step(store.count)
+            entry = next((resource for resource in store.all() if resource.id.name == id_), None)
         if entry is None:
-            raise TemplateError(f"The resource '{id_}' referenced is not there.")
+            raise TemplateError(f"The resource '{id_[:200]}' referenced is not there.")
         return entry.document if full.lower() == "full" else entry.document["properties"]
+
+
+def _split(function: str, parts: tuple[str, ...], most: int) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
+    """What stands before the type, the type, and the names behind it."""
+    place = next((index for index, part in enumerate(parts) if "/" in part), None)
+    if place is None or place > most:
+        raise TemplateError(
+            f"Unable to evaluate template language function '{function}': function requires fully qualified resource type as one of "
+            f"its arguments. Please see https://aka.ms/arm-functions#{function.lower()} for usage details."
+        )
+    return parts[:place], parts[place], parts[place + 1 :]
+
+
+def _check_type(declared: Any, value: Any) -> None:
+    name = text(declared, "type").lower() if isinstance(declared, Mapping) else ""
+    if name in _TYPES and type_name(value) not in _TYPES[name][1]:
+        [expected] = _TYPES[name][1]
+        raise TemplateError(
+            f"Template parameter JToken type is not valid. Expected '{_EXPECTED.get(expected, expected)}'. Actual '{type_name(value)}'. "
+            "Please see https://aka.ms/resource-manager-parameter-files for usage details."
+        )
 
 
 def resource_id(subscription: str, group: str, type_: str, name: str) -> ResourceId:
     """The id of a resource of a template: `Microsoft.Network/virtualNetworks/subnets` named `a/b`. TemplateError if they do not fit."""
     namespace, *types = type_.split("/")
     names = name.split("/")
-    if not types or len(types) != len(names) or not all(names):
+    if not types or len(types) != len(names) or not all((namespace, *types, *names)):
         raise TemplateError(
-            f"The resource '{type_}' at '{name}' has an invalid name: it must have one segment for each type."
+            f"The resource '{type_[:200]}' at '{name[:200]}' has an invalid name: it must have one segment for each type."
         )
     return ResourceId(subscription, group, namespace, tuple(types), tuple(names))
-
-
-_FIELDS = ("location", "tags", "properties", "sku", "identity", "zones", "kind", "extendedLocation")
-
-
-def steps(scope: Scope, request: Request, resources: Any, above: tuple[str, str] = ("", "")) -> Iterator[Step]:
-    """The resources of a template, those nested in others behind them."""
-    if isinstance(resources, Mapping):
-        resources = list(resources.values())
-    for item in items({"resources": resources}, "resources"):
-        if "copy" in item:
-            raise TemplateError("copy loops are not emulated by fakeazure")
-        if evaluate(item.get("condition", True), scope.functions) is not True:
-            continue
-        type_, name = text(item, "type"), str(evaluate(item.get("name"), scope.functions))
-        if type_.lower() == "microsoft.resources/deployments":
-            raise TemplateError("nested and linked templates are not emulated by fakeazure")
-        if above[0]:
-            type_, name = f"{above[0]}/{type_}", f"{above[1]}/{name}"
-        group = str(evaluate(item.get("resourceGroup") or request.params["group"], scope.functions))
-        id_ = resource_id(request.params["subscription"], group, type_, name)
-        body = {key: item[key] for key in _FIELDS if item.get(key) is not None}
-        after = [str(one).lower() for one in evaluate(item.get("dependsOn") or [], scope.functions)]
-        if id_.parent is not None:
-            after.append(id_.parent.key)
-        yield Step(id_, str(evaluate(item.get("apiVersion") or "", scope.functions)), body, tuple(after))
-        yield from steps(scope, request, item.get("resources") or [], (type_, name))
-
-
-def names(after: str, step: Step) -> bool:
-    """Whether a `dependsOn` (an id, `type/name`, or a name) means a step."""
-    key = step.id.key
-    interleaved = key.partition("/providers/")[2]
-    plain = f"{step.id.type}/{'/'.join(step.id.names)}".lower()
-    return after == key or after in (interleaved, plain, step.id.name.lower())

@@ -18,9 +18,9 @@ from fakeazure.arm.operations import Operation, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.resources.deployments.deployment_template import Place, Scope, Step, names
-from fakeazure.resources.deployments.deployment_template import steps as template_steps
-from fakeazure.resources.deployments.template_expressions import TemplateError, evaluate
+from fakeazure.resources.deployments.deployment_template import Place, Scope, shown_type
+from fakeazure.resources.deployments.template_resources import Step, steps
+from fakeazure.resources.deployments.template_values import TemplateError
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 from lazyrecords import dataclass
@@ -40,6 +40,8 @@ _STATUSES = {
 """Names of statuses of HTTP, as .NET has them."""
 _ALL = f"{_GROUP}/providers/Microsoft.Resources/deployments"
 ONE = f"{_ALL}/{{name}}"
+_MOST = 800
+"""Deployments that a group remembers (learn.microsoft.com, "Resource group limits")."""
 _PAUSE = 1.0
 """Seconds between two looks at what is still running."""
 
@@ -84,7 +86,7 @@ def _read(state: State, request: Request) -> Deployment:
     place = Place(request.params["subscription"], group, request.params["name"])
     try:
         scope = Scope(state, place, template, section(properties, "parameters"))
-        steps = list(template_steps(scope, request, template.get("resources") or []))
+        found = steps(scope, place, template.get("resources") or [])
     except TemplateError as error:
         raise refuse("InvalidTemplate", reason=str(error)) from None
     name = place.name
@@ -92,24 +94,27 @@ def _read(state: State, request: Request) -> Deployment:
         "provisioningState": "Accepted",
         "mode": text(properties, "mode", "Incremental").capitalize(),
         "templateHash": str(int(guid_of(repr(template)).replace("-", ""), 16))[:19],
-        "parameters": {key: {"type": type(value).__name__, "value": value} for key, value in scope.parameters.items()},
+        "parameters": {
+            key: {"type": shown_type(declared, scope.parameters[key]), "value": scope.parameters[key]}
+            for key, declared in section(template, "parameters").items()
+        },
         "timestamp": timestamp(state.now()),
         "duration": "PT0S",
         "correlationId": guid_of(f"{group['id']}/{name}"),
         "providers": [],
         "dependencies": [],
     }
-    for key, declared in section(template, "parameters").items():
-        if str(section({"it": declared}, "it").get("type", "")).lower().startswith("secure"):
-            shown["parameters"][key] = {"type": declared["type"]}
+    for parameter in shown["parameters"].values():
+        if parameter["type"].startswith("Secure"):
+            del parameter["value"]
     id_ = f"{group['id']}/providers/Microsoft.Resources/deployments/{name}"
-    return Deployment(id_, name, shown, place, template, scope.parameters, state.now(), steps)
+    return Deployment(id_, name, shown, place, template, scope.parameters, state.now(), found)
 
 
 def _put(state: State, request: Request) -> Response:
     deployment = _read(state, request)
     existed = deployment.id.lower() in state.deployments
-    state.deployments[deployment.id.lower()] = deployment
+    _keep(state, deployment)
     deployment.operation = state.operations.start(
         "PUT deployments",
         subscription=request.params["subscription"],
@@ -123,18 +128,30 @@ def _put(state: State, request: Request) -> Response:
     return state.operations.accepted(status, deployment.operation, request.api_version, deployment.document())
 
 
+def _keep(state: State, deployment: Deployment) -> None:
+    """Remember a deployment, and forget the oldest of its group that have ended where there are too many, as ARM does."""
+    state.deployments.pop(deployment.id.lower(), None)
+    group = f"{deployment.place.group['id']}/providers/".lower()
+    others = [key for key in state.deployments if key.startswith(group)]
+    for key in others[: max(0, len(others) + 1 - _MOST)]:
+        del state.deployments[key]
+    state.deployments[deployment.id.lower()] = deployment
+
+
 def take_turn(state: State, deployment: Deployment) -> None:
     """Look at what has ended, PUT what can be PUT now, and end the deployment or look again later."""
-    scope = deployment.scope(state)
-    failure = _go_on(state, deployment, scope)
-    if failure is None and not all(step.done for step in deployment.steps):
-        state.timers.after(_PAUSE, partial(take_turn, state, deployment))
-        return
-    if failure is None:
-        try:
-            outputs = evaluate(section(deployment.template, "outputs"), scope.functions)
-        except TemplateError as error:
-            failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
+    outputs: Mapping[str, Any] = {}
+    failure: Failure | None = None
+    try:
+        scope = deployment.scope(state)
+        failure = _go_on(state, deployment, scope)
+        if failure is None and not all(step.done for step in deployment.steps):
+            state.timers.after(_PAUSE, partial(take_turn, state, deployment))
+            return
+        if failure is None:
+            outputs = scope.value(section(deployment.template, "outputs"))
+    except TemplateError as error:
+        failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
     if failure is not None:
         deployment.properties |= {"provisioningState": "Failed", "error": failure.document()}
     else:
@@ -152,20 +169,10 @@ def _go_on(state: State, deployment: Deployment, scope: Scope) -> Failure | None
     while progress:
         progress = False
         for step in deployment.steps:
-            waiting = step.status == 0 and any(
-                names(after, other) and not other.done for after in step.after for other in deployment.steps
-            )
-            if step.status == 0 and not waiting:
+            if step.status == 0 and all(deployment.steps[place].done for place in step.after):
                 _send(state, step, scope)
                 progress = True
-    failures = [step.failure for step in deployment.steps if step.failure is not None]
-    for step in deployment.steps:
-        if step.operation is not None and step.operation.failure is not None:
-            failures.append(step.operation.failure)
-    if not failures and not any(step.status and not step.done for step in deployment.steps):
-        stuck = [step for step in deployment.steps if step.status == 0]
-        if stuck:
-            failures.append(Failure("InvalidTemplate", f"Circular dependency detected on resource: '{stuck[0].id}'."))
+    failures = [failure for step in deployment.steps if (failure := step.failed) is not None]
     if not failures:
         return None
     message = (
@@ -177,7 +184,7 @@ def _go_on(state: State, deployment: Deployment, scope: Scope) -> Failure | None
 
 def _send(state: State, step: Step, scope: Scope) -> None:
     try:
-        body = evaluate(step.body, scope.functions)
+        body = scope.value(step.body)
     except TemplateError as error:
         step.status, step.failure = 400, Failure("InvalidTemplate", str(error))
         return
@@ -222,7 +229,7 @@ def _operations(state: State, request: Request) -> Response:
     found = _found(state, request)
     value = []
     for number, step in enumerate(found.steps):
-        failure = step.failure or (step.operation.failure if step.operation is not None else None)
+        failure = step.failed
         state_ = "Failed" if failure is not None else "Succeeded" if step.done else "Running"
         properties: dict[str, Any] = {
             "provisioningOperation": "Create",

@@ -8,19 +8,25 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_MARK = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_MARK = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)|[\[\]{}]', re.DOTALL)
+_INT64 = range(-(2**63), 2**63)
 
 
 def read(raw: bytes, nesting: int) -> Mapping[str, Any] | None:
     """The object in a request body, None for an empty one. ValueError says in ARM's words what is wrong."""
     if not raw.strip():
         return None
-    if raw.count(b"[") + raw.count(b"{") > nesting and depth(raw, nesting) > nesting:
-        raise ValueError(f"The reader's MaxDepth of {nesting} has been exceeded.")
-    found = json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
+    found = value(raw, nesting)
     if not isinstance(found, Mapping):
         raise ValueError("The request body must be a JSON object.")
     return found
+
+
+def value(raw: bytes, nesting: int) -> Any:
+    """The JSON in a text. ValueError says in ARM's words what is wrong: the depth, a number, a constant that only JavaScript knows."""
+    if raw.count(b"[") + raw.count(b"{") > nesting and depth(raw, nesting) > nesting:
+        raise ValueError(f"The reader's MaxDepth of {nesting} has been exceeded.")
+    return json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
 
 
 def depth(raw: bytes, enough: int) -> int:
@@ -39,8 +45,20 @@ def depth(raw: bytes, enough: int) -> int:
 
 
 def write(document: object) -> bytes:
-    """A document as the body of an answer."""
-    return json.dumps(document, default=_plain, separators=(",", ":")).encode()
+    """A document as the body of an answer. A number that is none, which only a caller in process can have brought, is null in it."""
+    try:
+        return json.dumps(document, default=_plain, separators=(",", ":"), allow_nan=False).encode()
+    except ValueError:
+        return json.dumps(_finite(document), default=_plain, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _finite(value: Any) -> Any:
+    """A document with null for each number that JSON does not have."""
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _refused(text: str) -> float:
@@ -55,9 +73,9 @@ def _number(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    if len(text) > 40:
+    if len(text) > 20 or (number := int(text)) not in _INT64:
         raise ValueError(f"JSON integer {text[:40]} is too large or small for an Int64.")
-    return int(text)
+    return number
 
 
 def _plain(value: object) -> object:

@@ -1,0 +1,290 @@
+"""The functions of template expressions that know nothing of a deployment, each with the types of its parameters.
+
+Names and rules: learn.microsoft.com, "ARM template functions".
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fakeazure.arm import json_text
+from fakeazure.guids import guid_of
+from fakeazure.resources.deployments.template_values import INT64, Budget, TemplateError, type_name
+from lazyrecords import dataclass
+
+NESTING = 64
+"""How deep `json` may be nested, as a request body may."""
+_LONGEST_RANGE = 10_000
+_KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "s": (("String",), "a string"),
+    "i": (("Integer",), "an integer"),
+    "b": (("Boolean",), "a boolean"),
+    "a": (("Array",), "an array"),
+    "o": (("Object",), "an object"),
+    "sa": (("String", "Array"), "a string or an array"),
+    "si": (("String", "Integer"), "a string or an integer"),
+    "sao": (("String", "Array", "Object"), "a string, an array or an object"),
+    "saon": (("String", "Array", "Object", "Null"), "a string, an array or an object"),
+    "ao": (("Array", "Object"), "an array or an object"),
+    "sib": (("String", "Integer", "Boolean"), "a string, an integer or a boolean"),
+    "?": ((), "a value"),
+}
+"""Kind of a parameter → the types that it takes, none for all, and how a message names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function. `kinds` of its parameters have blanks between them: `i`, optional ones end in `?`, the last one in `*` for any number."""
+
+    kinds: str
+    call: Callable[..., Any]
+    thrifty: bool = False
+    """It is given the budget first, since what it makes may be larger than all that it takes."""
+
+    def __call__(self, name: str, arguments: list[Any], budget: Budget) -> Any:
+        """Call it within the budget. Raises TemplateError, in ARM's form, for parameters that it does not take."""
+        kinds = self.kinds.split()
+        many = bool(kinds) and kinds[-1].endswith("*")
+        least = sum(not kind.endswith(("?", "*")) or kind == "?" for kind in kinds)
+        if len(arguments) < least or (len(arguments) > len(kinds) and not many):
+            raise _wrong(name, f"was invoked with '{len(arguments)}' parameter(s), which is not what it expects")
+        for place, argument in enumerate(arguments):
+            kind = kinds[min(place, len(kinds) - 1)]
+            types, words = _KINDS[kind if kind == "?" else kind.rstrip("?*") or "?"]
+            if types and type_name(argument) not in types:
+                given = type_name(argument)
+                raise _wrong(name, f"expects its parameter to be {words}. The provided value is of type '{given}'")
+        budget.step()
+        found = self.call(*((budget, *arguments) if self.thrifty else arguments))
+        if isinstance(found, int) and not isinstance(found, bool) and found not in INT64:
+            raise _wrong(name, "comes to an integer that is too large or too small for an Int64")
+        budget.take(found)
+        return found
+
+
+def _wrong(name: str, words: str) -> TemplateError:
+    return TemplateError(
+        f"The template language function '{name}' {words}. Please see https://aka.ms/arm-functions#{name.lower()} for usage details."
+    )
+
+
+def text_of(budget: Budget, value: Any) -> str:
+    """A value as text: strings as they are, the rest as JSON."""
+    if isinstance(value, bool):
+        return "True" if value else "False"
+    if isinstance(value, str):
+        return value
+    budget.take(value)
+    return json.dumps(value, separators=(",", ":"), default=dict)
+
+
+def _concat(budget: Budget, *values: Any) -> Any:
+    for value in values:
+        budget.take(value)
+    if values and all(isinstance(value, list | tuple) for value in values):
+        return [item for value in values for item in value]
+    if any(isinstance(value, list | tuple) for value in values):
+        raise _wrong("concat", "expects parameters that are all arrays, or none")
+    return "".join(text_of(budget, value) for value in values)
+
+
+def _format(budget: Budget, pattern: str, *values: Any) -> str:
+    def filled(match: re.Match[str]) -> str:
+        place = int(match[1][:9])
+        if place >= len(values):
+            raise _wrong("format", f"has no parameter for '{{{match[1][:9]}}}'")
+        text = text_of(budget, values[place])
+        budget.spend(len(text))
+        return text
+
+    return re.sub(r"\{(\d+)\}", filled, pattern, flags=re.ASCII)
+
+
+def _replace(budget: Budget, value: str, old: str, new: str) -> str:
+    if not old:
+        raise _wrong("replace", "expects its second parameter to be a string that is not empty")
+    budget.spend(len(value) + value.count(old) * len(new))
+    return value.replace(old, new)
+
+
+def _join(budget: Budget, values: Any, mark: str) -> str:
+    budget.spend(len(mark) * len(values))
+    return mark.join(text_of(budget, value) for value in values)
+
+
+def _split(value: str, marks: Any) -> list[str]:
+    parts = [value]
+    for mark in [marks] if isinstance(marks, str) else marks:
+        if not isinstance(mark, str) or not mark:
+            raise _wrong("split", "expects its second parameter to be a delimiter that is not empty")
+        parts = [inner for part in parts for inner in part.split(mark)]
+    return parts
+
+
+def _substring(value: str, start: int, length: int | None = None) -> str:
+    end = len(value) if length is None else start + length
+    if not 0 <= start <= end <= len(value):
+        raise _wrong("substring", "has parameters that are out of range of the string")
+    return value[start:end]
+
+
+def _contains(holder: Any, item: Any) -> bool:
+    if isinstance(holder, str):
+        return isinstance(item, str | int) and str(item) in holder
+    if isinstance(holder, Mapping):
+        return isinstance(item, str) and item.lower() in {str(key).lower() for key in holder}
+    return any(_equals(item, inner) for inner in holder)
+
+
+def _equals(left: Any, right: Any) -> bool:
+    return type_name(left) == type_name(right) and bool(left == right)
+
+
+def _object(*values: Any) -> dict[str, Any]:
+    if len(values) % 2 or not all(isinstance(key, str) for key in values[::2]):
+        raise _wrong("createObject", "expects pairs of a string and a value")
+    return dict(zip(values[::2], values[1::2], strict=True))
+
+
+def _union(budget: Budget, *values: Any) -> Any:
+    if all(isinstance(value, Mapping) for value in values):
+        return {key: item for value in values for key, item in value.items()}
+    if any(isinstance(value, Mapping) for value in values):
+        raise _wrong("union", "expects parameters that are all arrays, or all objects")
+    seen, found = set[str](), []
+    for value in values:
+        before = frozenset(seen)
+        for item in value:
+            key = type_name(item) + text_of(budget, item)
+            if key not in before:
+                found.append(item)
+            seen.add(key)
+    return found
+
+
+def _range(start: int, count: int) -> list[int]:
+    if not 0 <= count <= _LONGEST_RANGE or start + count not in INT64:
+        raise _wrong("range", f"expects its second parameter to be from 0 to {_LONGEST_RANGE}")
+    return list(range(start, start + count))
+
+
+def _int(value: Any) -> int:
+    if isinstance(value, int):
+        return value
+    if re.fullmatch(r"\s*[+-]?\d{1,20}\s*", value, re.ASCII) is None:
+        raise _wrong("int", "expects a string that is an integer")
+    return int(value)
+
+
+def _json(value: str) -> Any:
+    try:
+        return json_text.value(value.encode("utf-8", "surrogatepass"), NESTING)
+    except (ValueError, RecursionError):
+        raise _wrong("json", "expects its parameter to be JSON") from None
+
+
+def _divided(left: int, right: int) -> tuple[int, int]:
+    """Quotient and rest of integers, as .NET divides: towards zero, the rest with the sign of the dividend."""
+    if right == 0:
+        raise TemplateError("The template language function 'div' was invoked with a divisor of zero")
+    quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
+    return quotient, left - quotient * right
+
+
+def _decoded(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode()
+    except (binascii.Error, ValueError):
+        raise _wrong("base64ToString", "expects its parameter to be base64 of UTF-8") from None
+
+
+def _compared(name: str, compare: Callable[[Any, Any], bool]) -> Function:
+    def judge(left: Any, right: Any) -> bool:
+        if type_name(left) != type_name(right):
+            raise _wrong(name, "expects two parameters of one type")
+        return compare(left, right)
+
+    return Function("si si", judge)
+
+
+def _best(name: str, best: Callable[[Any], Any]) -> Function:
+    def pick(*values: Any) -> Any:
+        [found, *rest] = values
+        numbers = found if isinstance(found, list | tuple) and not rest else values
+        if not numbers or not all(type_name(number) == "Integer" for number in numbers):
+            raise _wrong(name, "expects integers")
+        return best(numbers)
+
+    return Function("? ?*", pick)
+
+
+def _unique(budget: Budget, *values: str) -> str:
+    """Thirteen letters and digits that belong to the arguments; not those that Azure makes of them, whose hash is not published."""
+    digest = hashlib.sha256("/".join(values).encode("utf-8", "surrogatepass")).digest()
+    return base64.b32encode(digest).decode().lower()[:13]
+
+
+def _utf8(value: str) -> str:
+    return base64.b64encode(value.encode("utf-8", "surrogatepass")).decode()
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "concat": Function("? ?*", _concat, thrifty=True),
+    "format": Function("s ?*", _format, thrifty=True),
+    "toLower": Function("s", lambda value: value.lower()),
+    "toUpper": Function("s", lambda value: value.upper()),
+    "replace": Function("s s s", _replace, thrifty=True),
+    "trim": Function("s", lambda value: value.strip()),
+    "split": Function("s sa", _split),
+    "join": Function("a s", _join, thrifty=True),
+    "substring": Function("s i i?", _substring),
+    "startsWith": Function("s s", lambda value, part: value.lower().startswith(part.lower())),
+    "endsWith": Function("s s", lambda value, part: value.lower().endswith(part.lower())),
+    "contains": Function("sao ?", _contains),
+    "length": Function("sao", len),
+    "empty": Function("saon", lambda value: not value),
+    "first": Function("sa", lambda value: value[0] if value else ""),
+    "last": Function("sa", lambda value: value[-1] if value else ""),
+    "take": Function("sa i", lambda value, count: value[: max(0, count)]),
+    "skip": Function("sa i", lambda value, count: value[max(0, count) :]),
+    "createArray": Function("?*", lambda *values: list(values)),
+    "createObject": Function("?*", _object),
+    "array": Function("?", lambda value: value if isinstance(value, list) else [value]),
+    "union": Function("ao ao*", _union, thrifty=True),
+    "range": Function("i i", _range),
+    "string": Function("?", text_of, thrifty=True),
+    "int": Function("si", _int),
+    "bool": Function("sib", lambda value: str(value).lower() in ("true", "1")),
+    "json": Function("s", _json),
+    "null": Function("", lambda: None),
+    "true": Function("", lambda: True),
+    "false": Function("", lambda: False),
+    "if": Function("b ? ?", lambda test, yes, no: yes if test else no),
+    "equals": Function("? ?", _equals),
+    "not": Function("b", lambda value: not value),
+    "and": Function("b b*", lambda *values: all(values)),
+    "or": Function("b b*", lambda *values: any(values)),
+    "greater": _compared("greater", lambda left, right: bool(left > right)),
+    "less": _compared("less", lambda left, right: bool(left < right)),
+    "greaterOrEquals": _compared("greaterOrEquals", lambda left, right: bool(left >= right)),
+    "lessOrEquals": _compared("lessOrEquals", lambda left, right: bool(left <= right)),
+    "coalesce": Function("? ?*", lambda *values: next((value for value in values if value is not None), None)),
+    "add": Function("i i", lambda left, right: left + right),
+    "sub": Function("i i", lambda left, right: left - right),
+    "mul": Function("i i", lambda left, right: left * right),
+    "div": Function("i i", lambda left, right: _divided(left, right)[0]),
+    "mod": Function("i i", lambda left, right: _divided(left, right)[1]),
+    "min": _best("min", min),
+    "max": _best("max", max),
+    "base64": Function("s", _utf8),
+    "base64ToString": Function("s", _decoded),
+    "uniqueString": Function("s s*", _unique, thrifty=True),
+    "guid": Function("s s*", lambda *values: guid_of("/".join(values))),
+}
+"""The functions that know nothing of a deployment."""

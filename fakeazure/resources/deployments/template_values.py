@@ -1,0 +1,67 @@
+"""Values of template expressions: their types by ARM's names, their size, and what one deployment may spend on them.
+
+ARM bounds a template by its size (4 MB, also of what its expressions come to), its expressions (24,576 characters) and the numbers of its
+parts (learn.microsoft.com, "Template limits"). How long it evaluates is not published: the steps here are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lazyrecords import dataclass
+
+INT64 = range(-(2**63), 2**63)
+"""The integers of a template."""
+_ITEM = 16
+"""Bytes for which an item of an array or object, or a number, counts."""
+
+
+class TemplateError(ValueError):
+    """The template is not understood; the text says where."""
+
+
+def type_name(value: Any) -> str:
+    """The type of a value as ARM's messages name it."""
+    if value is None:
+        return "Null"
+    for kind, name in ((bool, "Boolean"), (int, "Integer"), (float, "Float"), (str, "String"), (Mapping, "Object")):
+        if isinstance(value, kind):
+            return name
+    return "Array"
+
+
+@dataclass(slots=True)
+class Budget:
+    """What one deployment may spend: tokens and calls, and bytes of all values that its expressions come to."""
+
+    steps: int = 200_000
+    size: int = 16 * 1024 * 1024
+
+    def step(self, count: int = 1) -> None:
+        """Spend steps. Raises TemplateError when there are none left."""
+        self.steps -= count
+        if self.steps < 0:
+            raise TemplateError("The template's expressions take more steps to evaluate than are allowed")
+
+    def spend(self, size: int) -> None:
+        """Spend bytes that are about to be made. Raises TemplateError when there are none left."""
+        self.size -= size
+        if self.size < 0:
+            raise TemplateError("The size of the values of the template's expressions exceeds the limit of 4 MB")
+
+    def take(self, value: Any) -> None:
+        """Spend what a value counts for. It is looked at no further than there is left."""
+        waiting = [value]
+        while waiting:
+            item = waiting.pop()
+            if isinstance(item, str):
+                self.spend(len(item))
+                continue
+            self.spend(_ITEM)
+            if isinstance(item, Mapping):
+                self.spend(_ITEM * len(item))
+                waiting.extend(item.values())
+            elif isinstance(item, list | tuple):
+                self.spend(_ITEM * len(item))
+                waiting.extend(item)

@@ -1,0 +1,41 @@
+"""JSON as ARM takes and sends it."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+from fakeazure.arm import json_text
+from tests.cloud.driver import Driver
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "[Infinity]", "-Infinity", "1e999", str(2**63), str(-(2**63) - 1), "9" * 5000, "[" * 65, "{", "1 2"]
+)
+def test_what_is_no_json_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        json_text.value(text.encode(), 64)
+
+
+@pytest.mark.parametrize("number", [2**63 - 1, -(2**63), 1.5, 0])
+def test_numbers_of_64_bits_are_taken(number: float) -> None:
+    assert json_text.value(str(number).encode(), 64) == number
+
+
+def test_a_number_that_is_none_is_null_in_an_answer() -> None:
+    driver = Driver()
+    driver.put_vm("v")
+    change = {"properties": {"additionalCapabilities": {"n": float("nan"), "list": [float("inf"), 1.5]}}}
+    body = driver.call("PATCH", driver.vm_path("v"), change).body
+    assert body is not None
+    sent = json.loads(json_text.write(body), parse_constant=pytest.fail)
+    assert sent["properties"]["additionalCapabilities"] == {"n": None, "list": [None, 1.5]}
+
+
+def test_the_depth_of_a_text_with_open_quotes_is_found_in_linear_time() -> None:
+    start = time.process_time()
+    json_text.depth(b"[" + b'\\"' * 500_000, 64)
+    once = time.process_time() - start
+    assert once < 60  # quadratic: hours
