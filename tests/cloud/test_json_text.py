@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
@@ -35,7 +34,4 @@ def test_a_number_that_is_none_is_null_in_an_answer() -> None:
 
 
 def test_the_depth_of_a_text_with_open_quotes_is_found_in_linear_time() -> None:
-    start = time.process_time()
-    json_text.depth(b"[" + b'\\"' * 500_000, 64)
-    once = time.process_time() - start
-    assert once < 60  # quadratic: hours
+    assert json_text.depth(b"[" + b'\\"' * 500_000, 64) == 1  # in quadratic time: hours

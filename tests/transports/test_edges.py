@@ -123,9 +123,11 @@ def test_depth_is_that_of_the_deepest_wherever_it_is() -> None:
 
 
 def test_the_longest_whole_number() -> None:
-    assert read(b'{"a":' + b"9" * 40 + b"}", 3) == {"a": int("9" * 40)}
-    with pytest.raises(ValueError, match="too large or small for an Int64"):
-        read(b'{"a":' + b"9" * 41 + b"}", 3)
+    for number in (2**63 - 1, -(2**63)):
+        assert read(b'{"a":%d}' % number, 3) == {"a": number}
+    for number in (2**63, -(2**63) - 1, 10**40):
+        with pytest.raises(ValueError, match="too large or small for an Int64"):
+            read(b'{"a":%d}' % number, 3)
 
 
 def test_the_page_tells_faults_failures_and_operations() -> None:
