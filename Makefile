@@ -24,6 +24,7 @@
 # make readme-picture the picture in the README anew (needs Chromium)
 # make picture-check  the same in a folder that goes, compared with the committed files
 # make playground     the commands in a browser: a static folder in build/playground, which any web server can serve (needs Node)
+# make requirements   requirements/*.txt anew: what CI, the image and a release install, each with its hash (uv resolves; LOCKED=1 uses them here)
 # make clean          everything that make made
 SHELL := /bin/sh
 .DEFAULT_GOAL := test
@@ -43,6 +44,8 @@ SMOKE ?=
 WEEKS ?= 100
 REPORT ?=
 ARGS ?=
+LOCKED ?=
+comma := ,
 
 SMOKE_SCENARIOS := scenarios/labels/kubelet-may-not.yaml scenarios/labels/machine-api.yaml
 SMOKE_DISRUPTION := scenarios/disruption/emptiness.yaml
@@ -69,7 +72,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -137,7 +140,7 @@ schema: $(CORE)
 	mv docs/reference/scenario.md.new docs/reference/scenario.md
 
 site: $(CORE)
-	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev,site]'
+	$(call install,site,crds$(comma)dev$(comma)site)
 	$(RUN) -m tools.site build/pages
 	$(VENV)/bin/zensical build --strict --clean
 
@@ -178,13 +181,21 @@ $(RUN):
 	  fi; \
 	done; echo "make: no Python of at least 3.11 found; name one: make PYTHON=..." >&2; exit 1
 
+# With LOCKED=1, as in CI, each file is one whose hash is written down; without it any index will do.
+INSTALL = $(RUN) -m pip install --quiet --disable-pip-version-check
+install = $(if $(LOCKED),$(INSTALL) --require-hashes -r requirements/$(1).txt && $(INSTALL) --no-deps --no-build-isolation --editable .,PIP_CONSTRAINT=constraints.txt $(INSTALL) --editable '.[$(2)]')
+
 $(CORE): pyproject.toml constraints.txt | $(RUN)
-	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,dev]'
+	$(call install,test,crds$(comma)dev)
 	@touch $@
 
 $(CLUSTERS): $(CORE)
-	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[crds,clusters,dev]'
+	$(call install,clusters,crds$(comma)clusters$(comma)dev)
 	@touch $@
+
+requirements: $(CORE)
+	$(INSTALL) 'uv==0.13.9'
+	$(RUN) -m tools.requirements
 
 clean:
 	rm -rf $(VENV) $(CLIENTS) picture/node_modules playground/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .benchmarks build dist reports

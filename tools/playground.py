@@ -107,7 +107,8 @@ def write_parts(folder: Path) -> None:
     scenario.mkdir()
     for name in SCENARIO_PACKAGES:
         _copy_installed(name, scenario)
-    core = f"pydantic-core=={metadata.version('pydantic-core')}"
+    hashed = scenario.parent / "core.txt"
+    hashed.write_text(_hashed_lines("pydantic-core"), encoding="utf-8")
     pip = [
         sys.executable,
         "-m",
@@ -119,7 +120,16 @@ def write_parts(folder: Path) -> None:
         "--only-binary",
         ":all:",
     ]
-    subprocess.run([*pip, *PLATFORM, "--dest", str(scenario), core], check=True)
+    subprocess.run([*pip, *PLATFORM, "--dest", str(scenario), "--require-hashes", "-r", str(hashed)], check=True)
+    hashed.unlink()
+
+
+def _hashed_lines(name: str) -> str:
+    """Returns a package with its hashes, as `requirements/core.txt` has it. StopIteration where that has none."""
+    lines = (ROOT / "requirements" / "core.txt").read_text(encoding="utf-8").splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith(f"{name}=="))
+    end = next((at for at in range(start + 1, len(lines)) if not lines[at].startswith(" ")), len(lines))
+    return "\n".join(lines[start:end]) + "\n"
 
 
 def _copy_installed(name: str, folder: Path) -> None:

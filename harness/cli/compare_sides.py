@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import display_name
@@ -232,6 +231,7 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
 
 def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Compared]:
     """Each case under the simulated loop and the real controller."""
+    from harness.clusters.folders import temporary_folder
     from harness.scenario.comparing.comparison import Result
     from harness.scenario.comparing.kept import KeptDifferences
     from harness.scenario.comparing.real_runs import RealRuns
@@ -243,14 +243,14 @@ def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Comp
     if left.path != right.path or left.karpenter == right.karpenter or not is_scenario_file(left.path):
         raise InputError("--karpenter simulated,real is about one scenario file")
     binaries = _binaries()
-    with TemporaryDirectory(prefix="harness-compare-") as folder:
-        runs = RealRuns(default_caches(), binaries, KeptDifferences(), {}, tracing=Tracing(Path(folder)))
+    with temporary_folder("compare") as folder:
+        runs = RealRuns(default_caches(), binaries, KeptDifferences(), {}, tracing=Tracing(folder))
         try:
             for case in _cases(left, text):
                 found = runs.compare(case)
                 if found.result not in (Result.AGREE, Result.DIFFER):
                     raise InputError(f"{case.name}: {found.result}: {found.reason}")
-                sides = [read_trace(Path(folder) / one / trace_name(case)) for one in (left.karpenter, right.karpenter)]
+                sides = [read_trace(folder / one / trace_name(case)) for one in (left.karpenter, right.karpenter)]
                 yield case.name, sides[0], sides[1]
         finally:
             runs.close()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import MissingTool
+from harness.clusters.folders import abandoned
 from harness.clusters.owner import lives
 from harness.clusters.waiting import poll
 
@@ -53,13 +52,10 @@ def borrow(lease: Lease) -> Attachable:
 
 def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
     """What killed runs left on this machine: in words, and how to remove it. Clusters of living processes are left alone."""
-    from harness.clusters.apiserver.cluster import PREFIX as API_PREFIX
-    from harness.clusters.kind.cluster import PREFIX as KIND_PREFIX
     from harness.clusters.kind.cluster import docker_available
 
-    for folder in sorted(Path(tempfile.gettempdir()).glob("karpenter-harness-*")):
-        if folder.name.startswith((API_PREFIX, KIND_PREFIX)) and not _owner_lives(folder):
-            yield f"folder {folder}", lambda folder=folder: shutil.rmtree(folder, ignore_errors=True)  # type: ignore[misc]
+    for folder in abandoned():
+        yield f"folder {folder}", lambda folder=folder: shutil.rmtree(folder, ignore_errors=True)  # type: ignore[misc]
     try:
         docker_available()
     except MissingTool:
@@ -92,9 +88,3 @@ def _until_gone(label: str) -> None:
         return not left
 
     poll(gone, lambda: f"Docker to remove {', '.join(left)}", seconds=120, every=0.2)
-
-
-def _owner_lives(folder: Path) -> bool:
-    with suppress(OSError, ValueError):
-        return lives((folder / "owner").read_text())
-    return False

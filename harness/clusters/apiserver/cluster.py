@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -13,14 +12,11 @@ from harness.clusters.apiserver.processes import Processes, free_ports
 from harness.clusters.control_plane.audit import POLICY, AuditLog
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import Authority, MissingTool
-from harness.clusters.owner import this_process
+from harness.clusters.folders import own_folder
 from harness.clusters.waiting import poll, stopwatch
 from harness.engine.ports import CLOUD_NODE_MANAGER, CONTROLLER_MANAGER, KARPENTER, SCHEDULER, Identity
 
-__all__ = ["PREFIX", "ApiServerCluster", "assets", "borrowed"]
-
-PREFIX = "karpenter-harness-apiserver-"
-"""How the folders of these clusters are called, below the system's folder for temporary files."""
+__all__ = ["ApiServerCluster", "assets", "borrowed"]
 
 _PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manager")
 _FOREVER = "1000h"
@@ -79,8 +75,7 @@ class ApiServerCluster(RealCluster):
         self._binaries = binaries or assets()
         time = stopwatch()
         for left in reversed(range(_TRIES)):
-            self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-            (self.folder / "owner").write_text(this_process())
+            self.folder = own_folder("apiserver")
             self.processes = Processes(self.folder)
             try:
                 self._bring_up(*free_ports(5))

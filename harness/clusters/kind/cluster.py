@@ -7,7 +7,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -20,8 +19,8 @@ from harness.clusters.cluster import RealMachines
 from harness.clusters.control_plane.audit import AuditLog
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import Authority, MissingTool
+from harness.clusters.folders import own_folder
 from harness.clusters.kind.kubeadm import KubeletFlags
-from harness.clusters.owner import this_process
 from harness.clusters.waiting import poll, stopwatch
 from harness.kube.api.labels import ARCH
 from harness.kube.api.objects import Object
@@ -33,10 +32,7 @@ from harness.nodes.kubelet import OtherHardware
 if TYPE_CHECKING:
     from harness.clusters.kind.container import KindContainer
 
-__all__ = ["PREFIX", "BorrowedKind", "KindCluster", "docker_available"]
-
-PREFIX = "karpenter-harness-kind-"
-"""How the folders with these clusters' certificates are called, below the system's folder for temporary files."""
+__all__ = ["BorrowedKind", "KindCluster", "docker_available"]
 
 
 def docker_available(environ: Mapping[str, str] = os.environ) -> None:
@@ -208,8 +204,7 @@ class KindCluster(_Kind):
             self.container: KindContainer = KindContainer(image, kubernetes=kubernetes, schedulable=False)
         except UnknownImage as error:
             raise MissingTool(str(error)) from None
-        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-        (self.folder / "owner").write_text(this_process())
+        self.folder = own_folder("kind")
         self._begin()
         script = str(Path(__file__).with_name("reaper.py"))
         label = f"{LABEL}={self.container.node_name}"

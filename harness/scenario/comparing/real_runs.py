@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from harness.clusters.folders import temporary_folder
 from harness.clusters.waiting import Patience, stopwatch
 from harness.kube.api.objects import Object, spec_of
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
@@ -73,11 +73,12 @@ class RealRuns:
         self._record = record
         self._cluster = cluster
         self._tracing = tracing
-        self._folder = TemporaryDirectory(prefix="harness-real-")
+        self._open = ExitStack()
+        self._folder = self._open.enter_context(temporary_folder("real"))
 
     def close(self) -> None:
         """Removes the folder."""
-        self._folder.cleanup()
+        self._open.close()
 
     def compare(self, case: Case) -> Comparison:
         """Runs a case under the simulated loop and the real controller, and compares them.
@@ -227,7 +228,7 @@ class RealRuns:
         if self._cluster is not None:
             inputs["cluster"] = self._cluster
         release = shared.idle_world(case).release.version
-        world = RealWorld(self._binaries[release], Path(self._folder.name), **inputs)
+        world = RealWorld(self._binaries[release], self._folder, **inputs)
         return open_worlds.enter_context(world)
 
     def _differences(

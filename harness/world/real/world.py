@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from shutil import rmtree
-from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +24,7 @@ from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front, Reply
 from harness.clusters.cluster import Boot
 from harness.clusters.control_plane.cluster import RealCluster
+from harness.clusters.folders import own_folder
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.remote.foreign import ForeignCluster
 from harness.clusters.remote.live import LiveRemoteCluster
@@ -121,7 +121,7 @@ class RealWorld(World):
     def _prepare(self, binary: Path | None, elects: bool) -> Controller | NoController:
         self._api: Api = self._reach_api()
         self._open.callback(self._api.stop)
-        folder = Path(mkdtemp(prefix="harness-karpenter-"))
+        folder = own_folder("controller")
         endpoints = Endpoints(
             self.azure_url,
             self._secure_url,
