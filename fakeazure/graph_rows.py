@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from fakeazure.store import Entry, Store
 
@@ -11,7 +11,10 @@ __all__ = ["GraphRows"]
 
 _MOST_QUERIES = 8
 """That are remembered: clients ask the same few again and again."""
+_LONGEST = 4096
+"""Characters of a query that is remembered: with those above it bounds the memory that queries take."""
 
+Compiled = TypeVar("Compiled")
 Row = Mapping[str, Any]
 Judge = Callable[[Entry], Row | None]
 """The row of a resource, None for one that does not pass."""
@@ -32,6 +35,23 @@ class GraphRows:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Found] = {}
+        self._compiled: dict[str, Any] = {}
+
+    @staticmethod
+    def remembers(*texts: str) -> bool:
+        """Whether a query, and what it is asked about, are short enough to be remembered."""
+        return sum(map(len, texts)) <= _LONGEST
+
+    def compiled(self, query: str, compile_: Callable[[str], Compiled]) -> Compiled:
+        """What `compile_` makes of a query, or made of it before."""
+        found: Compiled | None = self._compiled.get(query)
+        if found is None:
+            found = compile_(query)
+            if self.remembers(query):
+                if len(self._compiled) >= _MOST_QUERIES:
+                    self._compiled.clear()
+                self._compiled[query] = found
+        return found
 
     def passing(self, query: Hashable, store: Store, moment: float, judge: Judge) -> list[Row]:
         """The rows of the entries of a moment for which `judge` is true, in order; for one `query` it has to give the same result for

@@ -12,7 +12,7 @@ from typing import Any
 from fakeazure.arm.tokens import Conditions, Predicate, at_path, shortened
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))"
+    r"\s*(?:(?P<text>'(?:[^']|'')*+')|(?P<number>-?[0-9]+(?:\.[0-9]+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))"
 )
 _FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
     "contains": lambda value, part: part in value,
@@ -27,6 +27,10 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "lt": lambda left, right: type(left) is type(right) and bool(left < right),
     "le": lambda left, right: type(left) is type(right) and bool(left <= right),
 }
+
+
+_MOST = 100
+"""Conditions of a filter: the node count that ASP.NET's OData allows (`MaxNodeCount`)."""
 
 
 class FilterError(ValueError):
@@ -56,6 +60,8 @@ def _literal(token: str) -> Any:
 
 
 class _Parser(Conditions):
+    conditions = 0
+
     def unary(self) -> Predicate:
         token = self.take()
         if token == "not":
@@ -65,6 +71,9 @@ class _Parser(Conditions):
             inner = self.either()
             self.take(")")
             return inner
+        self.conditions += 1
+        if self.conditions > _MOST:
+            raise FilterError(f"The node count limit of '{_MOST}' has been exceeded.")
         if token in _FUNCTIONS:
             self.take("(")
             path = self.take().split("/")

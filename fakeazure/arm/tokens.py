@@ -11,6 +11,8 @@ __all__ = ["Conditions", "Predicate", "Tokens", "at_path", "shortened"]
 
 DEEPEST = 64
 """How deep conditions may be nested."""
+MOST = 10_000
+"""Tokens of a text."""
 
 Predicate = Callable[[Mapping[str, Any]], bool]
 
@@ -24,7 +26,7 @@ class Tokens:
     """The tokens of a text, taken one after the other. ``error`` is raised, with where it stands, for what is not understood."""
 
     def __init__(self, text: str, pattern: re.Pattern[str], error: type[ValueError]) -> None:
-        """``pattern`` matches one token with the blanks before it."""
+        """``pattern`` matches one token, a named group, with the blanks and comments before it."""
         self._error = error
         self._depth = 0
         self._tokens: list[str] = []
@@ -34,7 +36,9 @@ class Tokens:
             match = pattern.match(text, place)
             if match is None:
                 raise error(f"unexpected {text[place : place + 40].strip()[:10]!r} in {shortened(text)!r}")
-            self._tokens.append(match.group().strip())
+            if len(self._tokens) == MOST:
+                raise error(f"there are more than {MOST} words and marks in {shortened(text)!r}")
+            self._tokens.append(match.group(match.lastgroup or 0).strip())
             place = match.end()
 
     @property

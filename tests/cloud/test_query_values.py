@@ -10,7 +10,7 @@ import pytest
 from fakeazure.resources.graph.kql import QueryError, compile_query
 from fakeazure.resources.graph.kql_expressions import DEEPEST
 from fakeazure.timing import INSTANT
-from tests.cloud.driver import Driver
+from tests.cloud.driver import Driver, error_of
 from tests.cloud.test_bounds import deepest
 from tests.cloud.test_resource_graph import ask, rows
 
@@ -183,7 +183,8 @@ def test_pages_begin_where_the_last_ended_and_the_last_says_so() -> None:
         options["$skipToken"] = answer.body["$skipToken"]
     assert pages == [["a", "b"], ["c", "d"]]
     assert [row["name"] for row in rows(ask(driver, query, **{"$skip": 0, "$top": 1}))] == ["a"]
-    assert [row["name"] for row in rows(ask(driver, query, **{"$skip": -3, "$top": 1}))] == ["a"]
+    for wrong in (-3, True, 1.5, "x", "٣", 10**30, [1]):
+        assert error_of(ask(driver, query, **{"$skip": wrong}))[:2] == (400, "BadRequest")
 
 
 def test_what_is_part_of_another_resource_is_no_row() -> None:

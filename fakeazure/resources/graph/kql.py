@@ -7,12 +7,13 @@ Operators: `where`, `extend`, `project`, `project-away`, `project-keep`, `projec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import count
 from operator import itemgetter
+from typing import Any
 
 from fakeazure.resources.graph.kql_expressions import Expression, Expressions, Row
-from fakeazure.resources.graph.kql_functions import QueryError, sort_key, text_of
+from fakeazure.resources.graph.kql_functions import QueryError, sort_key
+from fakeazure.resources.graph.kql_limits import Meter
 from lazyrecords import dataclass
 
 __all__ = ["Query", "QueryError", "Row", "Tables", "compile_query"]
@@ -32,25 +33,32 @@ class Query:
     table: str
     filters: Sequence[Expression]
     stages: Sequence[Stage]
+    meter: Meter
 
     def __call__(self, tables: Tables) -> list[Row]:
-        """All that it finds. Raises QueryError."""
+        """All that it finds. Raises QueryError, also where that costs too much."""
+        self.meter.reset()
+        return self.found(tables)
+
+    def found(self, tables: Tables) -> list[Row]:
+        """All that it finds, within what its run has left."""
         return self.rest([row for row in tables(self.table) if self.passes(row)], tables)
 
     def passes(self, row: Row) -> bool:
         """Whether a row passes the filters, which see nothing else."""
+        self.meter.step(len(self.filters))
         return all(predicate(row) is True for predicate in self.filters)
 
     def rest(self, rows: list[Row], tables: Tables) -> list[Row]:
         """What the stages make of the rows that passed."""
         for stage in self.stages:
+            self.meter.step(1 + len(rows))
             rows = stage(rows, tables)
         return rows
 
 
-@lru_cache(maxsize=64)
 def compile_query(text: str) -> Query:
-    """A query as a function of its tables. Raises QueryError for what is not understood."""
+    """A query as a function of its tables, for one run after the other. Raises QueryError for what is not understood."""
     parser = _Parser(text)
     query = parser.query(0)
     if parser.peek() is not None:
@@ -73,7 +81,7 @@ class _Parser(Expressions):
                 filters.append(self.expression())
             else:
                 stages.append(self.stage(depth))
-        return Query(table, filters, stages)
+        return Query(table, filters, stages, self.meter)
 
     def stage(self, depth: int) -> Stage:
         name = self.take(*_STAGES)
@@ -94,7 +102,7 @@ class _Parser(Expressions):
 
     def _number(self) -> int:
         token = self.take()
-        if not token.isdigit() or len(token) > 9:
+        if not (token.isascii() and token.isdigit()) or len(token) > 9:
             raise QueryError(f"expected a number, found {token!r}")
         return int(token)
 
@@ -119,7 +127,8 @@ class _Parser(Expressions):
         def run(rows: list[Row]) -> list[Row]:
             found = list(rows)
             for expression, descending, nulls_first in reversed(keys):
-                values = [(expression(row), row) for row in found]
+                self.meter.step(4 * len(found))
+                values = [(self._comparable(expression(row)), row) for row in found]
                 nulls = [row for value, row in values if value is None]
                 others = [(sort_key(value), row) for value, row in values if value is not None]
                 others.sort(key=itemgetter(0), reverse=descending)
@@ -129,19 +138,29 @@ class _Parser(Expressions):
 
         return run
 
+    def _comparable(self, value: Any) -> Any:
+        """A value that rows are sorted by: what is no number is text."""
+        return value if value is None or isinstance(value, int | float) else self.meter.text(value)
+
     def _columns(self) -> list[tuple[str, Expression]]:
         """`a`, `b = expression`, `expression`: the names with what fills them."""
         numbers = count(1)
         return [(name or f"Column{next(numbers)}", value) for name, value in self.several(self.named)]
 
     def _project(self, name: str) -> Callable[[list[Row]], list[Row]]:
-        columns = self._columns()
-        return lambda rows: [{column: value(row) for column, value in columns} for row in rows]
-
-    def _extend(self, name: str) -> Callable[[list[Row]], list[Row]]:
-        columns = self._columns()
+        columns, meter = self._columns(), self.meter
 
         def one(row: Row) -> Row:
+            meter.step(len(columns))
+            return {column: value(row) for column, value in columns}
+
+        return lambda rows: [one(row) for row in rows]
+
+    def _extend(self, name: str) -> Callable[[list[Row]], list[Row]]:
+        columns, meter = self._columns(), self.meter
+
+        def one(row: Row) -> Row:
+            meter.step(len(row) + len(columns))
             found = dict(row)
             for column, value in columns:
                 found[column] = value(found)
@@ -150,9 +169,14 @@ class _Parser(Expressions):
         return lambda rows: [one(row) for row in rows]
 
     def _away(self, name: str) -> Callable[[list[Row]], list[Row]]:
-        names = set(self.several(self.take))
+        names, meter = set(self.several(self.take)), self.meter
         keep = name == "project-keep"
-        return lambda rows: [{key: value for key, value in row.items() if (key in names) is keep} for row in rows]
+
+        def one(row: Row) -> Row:
+            meter.step(len(row))
+            return {key: value for key, value in row.items() if (key in names) is keep}
+
+        return lambda rows: [one(row) for row in rows]
 
     def _rename(self, name: str) -> Callable[[list[Row]], list[Row]]:
         def pair() -> tuple[str, str]:
@@ -160,15 +184,21 @@ class _Parser(Expressions):
             self.take("=")
             return self.take(), new
 
-        names = dict(self.several(pair))
-        return lambda rows: [{names.get(key, key): value for key, value in row.items()} for row in rows]
+        names, meter = dict(self.several(pair)), self.meter
+
+        def one(row: Row) -> Row:
+            meter.step(len(row))
+            return {names.get(key, key): value for key, value in row.items()}
+
+        return lambda rows: [one(row) for row in rows]
 
     def _distinct(self, name: str) -> Callable[[list[Row]], list[Row]]:
         columns = self._columns()
 
         def run(rows: list[Row]) -> list[Row]:
+            self.meter.step(len(columns) * len(rows))
             found = ({column: value(row) for column, value in columns} for row in rows)
-            return list({text_of(row): row for row in found}.values())
+            return list({self.meter.text(row): row for row in found}.values())
 
         return run
 
@@ -184,15 +214,17 @@ class _Parser(Expressions):
             if not groups:
                 found[""] = ({}, rows)
             else:
+                self.meter.step(len(groups) * len(rows))
                 for row in rows:
                     key = {column: value(row) for column, value in groups}
-                    found.setdefault(text_of(key), (key, []))[1].append(row)
+                    found.setdefault(self.meter.text(key), (key, []))[1].append(row)
+            self.meter.step(len(measures) * len(found))
             return [{**key, **{column: value(inside) for column, value in measures}} for key, inside in found.values()]
 
         return run
 
     def _expand(self, name: str) -> Callable[[list[Row]], list[Row]]:
-        column, value = self.named()
+        (column, value), meter = self.named(), self.meter
         if self.peek() == "limit":
             self.take()
             self._number()
@@ -202,6 +234,7 @@ class _Parser(Expressions):
             if isinstance(items, Mapping):
                 items = [{key: item} for key, item in items.items()]
             for item in items if isinstance(items, list | tuple) and items else [None]:
+                meter.step(2 + len(row))
                 yield {**row, column: item}
 
         return lambda rows: [found for row in rows for found in one(row)]
@@ -214,7 +247,7 @@ class _Parser(Expressions):
 
     def _union(self, depth: int) -> Stage:
         queries = self.several(lambda: self._nested(depth))
-        return lambda rows, tables: [*rows, *(row for query in queries for row in query(tables))]
+        return lambda rows, tables: [*rows, *(row for query in queries for row in query.found(tables))]
 
     def _join(self, depth: int) -> Stage:
         kind = "innerunique"
@@ -225,7 +258,7 @@ class _Parser(Expressions):
         query = self._nested(depth)
         self.take("on")
         pairs = self.several(self._pair)
-        return lambda rows, tables: _joined(kind, rows, query(tables), pairs)
+        return lambda rows, tables: _joined(kind, rows, query.found(tables), pairs, self.meter)
 
     def _pair(self) -> tuple[str, str]:
         """`a`, or `$left.a == $right.b`."""
@@ -241,21 +274,24 @@ class _Parser(Expressions):
         return left, self.take()
 
 
-def _joined(kind: str, left: Sequence[Row], right: Sequence[Row], pairs: Sequence[tuple[str, str]]) -> list[Row]:
+def _joined(
+    kind: str, left: Sequence[Row], right: Sequence[Row], pairs: Sequence[tuple[str, str]], meter: Meter
+) -> list[Row]:
     """Two tables joined; columns of the right that the left has too get a `1`, as Kusto names them."""
     index: dict[str, list[Row]] = {}
     for row in right:
-        index.setdefault(text_of([row.get(name) for _, name in pairs]), []).append(row)
+        index.setdefault(meter.text([row.get(name) for _, name in pairs]), []).append(row)
     if kind == "innerunique":
-        left = list({text_of([row.get(name) for name, _ in pairs]): row for row in reversed(left)}.values())[::-1]
+        left = list({meter.text([row.get(name) for name, _ in pairs]): row for row in reversed(left)}.values())[::-1]
     found: list[Row] = []
     for row in left:
-        matches = index.get(text_of([row.get(name) for name, _ in pairs]), [])
+        matches = index.get(meter.text([row.get(name) for name, _ in pairs]), [])
         if kind in ("leftsemi", "leftanti"):
             if bool(matches) is (kind == "leftsemi"):
                 found.append(row)
             continue
         for other in matches or ([{}] if kind == "leftouter" else []):
+            meter.step(2 + len(row) + len(other))
             found.append({**row, **{f"{key}1" if key in row else key: value for key, value in other.items()}})
     return found
 

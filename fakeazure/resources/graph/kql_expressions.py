@@ -10,7 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from fakeazure.arm.tokens import DEEPEST, Tokens
-from fakeazure.resources.graph.kql_functions import COMPARISONS, FUNCTIONS, MEASURES, MEMBERSHIP, QueryError, plus
+from fakeazure.resources.graph.kql_functions import (
+    COMPARISONS,
+    FUNCTIONS,
+    MEASURES,
+    MEMBERSHIP,
+    ORDERED,
+    TEXTUAL,
+    QueryError,
+    fitting,
+    made,
+    plus,
+)  # fmt: skip
+from fakeazure.resources.graph.kql_limits import LONGEST_QUERY, LimitExceeded, Meter
 
 Row = Mapping[str, Any]
 Expression = Callable[[Row], Any]
@@ -18,7 +30,7 @@ Measure = Callable[[Sequence[Row]], Any]
 Item = TypeVar("Item")
 
 _TOKEN = re.compile(
-    r"""\s*(?://[^\n]*\s*)?(?:(?P<text>@?"(?:[^"\\]|\\.)*"|@?'(?:[^'\\]|\\.)*')|(?P<number>\d+(?:\.\d+)?)"""
+    r"""\s*+(?://[^\n]*+\s*+)*+(?:(?P<text>@?"(?:[^"\\]|\\.)*+"|@?'(?:[^'\\]|\\.)*+')|(?P<number>[0-9]+(?:\.[0-9]+)?)"""
     r"""|(?P<stage>project-away|project-keep|project-rename|mv-expand)|(?P<word>\$?[A-Za-z_]\w*~?)"""
     r"""|(?P<mark>==|!=|=~|!~|<=|>=|!(?=[a-z])|[<>|(),.\[\]=+*/%-]))"""
 )
@@ -31,8 +43,11 @@ class Expressions(Tokens):
     """Reads expressions from a query's tokens."""
 
     def __init__(self, text: str) -> None:
-        """Read `text`."""
+        """Read `text`. Raises QueryError for one that is too long."""
+        if len(text) > LONGEST_QUERY:
+            raise QueryError(f"the query is longer than {LONGEST_QUERY} characters")
         super().__init__(text, _TOKEN, QueryError)
+        self.meter = Meter()
 
     def several(self, one: Callable[[], Item]) -> list[Item]:
         """Items with commas between them."""
@@ -53,8 +68,13 @@ class Expressions(Tokens):
             terms.append(one())
         if len(terms) == 1:
             return terms[0]
-        judge = any if word == "or" else all
-        return lambda row: judge(term(row) is True for term in terms)
+        judge, meter, count = any if word == "or" else all, self.meter, len(terms)
+
+        def joined(row: Row) -> bool:
+            meter.step(count)
+            return judge(term(row) is True for term in terms)
+
+        return joined
 
     def _term(self) -> Expression:
         """A value, or two that are compared."""
@@ -69,7 +89,7 @@ class Expressions(Tokens):
         found = left
         if operator in COMPARISONS:
             self.take()
-            found = self._compared(left, COMPARISONS[operator])
+            found = self._compared(left, operator)
         elif operator in MEMBERSHIP:
             self.take()
             found = self._member(left, MEMBERSHIP[operator])
@@ -80,24 +100,45 @@ class Expressions(Tokens):
         self._depth -= 1
         return (lambda row: not found(row)) if negated else found
 
-    def _compared(self, left: Expression, compare: Callable[[Any, Any], bool]) -> Expression:
-        right = self._sum()
-        return lambda row: compare(left(row), right(row))
+    def _compared(self, left: Expression, operator: str) -> Expression:
+        right, compare, meter = self._sum(), COMPARISONS[operator], self.meter
+        if operator not in ORDERED:
+            return lambda row: compare(meter.text(left(row)), meter.text(right(row)))
+
+        def compared(row: Row) -> bool:
+            meter.step()
+            return compare(left(row), right(row))
+
+        return compared
 
     def _member(self, left: Expression, member: Callable[[Any, Sequence[Any]], bool]) -> Expression:
         self.take("(")
         values = self.several(self._sum)
         self.take(")")
-        return lambda row: member(left(row), [value(row) for value in values])
+        meter = self.meter
+
+        def judge(row: Row) -> bool:
+            meter.step(len(values))
+            return member(meter.argument(left(row)), [meter.argument(value(row)) for value in values])
+
+        return judge
 
     def _sum(self) -> Expression:
-        left = self._value()
+        first, more = self._value(), list[tuple[int, Expression]]()
         while self.peek() in ("+", "-"):
-            left = self._added(left, plus(1 if self.take() == "+" else -1), self._value())
-        return left
+            more.append((1 if self.take() == "+" else -1, self._value()))
+        if not more:
+            return first
+        meter = self.meter
 
-    def _added(self, left: Expression, add: Callable[[Any, Any], Any], right: Expression) -> Expression:
-        return lambda row: add(left(row), right(row))
+        def total(row: Row) -> Any:
+            meter.step(len(more))
+            found = first(row)
+            for sign, value in more:
+                found = plus(found, value(row), sign)
+            return found
+
+        return total
 
     def _value(self) -> Expression:
         token = self.take()
@@ -125,18 +166,28 @@ class Expressions(Tokens):
         if name in ("iff", "iif") or name in FUNCTIONS:
             arguments = self.several(self.expression) if self.peek() != ")" else []
             self.take(")")
-            function = FUNCTIONS[name]
-
-            def run(row: Row) -> Any:
-                try:
-                    return function(*(argument(row) for argument in arguments))
-                except (TypeError, ValueError, IndexError, OverflowError) as error:
-                    raise QueryError(f"{name}: {error}") from None
-
-            return self._deeper(run)
+            return self._deeper(self._run(name, arguments))
         if name == "dynamic":
             raise QueryError("'dynamic' literals are not supported here")
         raise QueryError(f"function {name!r} is not known")
+
+    def _run(self, name: str, arguments: Sequence[Expression]) -> Expression:
+        function, meter, textual = FUNCTIONS[name], self.meter, name in TEXTUAL
+
+        def run(row: Row) -> Any:
+            meter.step(1 + len(arguments))
+            given = [argument(row) for argument in arguments]
+            if textual:
+                given = [meter.argument(value) for value in given]
+                meter.make(made(name, given))
+            try:
+                return function(*given)
+            except LimitExceeded:
+                raise
+            except (TypeError, ValueError, IndexError, OverflowError):
+                raise QueryError(f"{name}(): it does not take arguments of these numbers and types") from None
+
+        return run
 
     def _path(self, token: str) -> Expression:
         if not _WORD.fullmatch(token):
@@ -145,24 +196,25 @@ class Expressions(Tokens):
 
     def _deeper(self, value: Expression) -> Expression:
         """`.name`, `['name']` and `[0]` behind a value."""
+        keys: list[Any] = []
         while self.peek() in (".", "["):
             if self.take() == ".":
-                value = self._at(value, self.take())
-            else:
-                negative = self.peek() == "-" and bool(self.take())
-                key = self._literal(self.take())
-                self.take("]")
-                value = self._at(value, -key if negative and isinstance(key, int) else key)
-        return value
+                keys.append(self.take())
+                continue
+            negative = self.peek() == "-" and bool(self.take())
+            key = self._literal(self.take())
+            self.take("]")
+            keys.append(-key if negative and isinstance(key, int) else key)
+        if not keys:
+            return value
+        meter = self.meter
 
-    def _at(self, value: Expression, key: Any) -> Expression:
         def run(row: Row) -> Any:
+            meter.step(len(keys))
             holder = value(row)
-            if isinstance(holder, Mapping):
-                return holder.get(key)
-            if isinstance(holder, list | tuple) and isinstance(key, int) and -len(holder) <= key < len(holder):
-                return holder[key]
-            return None
+            for key in keys:
+                holder = _at(holder, key)
+            return holder
 
         return run
 
@@ -192,7 +244,17 @@ class Expressions(Tokens):
         column, value = self.named()
         self.take(")")
         measure = MEASURES[function]
-        return name or f"{function}_{column}", lambda rows: measure([value(row) for row in rows])
+        meter, textual = self.meter, function in ("dcount", "make_set", "max", "min")
+
+        def measured(rows: Sequence[Row]) -> Any:
+            meter.step(len(rows))
+            values = [value(row) for row in rows]
+            if textual:
+                for item in values:
+                    meter.argument(item)
+            return measure(values)
+
+        return name or f"{function}_{column}", measured
 
     def _literal(self, token: str) -> Any:
         if token[0] == "@":
@@ -201,6 +263,19 @@ class Expressions(Tokens):
             return re.sub(r"\\(.)", r"\1", token[1:-1])
         if token in ("true", "false"):
             return token == "true"
-        if token[0].isdigit() and len(token) < 40:
-            return float(token) if "." in token else int(token)
+        if (
+            token[0].isdigit()
+            and len(token) < 40
+            and fitting(found := float(token) if "." in token else int(token)) is not None
+        ):
+            return found
         raise QueryError(f"expected a literal, found {token!r}")
+
+
+def _at(holder: Any, key: Any) -> Any:
+    """What stands in an object under a key, or in an array at a place; null where there is nothing."""
+    if isinstance(holder, Mapping):
+        return holder.get(key)
+    if isinstance(holder, list | tuple) and type(key) is int and -len(holder) <= key < len(holder):
+        return holder[key]
+    return None

@@ -10,11 +10,16 @@ from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.resources.graph.kql import QueryError, Row, compile_query
+from fakeazure.resources.graph.kql_functions import text_of
 from fakeazure.state import State
 from fakeazure.store import Entry
 
 _TABLE = "resources"
 _MAX_PAGE = 1000
+_CELLS = 20
+"""Columns of a row; resources have fewer."""
+_PAYLOAD = 16 * 1024 * 1024
+"""Characters of an answer (learn.microsoft.com, "Troubleshoot errors using Azure Resource Graph")."""
 
 
 def _row(state: State, entry: Entry) -> dict[str, Any]:
@@ -58,25 +63,28 @@ def _query(state: State, request: Request) -> Response:
             return _containers(state, wanted)
         if name.lower() != _TABLE:
             raise QueryError(f"table '{name[:100]}' is not known")
+        query.meter.step(state.store.count)
         return [row for entry in state.store.as_of(moment) if (row := judged(entry)) is not None]
 
     def passes(entry: Entry) -> Row | None:
         row = judged(entry)
         return row if row is not None and query.passes(row) else None
 
-    try:
-        query = compile_query(text(body, "query"))
-        if query.table.lower() == _TABLE:
-            asked = text(body, "query"), frozenset(wanted)
-            found = query.rest(state.graph.passing(asked, state.store, moment, passes), tables)
-        else:
-            found = query(tables)
-    except QueryError as error:
-        raise ArmError(_invalid(str(error))) from None
-    options = section(body, "options")
+    asked, options = text(body, "query"), section(body, "options")
     skip = _number(options, "$skipToken", "$skip")
     top = min(_number(options, "$top") or _MAX_PAGE, _MAX_PAGE)
-    shown = found[skip : skip + top]
+    try:
+        query = state.graph.compiled(asked, compile_query)
+        query.meter.reset()
+        if query.table.lower() == _TABLE and state.graph.remembers(asked, *wanted):
+            passing = state.graph.passing((asked, frozenset(wanted)), state.store, moment, passes)
+            found = query.rest(passing, tables)
+        else:
+            found = query.found(tables)
+        shown = found[skip : skip + top]
+        _check_size(shown)
+    except QueryError as error:
+        raise ArmError(_invalid(str(error))) from None
     answer: dict[str, Any] = {
         "totalRecords": len(found),
         "count": len(shown),
@@ -91,12 +99,32 @@ def _query(state: State, request: Request) -> Response:
 
 def _number(options: Mapping[str, Any], *names: str) -> int:
     for name in names:
-        if options.get(name) is not None:
-            try:
-                return max(0, int(options[name]))
-            except (TypeError, ValueError, OverflowError):
-                raise ArmError(_invalid(f"{name} is not a number")) from None
+        value = options.get(name)
+        if value is None:
+            continue
+        written = str(value) if type(value) in (int, str) else ""
+        if not (written.isascii() and written.isdigit()) or len(written) > 9:
+            raise ArmError(_invalid(f"{name} is not a number"))
+        return int(written)
     return 0
+
+
+def _check_size(rows: list[Row]) -> None:
+    """Refuse an answer that is too large. Only that of a query that makes wide rows, several of the same cells, is looked at."""
+    if sum(map(len, rows)) <= _CELLS * len(rows):
+        return
+    size = 0
+    for row in rows:
+        for value in row.values():
+            size += len(text_of(value))
+            if size > _PAYLOAD:
+                raise ArmError(
+                    Failure(
+                        "ResponsePayloadTooLarge",
+                        f"Response payload size is {size}, and has exceeded the limit of {_PAYLOAD}. Please consider querying less "
+                        "data at a time and make paginated call if needed.",
+                    )
+                )
 
 
 def _invalid(reason: str) -> Failure:
