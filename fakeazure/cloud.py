@@ -47,7 +47,7 @@ from fakeazure.market.faults import Fault
 from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.routing import router
 from fakeazure.state import State
-from fakeazure.timers import ManualClock
+from fakeazure.timers import ManualClock, MovableClock
 
 
 class FakeAzure:
@@ -65,6 +65,8 @@ class FakeAzure:
         self.market = self.state.market
         self.journal = journal if journal is not None else Journal()
         self._router = router()
+        self.changes = 0
+        """Grows with every request that may change something and with every action that ran."""
 
     def _made(self) -> State:
         state = self._beginning.state()
@@ -88,9 +90,9 @@ class FakeAzure:
         `wire`: the answer travels, so that a declared fault can befall it on its way (`x-fakeazure-fault` tells the transport).
         """
         self.run_until()
-        faults = self.market.faults
-        faults.forget()
+        (faults := self.market.faults).forget()
         verb, place = method.upper(), path.partition("?")[0]
+        self.changes += verb not in ("GET", "HEAD")
         match = self._router.find(verb, place)
         if head := verb == "HEAD" and match is None:  # of a resource: is it there?
             match = self._router.find("GET", place)
@@ -150,7 +152,9 @@ class FakeAzure:
 
     def run_until(self, moment: float | None = None) -> int:
         """Run every action that is due by `moment` (by now, if None). Returns how many ran."""
-        return self.state.timers.run_until(moment)
+        ran = self.state.timers.run_until(moment)
+        self.changes += ran
+        return ran
 
     def on_schedule(self, hook: Callable[[float], None]) -> None:
         """Tell `hook` the due time of everything queued from now on."""
@@ -182,43 +186,51 @@ class FakeAzure:
         state.events, state.timers.hooks = self.state.events, self.state.timers.hooks
         state.timers.failed = self.state.timers.failed
         self.state, self.market = state, state.market
+        self.changes += 1
+        state.timers.announce()
 
     def snapshot(self) -> bytes:
-        """The whole state as bytes for `restore`, of this world or of one that is made with the same inputs.
+        """Return the whole state as bytes for `restore`, of this world or of one that is made with the same inputs.
 
-        Raises ValueError while long operations are running: let them end first.
+        What is under way is in it, the journal and subscribers are not. ValueError while a queued action runs, and for what no snapshot
+        can hold: documents that are no JSON, more than a snapshot may have.
         """
-        from fakeazure import snapshots  # pickle is for those who put worlds away
+        from fakeazure import snapshots  # for those who put worlds away
 
         return snapshots.taken(self.state)
 
     def restore(self, taken: bytes) -> None:
-        """Return to the state of a snapshot, but for the clock and the journal. ValueError for bytes that are no snapshot."""
-        state = self._made()
+        """Return to the state of a snapshot, but for the journal; what was under way goes on.
+
+        A clock of the cloud's own moves forward to the snapshot's time, never back. ValueError for bytes that are no snapshot of such a
+        world; then nothing has changed.
+        """
         from fakeazure import snapshots
 
-        snapshots.put_back(state, taken)
+        state = self._made()
+        moment = snapshots.put_back(state, taken)
+        if isinstance(self.clock, MovableClock):
+            self.clock.move_to(moment)
         self._replace(state)
 
     def save(self, folder: Path) -> None:
-        """Write the state to a folder, after running all queued actions. ValueError while an operation is stuck, OSError."""
-        while (due := self.next_due()) is not None:
-            self.run_until(due)
-        from fakeazure import snapshots
+        """Write the state to a folder, as `snapshot` takes it. ValueError, also where another process keeps its world; OSError."""
+        from fakeazure.snapshots.folder import Folder
 
-        snapshots.write(folder, self.snapshot())
+        with Folder(folder) as kept:
+            kept.write(self.snapshot())
 
     def load(self, folder: Path) -> bool:
         """Restore what was saved in a folder.
 
-        Returns whether there was anything. ValueError for a file that is no snapshot of such a world.
+        Returns whether there was anything. ValueError for a file that is no snapshot of such a world, OSError.
         """
-        from fakeazure import snapshots
+        from fakeazure.snapshots.folder import read
 
-        found = snapshots.read(folder)
-        if found is not None:
-            self.restore(found)
-        return found is not None
+        taken = read(folder)
+        if taken is not None:
+            self.restore(taken)
+        return taken is not None
 
     # --- what happens to it -----------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from fakeazure.arm.ids import ResourceId
@@ -120,6 +120,21 @@ class Store:
         self._changes.append((key, entry))
         if self._clock is not None:
             self._history.append((self._clock(), key, entry))
+
+    @property
+    def history(self) -> Sequence[tuple[float, str, Entry | None]]:
+        """The changes since `remember`, with their times in seconds since the epoch: a key with its entry, None where it was removed."""
+        return self._history
+
+    def replace(self, entries: Sequence[Entry], history: Sequence[tuple[float, str, Entry | None]]) -> None:
+        """Put other resources in the place of all; `history` is theirs, and begins now if it is empty."""
+        for entry in self.all():
+            self.remove(entry.id)
+        for entry in entries:
+            self.put(entry.id, entry.document)
+        if self._clock is not None:
+            self.remember(self._clock)
+            self._history = list(history) or self._history
 
     def all(self) -> Iterator[Entry]:
         """Everything, oldest first."""

@@ -31,7 +31,19 @@ class HasNow(Protocol):
 ClockLike: TypeAlias = HasNow | Callable[[], float | datetime]
 
 
-class ManualClock:
+class MovableClock:
+    """A clock that a world which is taken out again may move forward."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        raise NotImplementedError
+
+    def move_to(self, moment: float) -> None:
+        """Move forward to `moment`, seconds since the epoch; stay if that is past."""
+        raise NotImplementedError
+
+
+class ManualClock(MovableClock):
     """A clock that moves when told; the default of a cloud that is given none."""
 
     def __init__(self, start: float = START) -> None:
@@ -82,6 +94,17 @@ class Timers:
     def on_schedule(self, hook: Callable[[float], None]) -> None:
         """Tell `hook` the due time of everything scheduled from now on."""
         self.hooks.append(hook)
+
+    @property
+    def running(self) -> bool:
+        """Whether an action runs now."""
+        return self._running_at is not None
+
+    def announce(self) -> None:
+        """Tell the hooks the due time of everything that is queued already."""
+        for due, _, _ in sorted(self._queue, key=lambda entry: entry[:2]):
+            for hook in self.hooks:
+                hook(due)
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
         """Run `action` `seconds` from now; at once if that is zero or less."""

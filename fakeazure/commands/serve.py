@@ -20,13 +20,14 @@ from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cloud import FakeAzure
 from fakeazure.commands.controller_environment import MODES, controller_variables
+from fakeazure.commands.keeping import Keeper
 from fakeazure.commands.market_file import read_market
 from fakeazure.commands.table import add_as_of, add_skus_file, catalogue_with
 from fakeazure.commands.values import host_and_port, named, positive, text_of, whole
 from fakeazure.journal import Journal
 from fakeazure.timing import INSTANT
 from fakeazure.transports.guard import VARIABLE, Guard, exposure, new_secret
-from fakeazure.transports.live import Pump, WallClock
+from fakeazure.transports.live import Pump, WallClock, wall_time
 from fakeazure.transports.memory import few_arenas
 from fakeazure.transports.pki import PkiError, make_pki
 from fakeazure.transports.server import HttpServer
@@ -129,14 +130,14 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         "--keep",
         type=Path,
         metavar="FOLDER",
-        help="take out what was put there at the last stop, and put all that is there away at this one",
+        help="take out what was saved there, and save the world while it is served and at the end, operations under way too",
     )
     parser.add_argument("--print-calls", action="store_true", help="print every call")
     parser.add_argument("--for", dest="seconds", type=positive, help="stop after so many seconds")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing."""
+    """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing or the world cannot be saved."""
     few_arenas()
     clock, catalogue = WallClock(options.speed), catalogue_with(options.skus, options.region, options.as_of)
     market = {} if options.market is None else read_market(options.market, catalogue, options.region)
@@ -156,16 +157,12 @@ def run(options: argparse.Namespace) -> int:
         )
     except ValueError as error:
         raise CatalogueError(str(error)) from None
-    if kubeconfig is not None:
-        cloud.attach_kubeconfig(kubeconfig)
-    if options.keep is not None:
-        try:
-            cloud.load(options.keep)
-        except ValueError as error:
-            raise CatalogueError(f"{options.keep}: {error}") from None
     names = frozenset(name.lower().removesuffix(".") for name in (options.host, *options.allowed_host))
     front = Front(cloud, authenticate=not options.no_auth, guard=Guard(new_secret(), names))
     with contextlib.ExitStack() as stack:
+        keeper = None if options.keep is None else _kept(front, options.keep, stack)
+        if kubeconfig is not None:  # of the cluster that is there now, not of that when the world was saved
+            cloud.attach_kubeconfig(kubeconfig)
         try:
             plain = stack.enter_context(HttpServer(front, host=options.host, port=options.http_port))
             secure = None
@@ -184,18 +181,22 @@ def run(options: argparse.Namespace) -> int:
         for line in _environment(front, plain, secure, options):
             print(line)
         sys.stdout.flush()
-        _wait(front, options)
-    return 0 if options.keep is None else _put_away(cloud, options.keep)
+        _wait(front, options, keeper)
+        saved = keeper is None or keeper.save()
+    return 0 if saved else ENVIRONMENT
 
 
-def _put_away(cloud: FakeAzure, folder: Path) -> int:
-    """Keep the world for the next start. Returns the exit code."""
+def _kept(front: Front, folder: Path, stack: contextlib.ExitStack) -> Keeper:
+    """Return who saves the world, with what was saved before taken out. CatalogueError in one line."""
+    keeper = Keeper(front, folder, now=wall_time, say=_complain)
     try:
-        cloud.save(folder)
+        return stack.enter_context(keeper)
     except ValueError as error:
-        print(f"fakeazure: {folder}: {error}", file=sys.stderr)
-        return ENVIRONMENT
-    return 0
+        raise CatalogueError(str(error)) from None
+
+
+def _complain(message: str) -> None:
+    print(f"fakeazure: {message}", file=sys.stderr, flush=True)
 
 
 def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:
@@ -231,7 +232,7 @@ def _environment(
         yield f"export {name}={value}"
 
 
-def _wait(front: Front, options: argparse.Namespace) -> None:
+def _wait(front: Front, options: argparse.Namespace, keeper: Keeper | None) -> None:
     stop = threading.Event()
     if threading.current_thread() is threading.main_thread():
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -243,6 +244,8 @@ def _wait(front: Front, options: argparse.Namespace) -> None:
     shown, ended = 0, False
     while not ended:
         ended = stop.wait(0.2)
+        if keeper is not None and not ended:
+            keeper.tick()
         if options.print_calls:
             with front.lock:
                 fresh = front.cloud.journal.since(shown)

@@ -65,6 +65,10 @@ class Market:
         self._lists: dict[tuple[str, int], Sequence[Mapping[str, Any]]] = {}
         self._sizes: dict[tuple[str, str, int], Size] = {}
 
+    def forget(self) -> None:
+        """Forget what was found out about sizes: the restrictions are others now."""
+        self._lists, self._sizes = {}, {}
+
     def region(self, location: str) -> RegionLike | None:
         """A region by any spelling of its name; None if Azure has no such region."""
         try:

@@ -9,6 +9,8 @@ import traceback
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
+from fakeazure.timers import MovableClock
+
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
@@ -24,7 +26,7 @@ def wall_time() -> float:
     return time.time()
 
 
-class WallClock:
+class WallClock(MovableClock):
     """The real-time clock, `speed` times as fast from its start on."""
 
     def __init__(self, speed: float = 1.0) -> None:
@@ -37,6 +39,10 @@ class WallClock:
     def now(self) -> float:
         """Seconds since the epoch."""
         return self._start + (wall_time() - self._start) * self.speed
+
+    def move_to(self, moment: float) -> None:
+        """Go on from `moment`, seconds since the epoch; stay if that is past."""
+        self._start += max(0.0, moment - self.now())
 
     def wait(self, seconds: float) -> float:
         """How long a wait of `seconds` on this clock takes on the wall."""

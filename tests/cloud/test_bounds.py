@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from fakeazure import snapshots
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.json_text import read
@@ -172,10 +171,10 @@ def test_a_refused_change_leaves_nothing_to_be_gone() -> None:
 
 
 def test_a_snapshot_is_written_into_folders_that_are_not_there_yet(tmp_path: Path) -> None:
-    snapshots.write(tmp_path / "a" / "b", b"x")
-    snapshots.write(tmp_path / "a" / "b", b"y")
-    [file] = (tmp_path / "a" / "b").iterdir()
-    assert file.read_bytes() == b"y"
+    cloud, folder = Driver().cloud, tmp_path / "a" / "b"
+    for _ in range(2):
+        cloud.save(folder)
+    assert folder.joinpath("world.json.gz").read_bytes() == cloud.snapshot()
 
 
 def test_the_changes_after_a_revision() -> None:

@@ -186,10 +186,9 @@ def test_serve_keeps_what_is_there(tmp_path: Path, capsys: pytest.CaptureFixture
     first.state.add_group(SUBSCRIPTION, "mine", "eastus")
     first.save(tmp_path)
     arguments = ["serve", "--http-port", "0", "--https-port", "-1", "--for", "0.1", "--keep", str(tmp_path)]
-    (tmp_path / "world.snapshot").touch()
-    before = (tmp_path / "world.snapshot").stat().st_mtime_ns
+    before = (tmp_path / "world.json.gz").stat().st_mtime_ns
     assert run(arguments) == 0
-    assert (tmp_path / "world.snapshot").stat().st_mtime_ns > before
+    assert (tmp_path / "world.json.gz").stat().st_mtime_ns > before
     again = FakeAzure(region="eastus")
     assert again.load(tmp_path)
     assert again.state.group(SUBSCRIPTION, "mine")["location"] == "eastus"
