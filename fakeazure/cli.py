@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn, Protocol
 
 from fakeazure.catalog.errors import CatalogueError, nearest
+from plainlines import print_line, print_lines, printable
 
 BAD_INPUT = 2
 ENVIRONMENT = 3
@@ -36,7 +36,7 @@ class _Parser(argparse.ArgumentParser):
         known = [name for action in self._actions for name in action.option_strings]
         near = next((found[0] for word in unknown if word.startswith("-") and (found := nearest(word, known))), None)
         hint = f"see {self.prog} --help" if near is None else f"did you mean {near!r}?"
-        self.exit(BAD_INPUT, f"{self.prog}: {' '.join(message.split())}; {hint}\n")
+        self.exit(BAD_INPUT, f"{self.prog}: {printable(' '.join(message.split()))}; {hint}\n")
 
 
 class CommandModule(Protocol):
@@ -70,7 +70,7 @@ COMMANDS: dict[str, Command] = {
 def run(arguments: Sequence[str]) -> int:
     """Runs the command line; returns the exit code."""
     if not arguments or arguments[0] in ("-h", "--help"):
-        print(_usage())
+        print_lines(_usage())
         return 0 if arguments else BAD_INPUT
     name, *rest = arguments
     if name not in COMMANDS:
@@ -94,13 +94,13 @@ def run(arguments: Sequence[str]) -> int:
         raise
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        print(f"fakeazure: {where}{error.strerror or error}", file=sys.stderr)
+        print_line(f"fakeazure: {where}{error.strerror or error}", error=True)
         return ENVIRONMENT
 
 
 def _refuse(message: str) -> int:
     for line in message.splitlines():
-        print(f"fakeazure: {line}", file=sys.stderr)
+        print_line(f"fakeazure: {line}", error=True)
     return BAD_INPUT
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from harness import garbage
+from plainlines import print_line
 
 __all__ = ["command", "main"]
 
@@ -67,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:  # a full disk, a file or folder that cannot be written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         what = f"{error.filename}: " if error.filename else ""
-        print(f"harness: {what}{(error.strerror or str(error)).lower()}", file=sys.stderr)
+        print_line(f"harness: {what}{(error.strerror or str(error)).lower()}", error=True)
         return ENVIRONMENT
     finally:
         garbage.keep()  # the end of the process frees everything; there is nothing to look for before

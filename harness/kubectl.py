@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 
+from plainlines import print_lines
+
 __all__ = ["explained", "main"]
 
 USAGE = """kubectl karpenter-explain POD|NODE [-n NAMESPACE] [--context NAME] [--kubeconfig FILE] [options of harness explain]
@@ -21,7 +23,7 @@ def main() -> int:
 
     arguments = explained(sys.argv[1:])
     if arguments is None:
-        print(USAGE)
+        print_lines(USAGE)
         return 0 if {"-h", "--help"} & set(sys.argv[1:]) else 2
     sys.argv[1:] = arguments
     return run()

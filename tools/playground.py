@@ -92,7 +92,7 @@ def write_parts(folder: Path) -> None:
     with zipfile.ZipFile(project / "project.whl", "w", zipfile.ZIP_DEFLATED) as out:
         for path in sorted(
             path
-            for package in ("harness", "fakeazure", "atomicfiles", "lazyrecords")
+            for package in ("harness", "fakeazure", "atomicfiles", "lazyrecords", "plainlines")
             for path in (ROOT / package).rglob("*")
         ):
             name = path.relative_to(ROOT)

@@ -9,6 +9,7 @@ from fakeazure.catalog.errors import CatalogueError, nearest
 from fakeazure.commands.table import render, to_json
 from fakeazure.coverage import operations, page
 from fakeazure.routing import router
+from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,11 +28,11 @@ def run(options: argparse.Namespace) -> int:
         hint = f"did you mean {near[0]!r}?" if near else "fakeazure coverage lists all"
         raise CatalogueError(f"nothing of {options.provider!r} is served; {hint}")
     if options.format == "json":
-        print(to_json([asdict(one) for one in found]))
+        print_document(to_json([asdict(one) for one in found]) + "\n")
     elif options.format == "markdown":
-        print("\n".join(page(found)))
+        print_document("\n".join(page(found)) + "\n")
     else:
         header = ("PROVIDER", "METHOD", "TYPE", "STATE", "NOTE")
         rows = [(one.provider, one.method, one.type, one.state, one.note) for one in found]
-        print(render(header, rows, frozenset()))
+        print_lines(render(header, rows, frozenset()))
     return 0

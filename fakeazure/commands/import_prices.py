@@ -11,6 +11,7 @@ from pathlib import Path
 from fakeazure.catalog import Catalogue
 from fakeazure.commands.market_file import read_json, write_market
 from fakeazure.market.imports import prices_of
+from plainlines import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     region = Catalogue.load().region(options.region).name
     prices, others = read_json(options.file, lambda document: prices_of(document, region))
     spot = sum("spot" in kinds for kinds in prices.values())
-    print(f"{region}: prices of {len(prices)} sizes, of {spot} on spot; {others} other items ignored")
+    print_line(f"{region}: prices of {len(prices)} sizes, of {spot} on spot; {others} other items ignored")
     if options.output is not None:
         write_market(options.output, {"prices": prices})
     return 0

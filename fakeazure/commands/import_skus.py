@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from fakeazure.catalog.importer import read
+from plainlines import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,11 +26,11 @@ def run(options: argparse.Namespace) -> int:
     listed = read(options.file, options.region)
     priced = len(listed.catalogue().prices)
     restricted = sum(1 for record in listed.records if record["restrictions"])
-    print(
+    print_line(
         f"{listed.region}: {len(listed.records)} sizes, {restricted} with restrictions, {priced} with a price;"
         f" {listed.ignored} other entries ignored"
     )
     if options.output is not None:
         options.output.write_text(listed.text(), encoding="utf-8")
-        print(f"written to {options.output}")
+        print_line(f"written to {options.output}")
     return 0

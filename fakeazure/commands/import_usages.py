@@ -11,6 +11,7 @@ from pathlib import Path
 from fakeazure.catalog import Catalogue
 from fakeazure.commands.market_file import read_json, write_market
 from fakeazure.market.imports import quota_of
+from plainlines import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Imports; exit code 0."""
     quota, others = read_json(options.file, lambda document: quota_of(document, Catalogue.load()))
-    print(f"{len(quota)} limits; {others} other entries ignored")
+    print_line(f"{len(quota)} limits; {others} other entries ignored")
     if options.output is not None:
         write_market(options.output, {"quota": quota})
     return 0

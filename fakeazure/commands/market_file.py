@@ -11,6 +11,7 @@ from fakeazure.catalog.errors import CatalogueError
 from fakeazure.commands.values import text_of
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.spec import market_mistakes
+from plainlines import joined, print_line
 
 Place = tuple[str | int, ...]
 Understood = TypeVar("Understood")
@@ -38,7 +39,7 @@ def read_market(path: Path, catalogue: CatalogueLike, region: str) -> Mapping[st
     mistakes = market_mistakes(catalogue, document, region=region)
     if mistakes:
         found = sorted((_mark(node, mistake.place), str(mistake)) for mistake in mistakes)
-        raise CatalogueError("\n".join(f"{path}:{line}:{column}: {text}" for (line, column), text in found))
+        raise CatalogueError(joined(f"{path}:{line}:{column}: {text}" for (line, column), text in found))
     return document
 
 
@@ -79,4 +80,4 @@ def write_market(path: Path, sections: Mapping[str, Any]) -> None:
     if path.exists():
         before = read_json(path, lambda document: document if isinstance(document, dict) else {})
     path.write_text(json.dumps({**before, **sections}, indent=1) + "\n", encoding="utf-8")
-    print(f"written to {path}")
+    print_line(f"written to {path}")

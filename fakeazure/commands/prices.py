@@ -7,6 +7,7 @@ import argparse
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import CatalogueError, UnknownSize
 from fakeazure.commands.table import add_format, dollars, render, to_json
+from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _show(prices: dict[str, float], subject: str, form: str) -> int:
     if form == "json":
-        print(to_json(prices))
+        print_document(to_json(prices) + "\n")
     else:
-        print(render((subject, "USD/H"), [(name, dollars(price)) for name, price in prices.items()], frozenset({1})))
+        print_lines(
+            render((subject, "USD/H"), [(name, dollars(price)) for name, price in prices.items()], frozenset({1}))
+        )
     return 0

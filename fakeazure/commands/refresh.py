@@ -10,7 +10,6 @@ import argparse
 import json
 import shutil
 import subprocess
-import sys
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from fakeazure.catalog.errors import CatalogueError
 from fakeazure.catalog.importer import read
 from fakeazure.commands.market_file import write_market
 from fakeazure.market.imports import prices_of, quota_of
+from plainlines import print_line
 
 ENVIRONMENT = 3
 _PRICES = "https://prices.azure.com/api/retail/prices"
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         usages = _az("vm", "list-usage", "--location", region)
         prices = _prices(options.prices, region)
     except AzFailed as error:
-        print(f"fakeazure: {error}", file=sys.stderr)
+        print_line(f"fakeazure: {error}", error=True)
         return ENVIRONMENT
     options.output.mkdir(parents=True, exist_ok=True)
     path = options.output / "skus.json"
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     priced, _ = prices_of(prices, region)
     sold = {size: kinds for size, kinds in priced.items() if size in listed.catalogue().by_name}
     write_market(options.output / "market.json", {"quota": quota, "prices": sold})
-    print(f"{region}: {len(listed.records)} sizes, {len(quota)} limits, prices of {len(sold)} sizes")
+    print_line(f"{region}: {len(listed.records)} sizes, {len(quota)} limits, prices of {len(sold)} sizes")
     return 0
 
 

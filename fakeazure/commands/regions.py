@@ -8,6 +8,7 @@ from fakeazure.catalog import Catalogue
 from fakeazure.catalog.regions import REGIONS
 from fakeazure.catalog.zones import zones_recorded
 from fakeazure.commands.table import add_format, render, to_json
+from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
             }
             for name, sizes in sold.items()
         ]
-        print(to_json(found))
+        print_document(to_json(found) + "\n")
         return 0
     rows = [
         (
@@ -41,5 +42,5 @@ def run(options: argparse.Namespace) -> int:
         )
         for name, sizes in sold.items()
     ]
-    print(render(("REGION", "ZONES", "SIZES", "RECORDED"), rows, frozenset({2, 3})))
+    print_lines(render(("REGION", "ZONES", "SIZES", "RECORDED"), rows, frozenset({2, 3})))
     return 0

@@ -32,6 +32,7 @@ from fakeazure.transports.memory import few_arenas
 from fakeazure.transports.pki import PkiError, make_pki
 from fakeazure.transports.server import HttpServer
 from fakeazure.transports.wire import Front
+from plainlines import print_line
 
 ENVIRONMENT = 3
 JOURNAL_BYTES = 32 * 1024 * 1024
@@ -171,15 +172,15 @@ def run(options: argparse.Namespace) -> int:
                 server = HttpServer(front, host=options.host, port=options.https_port, context=pki.server_context())
                 secure = stack.enter_context(server)
         except PkiError as error:
-            print(f"fakeazure: {error}; --https-port -1 serves plain HTTP only", file=sys.stderr)
+            print_line(f"fakeazure: {error}; --https-port -1 serves plain HTTP only", error=True)
             return ENVIRONMENT
         stack.enter_context(Pump(front, clock))
         if (
             warning := exposure(options.host, [server.port for server in (plain, secure) if server is not None])
         ) is not None:
-            print(warning, file=sys.stderr)
+            print_line(warning, error=True)
         for line in _environment(front, plain, secure, options):
-            print(line)
+            print_line(line)
         sys.stdout.flush()
         _wait(front, options, keeper)
         saved = keeper is None or keeper.save()
@@ -196,7 +197,7 @@ def _kept(front: Front, folder: Path, stack: contextlib.ExitStack) -> Keeper:
 
 
 def _complain(message: str) -> None:
-    print(f"fakeazure: {message}", file=sys.stderr, flush=True)
+    print_line(f"fakeazure: {message}", error=True, flush=True)
 
 
 def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:
@@ -251,4 +252,4 @@ def _wait(front: Front, options: argparse.Namespace, keeper: Keeper | None) -> N
                 fresh = front.cloud.journal.since(shown)
                 shown = front.cloud.journal.last
             for call in fresh:
-                print(call, flush=True)
+                print_line(str(call), flush=True)

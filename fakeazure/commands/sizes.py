@@ -8,6 +8,7 @@ import fnmatch
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import UnknownSize
 from fakeazure.commands.table import add_as_of, add_format, capabilities, dollars, render, to_json
+from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
             }
         )
     if options.format == "json":
-        print(to_json(found))
+        print_document(to_json(found) + "\n")
         return 0
     rows = [
         (
@@ -62,5 +63,5 @@ def run(options: argparse.Namespace) -> int:
         for size in found
     ]
     header = ("NAME", "VCPU", "GIB", "ARCH", "GPU", "REGIONS", "MIN USD/H", "MAX USD/H", "FAMILY")
-    print(render(header, rows, frozenset({1, 2, 4, 5, 6, 7})))
+    print_lines(render(header, rows, frozenset({1, 2, 4, 5, 6, 7})))
     return 0

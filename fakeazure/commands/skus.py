@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import sys
 from collections.abc import Iterator, Mapping
 
 from fakeazure.catalog import Catalogue, RegionCatalogue
@@ -23,6 +22,7 @@ from fakeazure.commands.table import (
     render,
     to_json,
 )
+from plainlines import joined, print_document, print_line, print_lines
 
 _FEW = 6
 
@@ -54,14 +54,14 @@ def run(options: argparse.Namespace) -> int:
             document["recorded"] = {
                 name: {field: source._asdict() for field, source in region.sources(name).items()} for name in names
             }
-        print(to_json(document))
+        print_document(to_json(document) + "\n")
     elif options.guesses:
-        print("\n".join(_by_field(guesses)) if guesses else "nothing is guessed")
+        print_lines(joined(_by_field(guesses)) if guesses else "nothing is guessed")
     else:
-        print(_table(region, names, guesses))
+        print_lines(_table(region, names, guesses))
     if guesses and not options.guesses:
-        print(
-            f"{len(names)} sizes, something of {len(guesses)} is a guess; --guesses tells what and why", file=sys.stderr
+        print_line(
+            f"{len(names)} sizes, something of {len(guesses)} is a guess; --guesses tells what and why", error=True
         )
     return 0
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fakeazure.catalog import Catalogue, Record
+from plainlines import joined, json_text
 
 
 def render(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int]) -> str:
@@ -16,7 +16,7 @@ def render(header: Sequence[str], rows: Sequence[Sequence[str]], right: frozense
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     # One pattern for all lines: a table of a region has more than ten thousand cells.
     line = "  ".join(f"{{:{'>' if index in right else '<'}{width}}}" for index, width in enumerate(widths)).format
-    return "\n".join([line(*row).rstrip() for row in (header, *rows)])
+    return joined(line(*row).rstrip() for row in (header, *rows))
 
 
 def capabilities(record: Record) -> dict[str, str]:
@@ -26,7 +26,7 @@ def capabilities(record: Record) -> dict[str, str]:
 
 def to_json(document: Any) -> str:
     """A document as the commands print it."""
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return json_text(document)
 
 
 def dollars(price: float | None) -> str:

@@ -19,6 +19,7 @@ from fakeazure.transports.http1 import Closed, Conversation, Incoming, Refused
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import report
 from fakeazure.transports.wire import Front, Reply
+from plainlines import print_line
 
 _LINGER = 1.0
 """Seconds in which a refused client may go on sending before its connection is closed."""
@@ -143,7 +144,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         """Ignores clients that disconnect or do not trust the certificate; anything else is reported."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError | ValueError):
-            print(f"fakeazure: a connection ended in {type(error).__name__}: {error}", file=sys.stderr)
+            print_line(f"fakeazure: a connection ended in {type(error).__name__}: {error}", error=True)
 
 
 class HttpServer:

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from harness.wording import did_you_mean
+from plainlines import print_line, printable
 
 __all__ = ["COMMANDS", "PROGRAM", "main", "whole_parser"]
 
@@ -89,6 +90,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Ends the command with exit code 2."""
+        message = printable(message)
         unknown = message.partition("unrecognized arguments: ")[2].split()
         known = [name for action in self._actions for name in action.option_strings]
         hints = [did_you_mean(word, known, limit=0) for word in unknown if word.startswith("-")]
@@ -122,5 +124,5 @@ class _Version(argparse.Action):
         from harness import __version__
         from harness.karpenter.releases import ALL_PROVIDER_RELEASES
 
-        print(f"harness {__version__}, provider releases {', '.join(ALL_PROVIDER_RELEASES)}")
+        print_line(f"harness {__version__}, provider releases {', '.join(ALL_PROVIDER_RELEASES)}")
         parser.exit()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, print_json, show
 from harness.wording import first_few
+from plainlines import printable
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -43,7 +44,9 @@ def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.
     found = departure_of(view, arguments.node)
     if found is None:
         hint = did_you_mean(arguments.node, [node.name for node in view.nodes])
-        return bad_input(f"harness explain: there is no Node {arguments.node}" + (f"; {hint}" if hint else ""))
+        return bad_input(
+            printable(f"harness explain: there is no Node {arguments.node}" + (f"; {hint}" if hint else ""))
+        )
     if arguments.format == "json":
         print_json({"read": inputs.value(), **given.value(), **asdict(found)})
     else:

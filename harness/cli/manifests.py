@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, show
 from harness.cli.worlds import add_as_of
+from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -154,7 +155,7 @@ def world_of(arguments: argparse.Namespace, inputs: Inputs) -> World:
         option = _option(arguments, error.mistake.path if error.mistake is not None else ())
         if not option:
             raise
-        raise InputError(f"{option}: {error}", error.mistake) from None
+        raise InputError(*f"{printable(option)}: {error}".split("\n"), mistake=error.mistake) from None
 
 
 def _option(arguments: argparse.Namespace, path: Sequence[str | int]) -> str:
@@ -277,7 +278,7 @@ def show_head(head: Iterable[str], added: Sequence[str], given: Dump, unused: It
     for line in head:
         show(line)
     if added:
-        print(f"added, because no file has one: {', '.join(added)}")
+        print_line(f"added, because no file has one: {', '.join(added)}")
     for line in (*given.notes(), *unused):
         show(line)
 

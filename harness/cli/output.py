@@ -11,6 +11,7 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 from harness.reading.problems import ScenarioError
+from plainlines import print_commands, print_document, print_line, print_lines, printable
 
 if TYPE_CHECKING:
     from harness.reports.annotations import Annotation
@@ -27,6 +28,7 @@ __all__ = [
     "print_found",
     "print_json",
     "show",
+    "show_text",
     "virtual",
 ]
 
@@ -54,7 +56,7 @@ def print_found(found: Sequence[Annotation], form: str) -> None:
     from harness import __version__
     from harness.reports.annotations import FORMS
 
-    print(FORMS[form](found, __version__), end="")
+    (print_commands if form == "github" else print_document)(FORMS[form](found, __version__))
 
 
 def colour() -> bool:
@@ -92,21 +94,26 @@ def fitted(text: str, width: int) -> str:
 
 
 def show(text: str) -> None:
-    """Prints text; on a terminal with its lines fitted to the width, elsewhere as it is, for other programs to read."""
-    print(fitted(text, get_terminal_size().columns) if sys.stdout.isatty() else text)
+    """Prints a line of text; on a terminal fitted to its width, elsewhere as it is, for other programs to read."""
+    show_text(printable(text))
+
+
+def show_text(text: str) -> None:
+    """The same for a text of several lines, made by `joined` of what comes from outside."""
+    print_lines(fitted(text, get_terminal_size().columns) if sys.stdout.isatty() else text)
 
 
 def print_json(value: Any) -> None:
     """A value as indented JSON on standard output."""
     from harness.reports.as_json import render
 
-    print(render(value))
+    print_document(render(value) + "\n")
 
 
 def bad_input(error: ScenarioError | str, form: str = "text") -> int:
     """Prints what is wrong with the input, one line for each mistake. Returns exit code 2."""
     if isinstance(error, str):
-        print(error, file=sys.stderr)
+        print_lines(error, error=True)
     elif form == "json":
         from harness.reports.as_json import problems_value
 
@@ -117,7 +124,7 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
         print_found(annotations_of(error), form)
     else:
         for problem in error.problems:
-            print(problem, file=sys.stderr)
+            print_line(str(problem), error=True)
     return BAD_INPUT
 
 
@@ -134,7 +141,7 @@ def misplaced(path: Path) -> str:
 
 def no_environment(text: str) -> int:
     """Prints what this machine lacks. Returns exit code 3."""
-    print(text, file=sys.stderr)
+    print_lines(text, error=True)
     return NO_ENVIRONMENT
 
 

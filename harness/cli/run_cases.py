@@ -9,8 +9,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 
 from harness import garbage
+from harness.cli.output import colour
 from harness.cli.worlds import InputError
 from lazyrecords import dataclass
+from plainlines import print_line, print_lines
 
 if TYPE_CHECKING:
     from harness.reading.problems import ScenarioError
@@ -133,10 +135,10 @@ class _Lines:
             self._last = perf_counter()
             left = (self._last - self._start) / self._done * (self._count - self._done)
             text = f"{self._done} of {self._count} {self._noun}, {self._bad} failed, about {left:.0f} s to go"
-            print(text, file=sys.stderr, flush=True)
+            print_line(text, error=True, flush=True)
 
     def show(self, text: str) -> None:
-        print(text, flush=True)
+        print_lines(text, flush=True, coloured=colour())
 
     def end(self) -> None:
         pass
@@ -162,7 +164,7 @@ class _Bar:
 
     def show(self, text: str) -> None:
         self._bar.stop()
-        print(text, flush=True)
+        print_lines(text, flush=True, coloured=colour())
         self._bar.start()
 
     def end(self) -> None:

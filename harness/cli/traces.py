@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from harness.cli.output import misplaced
 from harness.cli.pictures import check_page
 from harness.cli.worlds import InputError
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.explain.pods.scheduling import PodExplanation
@@ -78,7 +79,7 @@ def write_recording(
         from harness.cli.commands.watch import show_trace
 
         show_trace(trace)
-        print()
+        print_line()
 
 
 def tracing(arguments: argparse.Namespace) -> Tracing | None:

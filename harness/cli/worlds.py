@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from plainlines import joined
+
 if TYPE_CHECKING:
     import argparse
 
@@ -26,8 +28,8 @@ OPTIONS = {
 class InputError(ValueError):
     """Options whose values do not exist: one line for each. `mistake` is the first that the inputs' check found, if it did."""
 
-    def __init__(self, text: str, mistake: InputMistake | None = None) -> None:
-        super().__init__(text)
+    def __init__(self, *lines: str, mistake: InputMistake | None = None) -> None:
+        super().__init__(joined(lines))
         self.mistake = mistake
 
 
@@ -50,7 +52,7 @@ def create_world(names: dict[str, str] | None = None, /, **inputs: Any) -> World
         options = [words.get(".".join(map(str, one.path[:2]))) or words.get(str(one.path[0])) for one in mistakes]
         lines = [f"{option}: {one}" if option else str(one) for option, one in zip(options, mistakes, strict=True)]
         only_mode = [one.path for one in mistakes] == [("provision_mode",)]
-        raise (UnknownMode if only_mode else InputError)("\n".join(lines), mistakes[0])
+        raise (UnknownMode if only_mode else InputError)(*lines, mistake=mistakes[0])
     if "options" in given:
         given["options"] = typed_options(given["options"])[0]
     return World(**given)
@@ -71,7 +73,7 @@ def check_release(name: str | None, option: str = "--release") -> None:
 
     mistake = release_mistake(name) if name is not None else None
     if mistake is not None:
-        raise InputError(f"{option}: {mistake}", mistake)
+        raise InputError(f"{option}: {mistake}", mistake=mistake)
 
 
 def check_size(world: World, size: str | None) -> None:
@@ -80,4 +82,4 @@ def check_size(world: World, size: str | None) -> None:
 
     mistake = size_mistake(size, world.region, world.caches) if size is not None else None
     if mistake is not None:
-        raise InputError(f"--size: {mistake}", mistake)
+        raise InputError(f"--size: {mistake}", mistake=mistake)

@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from plainlines import print_line
+
 __all__ = ["add_arguments", "run"]
 
 
@@ -41,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
             data = DataFile(arguments.data)
             len(data)  # an unreadable file is told now, not in the middle of the answers
     except (UnknownRelease, OSError, ValueError) as error:
-        print(f"harness answer: {error}", file=sys.stderr)
+        print_line(f"harness answer: {error}", error=True)
         return 2
     crds = None
     if arguments.crds is not None:
@@ -51,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             crds = CrdFiles(arguments.crds)
             crds.compile()
         except CrdFileError as error:
-            print(f"harness answer: {error}", file=sys.stderr)
+            print_line(f"harness answer: {error}", error=True)
             return 3 if isinstance(error, CelEngineMissing) else 2
     try:
         serve(sys.stdin.buffer, sys.stdout.buffer, AnswerContext(release, data, crds=crds))

@@ -14,6 +14,7 @@ import pytest
 
 from harness.pytest_plugin.fixtures import azure, scenario_runner, world
 from harness.pytest_plugin.options import add_options, header
+from plainlines import joined, printable_lines
 
 if TYPE_CHECKING:
     from harness.pytest_plugin.items import ScenarioFile
@@ -152,14 +153,14 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         table = agreement(reports, verbose=config.get_verbosity() > 0)
         if table:
             terminalreporter.section("simulated and real")
-            terminalreporter.write(table + "\n")
+            terminalreporter.write(printable_lines(table) + "\n")
     if config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import summary
 
         lines = summary(config)
         if lines:
             terminalreporter.section("clusters")
-            terminalreporter.write("\n".join(lines) + "\n")
+            terminalreporter.write(joined(lines) + "\n")
 
 
 @pytest.hookimpl(tryfirst=True)

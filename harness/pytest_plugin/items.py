@@ -20,6 +20,7 @@ from harness.scenario.language.crds import CelEngineMissing
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner, expected_outcome
 from harness.scenario.running.verdicts import Outcome, Verdict
+from plainlines import printable, printable_lines
 
 __all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem"]
 
@@ -29,7 +30,7 @@ class ExpectationFailed(AssertionError):
 
     def __init__(self, verdicts: Sequence[Verdict]) -> None:
         more = f" (and {len(verdicts) - 1} more)" if len(verdicts) > 1 else ""
-        super().__init__(f"{verdicts[0].mark}: {verdicts[0].differences[0]}{more}")
+        super().__init__(printable(f"{verdicts[0].mark}: {verdicts[0].differences[0]}{more}"))
         self.verdicts = tuple(verdicts)
 
 
@@ -42,10 +43,10 @@ class ScenarioFile(pytest.File):
             scenarios = load(self.path, _display(self.path, self.config), release=release_override(self.config))
             runner_of(self.config).check_inputs(case for scenario in scenarios for case in scenario.cases)
         except (ScenarioError, CelEngineMissing) as error:
-            raise self.CollectError(str(error)) from None
+            raise self.CollectError(printable_lines(str(error))) from None
         for scenario in scenarios:
             for case in scenario.cases:
-                yield ScenarioItem.from_parent(self, name=case.name, callobj=_function(case), case=case)
+                yield ScenarioItem.from_parent(self, name=printable(case.name), callobj=_function(case), case=case)
 
 
 class ScenarioItem(pytest.Function):
@@ -65,7 +66,7 @@ class ScenarioItem(pytest.Function):
                 self.config.addinivalue_line("markers", f"{tag}: tag of scenarios")
             self.add_marker(tag)
         if case.header.skip is not None:
-            self.add_marker(pytest.mark.skip(reason=case.header.skip))
+            self.add_marker(pytest.mark.skip(reason=printable(case.header.skip)))
         self.user_properties += [("issue", issue) for issue in case.header.issue or ()]
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
@@ -74,12 +75,12 @@ class ScenarioItem(pytest.Function):
             colour = self.config.get_terminal_writer().hasmarkup
             return "\n".join(render_verdict(verdict, Style(colour)) for verdict in excinfo.value.verdicts)
         if isinstance(excinfo.value, ScenarioError) or runners_of(self.config).explains(excinfo.value):
-            return str(excinfo.value)
+            return printable_lines(str(excinfo.value))
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """The file and the line of the header."""
-        return self.path, self.case.mark.line - 1, f"scenario: {self.case.name}"
+        return self.path, self.case.mark.line - 1, f"scenario: {self.name}"
 
 
 def _function(case: Case) -> Callable[..., None]:
@@ -98,12 +99,12 @@ def _function(case: Case) -> Callable[..., None]:
             verdicts = clusters.examine(case)
         outcome, reason = expected_outcome(case, verdicts)
         if outcome is Outcome.EXPECTED_FAILURE:
-            pytest.xfail(reason)
+            pytest.xfail(printable(reason))
         if outcome is Outcome.UNEXPECTED_PASS:
-            pytest.fail(f"marked xfail and passes: {reason}", pytrace=False)
+            pytest.fail(printable(f"marked xfail and passes: {reason}"), pytrace=False)
         for verdict in verdicts:
             if verdict.holds:
-                with subtests.test(verdict.label):
+                with subtests.test(printable(verdict.label)):
                     pass
         failed = [verdict for verdict in verdicts if not verdict.holds]
         if failed:  # the case counts once, with all that is wrong about it

@@ -13,6 +13,7 @@ from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import runner_of
 from harness.pytest_plugin.real_options import real_limit
 from harness.pytest_plugin.traces import tracing_of
+from plainlines import printable, printable_lines
 
 if TYPE_CHECKING:
     from harness.scenario.comparing.comparison import Comparison
@@ -39,7 +40,7 @@ def compare(case: Case, request_node: pytest.Item) -> None:
     if found.result is Result.DIFFER:
         pytest.fail(render_difference(found), pytrace=False)
     if found.result is not Result.AGREE:
-        pytest.skip(f"{found.result}: {found.reason}")
+        pytest.skip(printable(f"{found.result}: {found.reason}"))
 
 
 def summary(reports: Iterable[Any], *, verbose: bool) -> str:
@@ -72,7 +73,7 @@ def _runs_of(config: pytest.Config) -> RealRuns:
             found = binaries()
             kept = KeptDifferences.read(path) if (path := _kept_file(config)) is not None else KeptDifferences()
         except (BinariesWrong, ScenarioError) as error:
-            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+            pytest.exit(printable_lines(str(error)), returncode=pytest.ExitCode.USAGE_ERROR)
         if not found:
             pytest.skip(f"the real Karpenter needs {VARIABLE}: the path of its controller")
         if lacking := missing_tools():

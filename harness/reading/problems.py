@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from harness.wording import did_you_mean
 from lazyrecords import dataclass
+from plainlines import joined
 
 __all__ = ["FileUnreadable", "Mark", "Problem", "ScenarioError", "did_you_mean", "dotted"]
 
@@ -49,7 +50,7 @@ class ScenarioError(Exception):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems: tuple[Problem, ...] = tuple(sorted(set(problems)))
-        super().__init__("\n".join(map(str, self.problems)))
+        super().__init__(joined(map(str, self.problems)))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
         """As other processes send it."""

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from harness.scenario.comparing.comparison import Comparison, Result
+from plainlines import joined
 
 __all__ = ["render_agreement", "render_difference"]
 
 
 def render_agreement(found: Sequence[Comparison], *, verbose: bool = False) -> str:
     """All lines of the table; with `verbose` also what was drawn, and each case that was not compared."""
-    return "\n".join(_lines(found, verbose))
+    return joined(part for line in _lines(found, verbose) for part in line.split("\n"))
 
 
 def _lines(found: Sequence[Comparison], verbose: bool) -> Iterator[str]:
@@ -52,5 +53,5 @@ def _lines(found: Sequence[Comparison], verbose: bool) -> Iterator[str]:
 def render_difference(comparison: Comparison) -> str:
     """A case that differs, with its first fact."""
     more = len([each for each in comparison.differences if not each.kept]) - 1
-    also = f"\n    and {more} more" if more > 0 else ""
-    return f"differ: {comparison.case} ({comparison.release})\n  {comparison.first}{also}"
+    also = [f"    and {more} more"] if more > 0 else []
+    return joined([f"differ: {comparison.case} ({comparison.release})", *f"  {comparison.first}".split("\n"), *also])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,6 +9,7 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reading.problems import Mark, ScenarioError
+from plainlines import json_text, printable
 
 __all__ = ["FORMS", "Annotation", "Level", "annotations_of", "as_github", "as_junit", "as_sarif"]
 
@@ -18,7 +17,6 @@ Level = Literal["error", "warning", "note"]
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _COMMANDS: Mapping[Level, str] = {"error": "error", "warning": "warning", "note": "notice"}
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +57,11 @@ def as_sarif(found: Sequence[Annotation], version: str) -> str:
     ]
     driver = {"name": "harness", "semanticVersion": version, "rules": [{"id": rule} for rule in rules]}
     run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
 
 def _location(mark: Mark) -> dict[str, Any]:
-    uri = quote(mark.file.replace("\\", "/"))  # a URI reference (SARIF 2.1.0, 3.10.1)
+    uri = quote(mark.file.replace("\\", "/"), errors="surrogateescape")  # a URI reference (SARIF 2.1.0, 3.10.1)
     artifact = {"uri": f"file://{uri}"} if uri.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
     region = {"startLine": mark.line, "startColumn": mark.column}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
@@ -83,7 +81,8 @@ def _properties(one: Annotation) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    lines = map(printable, text.replace("\r\n", "\n").split("\n"))
+    return "%0A".join(line.replace("%", "%25") for line in lines)
 
 
 def as_junit(found: Sequence[Annotation], version: str = "") -> str:
@@ -91,18 +90,18 @@ def as_junit(found: Sequence[Annotation], version: str = "") -> str:
     root = Element("testsuites", name="harness")
     suite = SubElement(root, "testsuite", name="harness", tests=str(max(1, len(found))))
     for one in found:
-        where = {} if one.mark is None else {"file": one.mark.file, "line": str(one.mark.line)}
+        where = {} if one.mark is None else {"file": printable(one.mark.file), "line": str(one.mark.line)}
         case = SubElement(
             suite,
             "testcase",
             {
                 "classname": where.get("file", "harness"),
-                "name": _clean(f"{one.mark or ''} {one.rule}".strip()),
+                "name": printable(f"{one.mark or ''} {one.rule}".strip()),
                 **where,
             },
         )
         if one.level != "note":
-            SubElement(case, "failure", message=_clean(one.text)).text = _clean(one.text)
+            SubElement(case, "failure", message=printable(one.text)).text = printable(one.text)
     if not found:
         SubElement(suite, "testcase", classname="harness", name="no findings")
     suite.set("failures", str(len(suite.findall(".//failure"))))
@@ -110,10 +109,6 @@ def as_junit(found: Sequence[Annotation], version: str = "") -> str:
     suite.set("skipped", "0")
     indent(root)
     return tostring(root, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
 
 
 FORMS: Mapping[str, Callable[[Sequence[Annotation], str], str]] = {

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport, Verdict
+from plainlines import json_text
 
 __all__ = ["case_value", "problems_value", "render", "summary_value"]
 
@@ -71,4 +71,4 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 def render(value: Mapping[str, Any]) -> str:
     """The text of a value."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    return json_text(value)

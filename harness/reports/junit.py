@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reports.summary import Summary
 from harness.reports.terminal import render_verdict
 from harness.scenario.running.verdicts import CaseReport, Outcome
+from plainlines import printable, printable_lines
 
 __all__ = ["render"]
 
-_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
 
 def render(summary: Summary) -> str:
-    """The document; text that XML cannot hold is replaced."""
+    """The document; what XML cannot hold, and what a terminal obeys, is shown as escapes."""
     root = Element("testsuites", name="harness")
     files: dict[str, list[CaseReport]] = {}
     for case in summary.cases:
         files.setdefault(case.file, []).append(case)
     for file, cases in files.items():
-        suite = SubElement(root, "testsuite", name=file, time=_seconds(sum(case.seconds for case in cases)))
+        suite = SubElement(root, "testsuite", name=printable(file), time=_seconds(sum(case.seconds for case in cases)))
         for case in cases:
             _case(suite, case)
         for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
@@ -48,19 +46,17 @@ def _case(suite: Element, case: CaseReport) -> None:
 
 
 def _element(suite: Element, case: CaseReport, name: str, seconds: float) -> Element:
-    place = {"file": case.file, "line": str(case.mark.line)}
+    place = {"file": printable(case.file), "line": str(case.mark.line)}
     return SubElement(
-        suite, "testcase", {"classname": case.file, "name": _clean(name), "time": _seconds(seconds), **place}
+        suite,
+        "testcase",
+        {"classname": printable(case.file), "name": printable(name), "time": _seconds(seconds), **place},
     )
 
 
 def _detail(element: Element, tag: str, message: str, text: str) -> None:
-    detail = SubElement(element, tag, message=_clean(message))
-    detail.text = _clean(text)
-
-
-def _clean(text: str) -> str:
-    return _FORBIDDEN.sub("\ufffd", text)
+    detail = SubElement(element, tag, message=printable(message))
+    detail.text = printable_lines(text)
 
 
 def _seconds(seconds: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.reports.film import Bar, Frame, bar_text, first_bars, frame_title, frames, in_letters
 from harness.trace import Trace
+from plainlines import printable
 
 __all__ = ["play", "rendered"]
 
@@ -52,7 +53,7 @@ def rendered(frame: Frame, width: int = 150, height: int = 40, *, encoding: str 
 
     recent = frame.recent[-max(_FEW_LINES, height - len(frame.bars) - 4) :]
     bars, more = first_bars(frame.bars, max(1, height - len(recent) - 4))
-    parts: list[Any] = [Text(frame_title(frame), style="bold", no_wrap=True, overflow="ellipsis")]
+    parts: list[Any] = [Text(printable(frame_title(frame)), style="bold", no_wrap=True, overflow="ellipsis")]
     parts.append(_table(bars, width, encoding))
     if more:
         parts.append(_line(more, "", encoding))
@@ -67,11 +68,12 @@ def _line(text: str, style: str, encoding: str) -> Any:
     from rich.text import Text
 
     overflow: Any = "ellipsis" if in_letters("…", encoding) == "…" else "crop"
-    return Text(in_letters(text, encoding), style=style, no_wrap=True, overflow=overflow)
+    return Text(in_letters(printable(text), encoding), style=style, no_wrap=True, overflow=overflow)
 
 
 def _table(bars: Sequence[Bar], width: int, encoding: str) -> Any:
     from rich.table import Table
+    from rich.text import Text
 
     narrow = width < _NARROW
     gpus = any("nvidia.com/gpu" in bar.filled for bar in bars)
@@ -83,12 +85,16 @@ def _table(bars: Sequence[Bar], width: int, encoding: str) -> Any:
     for bar in bars:
         cells = [_share(bar, name, 4 if narrow else 10, encoding) for name, _ in columns]
         price = f"{bar.price:.4f}" if bar.price is not None else ""
-        table.add_row(*_named(bar, narrow), *cells, str(bar.pods or ""), price, " ".join(_kind(bar, narrow)))
+        table.add_row(
+            *_named(bar, narrow), *cells, str(bar.pods or ""), price, Text(printable(" ".join(_kind(bar, narrow))))
+        )
     return table
 
 
 def _named(bar: Bar, narrow: bool) -> Iterator[Any]:
-    yield bar.name.removeprefix("aks-") if narrow else bar.name
+    from rich.text import Text
+
+    yield Text(printable(bar.name.removeprefix("aks-") if narrow else bar.name))
     yield _state(bar)
 
 
@@ -116,4 +122,4 @@ def _state(bar: Bar) -> Any:
     from rich.text import Text
 
     styles = {"ready": "green", "deleting": "yellow", "unready": "cyan", "created": "cyan"}
-    return Text(bar.state, style=styles.get(bar.state, "dim"))
+    return Text(printable(bar.state), style=styles.get(bar.state, "dim"))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 from lazyrecords import dataclass
+from plainlines import joined, printable
 
 __all__ = ["Style", "render_case", "render_summary", "render_verdict"]
 
@@ -37,15 +38,16 @@ _WIDTH = 400
 
 
 def _cut(line: str) -> str:
+    line = printable(line)
     return line if len(line) <= _WIDTH else f"{line[:_WIDTH]}… ({len(line)} characters)"
 
 
 def render_verdict(verdict: Verdict, style: Style = PLAIN) -> str:
     """One failed comparison: its place and name, then every difference, and how it came to that."""
-    lines = [f"{style.paint(str(verdict.mark), 'bold')}: {verdict.label}"]
+    lines = [f"{style.paint(printable(str(verdict.mark)), 'bold')}: {printable(verdict.label)}"]
     for difference in verdict.differences:
         place = f"{difference.path}: " if difference.path else ""
-        lines.append(style.paint(f"    expected  {place}{difference.expected}", "green"))
+        lines.append(style.paint(printable(f"    expected  {place}{difference.expected}"), "green"))
         first, *rest = (difference.actual or "nothing").split("\n")
         lines.append(style.paint(_cut(f"    found     {place}{first}"), "red"))
         lines += [style.paint(_cut(f"              {line}"), "red") for line in rest]
@@ -63,17 +65,17 @@ def render_case(case: CaseReport, style: Style = PLAIN, *, verbose: bool = False
 
 def _lines(case: CaseReport, style: Style, verbose: bool) -> Iterator[str]:
     outcome = style.paint(case.outcome.value.upper(), _COLOURS[case.outcome])
-    reason = f": {case.reason}" if case.reason else ""
-    yield f"{outcome} {case.id} ({case.seconds * 1000:.0f} ms){reason}"
-    if case.error:
-        yield f"  {style.paint(case.error, 'red')}"
+    reason = printable(f": {case.reason}") if case.reason else ""
+    yield f"{outcome} {printable(case.id)} ({case.seconds * 1000:.0f} ms){reason}"
+    for line in joined(case.error.split("\n")).split("\n") if case.error else ():
+        yield f"  {style.paint(line, 'red')}"
     if case.outcome is Outcome.UNEXPECTED_PASS:
         yield "  it is marked xfail and passes: remove the mark"
     for verdict in case.verdicts:
         if not verdict.holds:
             yield "  " + render_verdict(verdict, style).replace("\n", "\n  ")
         elif verbose:
-            yield f"  {style.paint('ok', 'green')} {verdict.label}"
+            yield f"  {style.paint('ok', 'green')} {printable(verdict.label)}"
 
 
 def render_summary(summary: Summary, style: Style = PLAIN) -> str:

@@ -14,6 +14,7 @@ from harness.trace.facts import KINDS, End
 from harness.trace.header import VERSION, Fact, Header
 from harness.trace.values import Mistake
 from harness.wording import did_you_mean
+from plainlines import joined
 
 __all__ = ["Trace", "TraceError", "read_trace", "trace_lines", "trace_of_lines", "write_trace"]
 
@@ -117,7 +118,7 @@ def trace_of_lines(lines: Iterable[str], name: str = "trace") -> Trace:
         mistakes.append(f"{name}:1: the file is empty; a trace begins with its header")
     if mistakes or header is None:
         more = [f"{name}: and more like these"] if len(mistakes) > _TOLD else []
-        raise TraceError("\n".join([*mistakes[:_TOLD], *more]))
+        raise TraceError(joined([*mistakes[:_TOLD], *more]))
     return Trace(header, tuple(facts))
 
 

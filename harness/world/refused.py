@@ -12,6 +12,7 @@ from harness.kube.api.field_errors import FieldError
 from harness.kube.api.objects import Key, name_of
 from harness.kube.api.status import ApiError
 from harness.wording import did_you_mean
+from plainlines import joined
 
 __all__ = ["ObjectsRefused", "RefusalCheck", "class_hint", "is_mistake", "rejections_of"]
 
@@ -21,7 +22,7 @@ class ObjectsRefused(Exception):
 
     def __init__(self, rejections: Iterable[Rejection]) -> None:
         self.rejections: tuple[Rejection, ...] = tuple(rejections)
-        super().__init__("\n".join(f"{each.object}: {each.layer}: {each.text}" for each in self.rejections))
+        super().__init__(joined(f"{each.object}: {each.layer}: {each.text}" for each in self.rejections))
 
     def __reduce__(self) -> tuple[type[ObjectsRefused], tuple[tuple[Rejection, ...]]]:
         """As other processes send it."""

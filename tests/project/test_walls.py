@@ -31,16 +31,16 @@ def test_contracts() -> None:
         # the protocol and the model behind it run on the standard library alone
         (
             "harness.conformance, harness.conformance.ops.requirements, harness.conformance.ops.instance_types",
-            {"harness", "lazyrecords"},
+            {"harness", "lazyrecords", "plainlines"},
         ),
         ("harness.kube.api.quantity, harness.engine.engine, harness.nodes.kubelet", {"harness", "lazyrecords"}),
         ("fakeazure, fakeazure.cloud", {"fakeazure", "lazyrecords"}),
         # the command line knows its subcommands by name and imports none
-        ("harness.cli", {"harness"}),
+        ("harness.cli", {"harness", "plainlines"}),
         # files are read with pydantic and PyYAML, and nothing else is needed for the default path
         (
             "harness, harness.cli, harness.world, harness.scenario.running.runner",
-            {"harness", "fakeazure", "lazyrecords"} | BOUNDARY,
+            {"harness", "fakeazure", "lazyrecords", "plainlines"} | BOUNDARY,
         ),
     ],
     ids=["answer", "model", "fakeazure", "command line", "default path"],

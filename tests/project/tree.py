@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("harness", "fakeazure", "atomicfiles", "lazyrecords")
+PACKAGES = ("harness", "fakeazure", "atomicfiles", "lazyrecords", "plainlines")
 
 
 def modules() -> list[Path]:

@@ -46,7 +46,7 @@ def test_terminal() -> None:
         "      found     value: red",
         "                written: kubelet set red",
         "      expected  by: <karpenter>",
-        "      found     by: kubelet \x1b",
+        "      found     by: kubelet \\x1b",
     ]
     assert render_case(CASES[0], verbose=True).splitlines()[-1] == "  ok then[0].pods.bound"
     assert "remove the mark" in render_case(CASES[4])

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
 from harness.cli.output import add_format, bad_input, colour, display_name, no_environment, print_json
+from plainlines import print_line, print_lines
 
 if TYPE_CHECKING:
     from harness.clusters.remote.foreign import ForeignCluster
@@ -105,7 +105,7 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
     fit = [case for case in cases if not reasons[case.name]]
     for name, reason in reasons.items():
         if reason:
-            print(f"left out: {name}: {reason}", file=sys.stderr)
+            print_line(f"left out: {name}: {reason}", error=True)
     if not fit:
         raise InputError(f"--expect {file}: no case can be asserted on a cluster")
     return fit
@@ -146,9 +146,9 @@ def _announce(arguments: argparse.Namespace, cluster: ForeignCluster, world: Rea
     partial = arguments.environment.with_suffix(".part")
     partial.write_text("".join(lines))
     partial.replace(arguments.environment)  # whoever waits for the file finds all of it
-    print(
+    print_line(
         f"Azure answers at {world.azure_url}; start the controller: . {arguments.environment} && harness launch PROGRAM",
-        file=sys.stderr,
+        error=True,
     )
 
 
@@ -172,6 +172,6 @@ def _report(reports: list[CaseReport], arguments: argparse.Namespace) -> int:
         style = Style(colour())
         for each in reports:
             if each.is_bad:
-                print(render_case(each, style, verbose=False))
-        print(render_summary(summary, style))
+                print_lines(render_case(each, style, verbose=False), coloured=style.colour)
+        print_lines(render_summary(summary, style), coloured=style.colour)
     return summary.exit_code

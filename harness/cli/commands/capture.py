@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_live
 from harness.cli.output import bad_input, misplaced, no_environment
+from plainlines import print_document, print_line, printable
 
 if TYPE_CHECKING:
     from harness.reading.problems import Problem
@@ -85,23 +85,25 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(error)
     except NothingNamed as error:
         hint = did_you_mean(arguments.pod or arguments.node, error.known)
-        return bad_input(f"harness capture: {error}" + (f"; {hint}" if hint else ""))
+        return bad_input(printable(f"harness capture: {error}" + (f"; {hint}" if hint else "")))
     except (NothingLeft, NotRepeated) as error:
-        return bad_input(f"harness capture: {error}")
+        return bad_input(printable(f"harness capture: {error}"))
     tell_left_out(unknown)
     if arguments.output is None:
-        print(text, end="")
+        print_document(text)
         return 0
     arguments.output.write_text(text, encoding="utf-8")
     objects = text.count("\n---\n")
-    print(f"{arguments.output}: {objects} objects, {len(text.encode()) / 1024:.1f} KiB; harness run {arguments.output}")
+    print_line(
+        f"{arguments.output}: {objects} objects, {len(text.encode()) / 1024:.1f} KiB; harness run {arguments.output}"
+    )
     return 0
 
 
 def tell_left_out(unknown: Sequence[Problem]) -> None:
     """Prints a line for each field that no known release has: it is left out of the case."""
     for problem in unknown:
-        print(f"left out: {problem}", file=sys.stderr)
+        print_line(f"left out: {problem}", error=True)
 
 
 def given_of(

@@ -7,9 +7,10 @@ them. Together the rows of a cluster and a version run every case that the corpu
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from typing import Any
+
+from plainlines import json_text, print_document
 
 __all__ = ["add_arguments", "matrix", "run"]
 
@@ -89,5 +90,5 @@ def run(arguments: argparse.Namespace) -> int:
         rows = matrix(arguments.release, arguments.kubernetes, arguments.cluster, arguments.shards)
     except ValueError as error:
         return bad_input(str(error))
-    print(json.dumps({"include": rows}))
+    print_document(json_text({"include": rows}, indent=None) + "\n")
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, no_environment, print_json, show
 from harness.cli.pictures import add_html
+from plainlines import printable
 
 if TYPE_CHECKING:
     from harness.explain.traces.grouping import Group
@@ -68,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
     except OSError as error:
-        return bad_input(f"harness compare: {error.filename}: {error.strerror}")
+        return bad_input(printable(f"harness compare: {error.filename}: {error.strerror}"))
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     except (CelEngineMissing, ClusterFailed, MissingTool) as error:

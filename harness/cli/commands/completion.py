@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.cli.output import no_environment
+from plainlines import print_document
 
 __all__ = ["add_arguments", "run"]
 
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     parser = whole_parser()
     _complete_files(parser, shtab.FILE)
-    print(shtab.complete(parser, shell=arguments.shell), end="")
+    print_document(shtab.complete(parser, shell=arguments.shell))
     return 0
 
 

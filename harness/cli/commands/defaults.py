@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from harness.cli.output import add_format, bad_input, print_json
+from plainlines import print_line
 
 __all__ = ["add_arguments", "run"]
 
@@ -39,10 +40,10 @@ def run(arguments: argparse.Namespace) -> int:
     columns = list(table[names[-1]])
     if len(names) == 1:
         for key in columns:
-            print(f"{key:22} {table[names[0]][key]}")
+            print_line(f"{key:22} {table[names[0]][key]}")
         return 0
     shown = ["core", "kubernetes", "provision_mode", "network_dataplane"]
-    print("release  " + "  ".join(f"{key:18}" for key in shown).rstrip())
+    print_line("release  " + "  ".join(f"{key:18}" for key in shown).rstrip())
     for name in names:
-        print(f"{name:8} " + "  ".join(f"{table[name][key]:18}" for key in shown).rstrip())
+        print_line(f"{name:8} " + "  ".join(f"{table[name][key]:18}" for key in shown).rstrip())
     return 0

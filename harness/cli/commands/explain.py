@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_forms, bad_input, no_environment, print_found, print_json, show
+from harness.cli.output import add_forms, bad_input, no_environment, print_found, print_json, show, show_text
 from harness.cli.pictures import add_html
+from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -53,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reading.problems import ScenarioError
 
     if mistake := _asked_wrongly(arguments):
-        return bad_input(f"harness explain: {mistake}")
+        return bad_input(printable(f"harness explain: {mistake}"))
     try:
         given = read_given(arguments)
         arguments, anew = _asked(arguments, given)
@@ -209,7 +210,7 @@ def _show(found: _Found, arguments: argparse.Namespace) -> None:
     if found.motion:
         show(found.motion)
     if found.pools:
-        show(sizes_text(found.pools, arguments.size))
+        show_text(sizes_text(found.pools, arguments.size))
     else:
         _print(found.world, found.explained, arguments)
     for line in guess_lines(found.guesses, found.world.region):
@@ -282,10 +283,11 @@ def _print(world: World, explained: Sequence[PodExplanation], arguments: argpars
     everything = arguments.verbose or arguments.size is not None
     told = [one for one in explained if everything or one.state != "bound"]
     if told:
-        show("\n" + as_text(told, size=arguments.size, verbose=arguments.verbose))
+        print_line()
+        show_text(as_text(told, size=arguments.size, verbose=arguments.verbose))
     bound = [one for one in explained if one.state == "bound"]
     if bound and not everything:
-        print()
+        print_line()
         for line in bound_lines(world, bound):
             show(line)
     for line in node_notes(world) if arguments.pod is None else ():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, print_json
 from harness.wording import shortened
+from plainlines import joined, print_line, print_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,25 +53,26 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness labels diff: {error}")
     except LookupError as error:
-        print(f"harness labels diff: {error}", file=sys.stderr)
+        print_line(f"harness labels diff: {error}", error=True)
         return NO_NODE
     if arguments.format == "json":
         print_json({"before": before.name, "after": after.name, "keys": [_value(one) for one in found]})
         return 0
-    print(f"{before.name} → {after.name}")
+    print_line(f"{before.name} → {after.name}")
     silent = [one.key for one in found if _unknown_to(before, one.key) or _unknown_to(after, one.key)]
     groups: dict[tuple[str, ...], list[str]] = {}
     for one in found:
         if one.key not in silent:
             groups.setdefault(tuple(_lines(one, isinstance(before, DecidedSide))), []).append(one.key)
     for lines, keys in groups.items():
-        print("\n" + "\n".join([*keys, *lines]))
-    print(f"\n{len(found)} keys differ" if found else "\nno key differs")
+        print_lines("\n" + joined([*keys, *lines]))
+    print_line()
+    print_line(f"{len(found)} keys differ" if found else "no key differs")
     if silent:
-        print(f"the document does not know: {', '.join(silent)}")
+        print_line(f"the document does not know: {', '.join(silent)}")
     if any(isinstance(side, DecidedSide) for side in (before, after)):
         others = ", ".join(row.id for row in differences() if not row.keys)
-        print(f"differences that are not about one key: {others} (docs/labels/differences.md)")
+        print_line(f"differences that are not about one key: {others} (docs/labels/differences.md)")
     return 0
 
 

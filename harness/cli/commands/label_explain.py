@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, print_json
 from harness.wording import shortened
+from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from harness.explain.labels.comparison import Cell
@@ -47,18 +47,18 @@ def run(arguments: argparse.Namespace) -> int:
         new_world()  # mistakes of the options come first
         mistakes = list(key_mistakes(names, keys_of_all_releases(), as_written=arguments.as_written))
         if mistakes:
-            return bad_input(f"harness labels explain: {mistakes[0]}")
+            return bad_input(printable(f"harness labels explain: {mistakes[0]}"))
         story = tell(key, new_world)
     except InputError as error:
         return bad_input(f"harness labels explain: {error}")
     except LookupError as error:
-        print(f"harness labels explain: {error}", file=sys.stderr)
+        print_line(f"harness labels explain: {error}", error=True)
         return NO_NODE
     if arguments.format == "json":
         print_json(_value(story))
     else:
         for line in _lines(story):
-            print(line)
+            print_line(line)
     return 0
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness.cli.output import bad_input
+from plainlines import print_line, printable
 
 __all__ = ["run"]
 
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:  # before the minutes that the trials take
-        return bad_input(f"harness labels pages: {directory}: {(error.strerror or str(error)).lower()}")
+        return bad_input(printable(f"harness labels pages: {directory}: {(error.strerror or str(error)).lower()}"))
     for name, text in _pages().items():
         (directory / name).write_text(text, encoding="utf-8")
     return 0
@@ -66,7 +66,7 @@ def _pages() -> dict[str, str]:
     kubernetes = common_kubernetes([provider(name) for name in turning_points()])
 
     def tried(name: str, **more: Any) -> Any:
-        print(f"trying {len(keys)} keys in {name}", file=sys.stderr)
+        print_line(f"trying {len(keys)} keys in {name}", error=True)
         return column_of(name, keys, partial(new_world, **more))
 
     evolution = {name: tried(name, kubernetes=kubernetes) for name in turning_points()}

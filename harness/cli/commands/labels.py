@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, print_json
+from plainlines import joined, print_line
 
 if TYPE_CHECKING:
     from harness.explain.labels.probes import LabelFact
@@ -66,21 +66,21 @@ def run(arguments: argparse.Namespace) -> int:
     every = keys_of_all_releases() if arguments.keys else ()
     mistakes = list(key_mistakes(arguments.keys, every, questions=_QUESTIONS, as_written=arguments.as_written))
     if mistakes:
-        return bad_input("\n".join(f"harness labels: {one}" for one in mistakes))
+        return bad_input(joined(f"harness labels: {one}" for one in mistakes))
     probe = LabelProbe(new_world)
     try:
         facts = [probe.fact(key) for key in arguments.keys or known]
     except LookupError as error:  # a region that sells nothing to the default NodePool
-        print(f"harness labels: {error}", file=sys.stderr)
+        print_line(f"harness labels: {error}", error=True)
         return NO_NODE
     if arguments.format == "json":
         print_json({"release": release.version, "region": arguments.region, "labels": [_value(fact) for fact in facts]})
         return 0
     width = max(len(fact.key) for fact in facts)
-    print(f"{'key':{width}}  {'pod':16} {'nodepool':18} written by")
+    print_line(f"{'key':{width}}  {'pod':16} {'nodepool':18} written by")
     for fact in facts:
         pool = "yes" if fact.nodepool.settable else f"no, {fact.nodepool.rejections[0].layer}"
-        print(f"{fact.key:{width}}  {fact.pod.outcome:16} {pool:18} {_written(fact)}")
+        print_line(f"{fact.key:{width}}  {fact.pod.outcome:16} {pool:18} {_written(fact)}")
     return 0
 
 

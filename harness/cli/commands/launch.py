@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import shutil
-import sys
 from pathlib import Path
+
+from plainlines import print_line
 
 __all__ = ["CA", "TOKEN", "add_arguments", "run"]
 
@@ -28,10 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
 
     lacking = missing_tools()
     if lacking:
-        print(f"harness launch: {lacking}", file=sys.stderr)
+        print_line(f"harness launch: {lacking}", error=True)
         return MISSING
     if shutil.which(arguments.program) is None:
-        print(f"harness launch: {arguments.program} is no program that can be executed", file=sys.stderr)
+        print_line(f"harness launch: {arguments.program} is no program that can be executed", error=True)
         return 2
     ca = os.environ.get(CA)
     command = [*pod_command(os.environ.get(TOKEN) or ANY_TOKEN, Path(ca) if ca else None), arguments.program]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.cli.output import add_format, bad_input, print_json
+from plainlines import print_line
 
 __all__ = ["add_arguments", "run"]
 
@@ -45,9 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
         print_json({"release": release.version, "options": rows})
         return 0
     width = max(len(row["name"]) for row in rows)
-    print(f"provider {release.version}; defaults are those of a simulation")
+    print_line(f"provider {release.version}; defaults are those of a simulation")
     for row in rows:
-        print(f"{row['name']:{width}}  {_text(row['default'])}\n{'':{width}}    {row['decides']}")
+        print_line(f"{row['name']:{width}}  {_text(row['default'])}")
+        print_line(f"{'':{width}}    {row['decides']}")
     return 0
 
 

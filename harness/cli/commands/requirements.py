@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.manifests import add_options, options_given
 from harness.cli.output import add_format, bad_input, display_name, print_json
 from harness.cli.worlds import add_as_of
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.karpenter.cloudprovider import InstanceType
@@ -172,29 +173,30 @@ def _requirement(requirements: Requirements, key: str) -> dict[str, Any]:
 def _print(value: Mapping[str, Any]) -> None:
     from harness.trace.prices import price_text
 
-    print(f"{value['size']} in {value['region']}, provider {value['release']}")
+    print_line(f"{value['size']} in {value['region']}, provider {value['release']}")
     if value["dropped"] is not None:
         details = ", ".join(f"{name}: {fact}" for name, fact in value["dropped"].items() if name != "filter")
-        print(f"dropped by the filter {value['dropped']['filter']}" + (f" ({details})" if details else ""))
+        print_line(f"dropped by the filter {value['dropped']['filter']}" + (f" ({details})" if details else ""))
         _print_guesses(value)
         return
     if value.get("incompatible"):
-        print(f"NodePool {value['nodepool']} does not allow it: {value['incompatible']}")
-    print("requirements")
+        print_line(f"NodePool {value['nodepool']} does not allow it: {value['incompatible']}")
+    print_line("requirements")
     width = max(map(len, value["requirements"]))
     for key, requirement in value["requirements"].items():
         bounds = "".join(
             f" {sign}{requirement[name]}" for name, sign in (("gte", ">="), ("lte", "<=")) if name in requirement
         )
         values = f" [{', '.join(requirement['values'])}]" if requirement["values"] else ""
-        print(f"  {key:{width}}  {requirement['operator']}{values}{bounds}")
+        print_line(f"  {key:{width}}  {requirement['operator']}{values}{bounds}")
     for name in ("capacity", "allocatable"):
-        print(f"{name}\n  " + ", ".join(f"{key} {quantity}" for key, quantity in value[name].items()))
-    print("offerings")
+        print_line(name)
+        print_line("  " + ", ".join(f"{key} {quantity}" for key, quantity in value[name].items()))
+    print_line("offerings")
     for offering in value["offerings"]:
         state = "" if offering["available"] else "  not available"
         price = price_text(offering["price"], unpriced="unpriced" in offering)
-        print(f"  {offering['zone']:20} {offering['capacityType']:10} {price}{state}")
+        print_line(f"  {offering['zone']:20} {offering['capacityType']:10} {price}{state}")
     _print_guesses(value)
 
 
@@ -202,4 +204,4 @@ def _print_guesses(value: Mapping[str, Any]) -> None:
     from harness.explain.sizes.guesses import guess_lines
 
     for line in guess_lines({value["size"]: value["guessed"]}, value["region"]):
-        print(line)
+        print_line(line)

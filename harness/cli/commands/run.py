@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, misplaced, print_json
 from harness.cli.traces import add_trace, tracing
 from harness.scenario.running.processes import processes_of
+from plainlines import print_line, print_lines, printable
 
 if TYPE_CHECKING:
     from harness.cli.run_cases import RunsCases
@@ -103,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("junit", "html"):
         path = getattr(arguments, option)
         if path is not None and (what := misplaced(path)):
-            return bad_input(f"harness run: --{option} {path}: {what}")
+            return bad_input(printable(f"harness run: --{option} {path}: {what}"))
     try:
         check_release(arguments.release)
         if arguments.crds is not None:
@@ -112,11 +112,11 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
-        return bad_input(f"harness run: --crds: {error}")
+        return bad_input(printable(f"harness run: --crds: {error}"))
     except ScenarioError as error:
         return bad_input(error, arguments.format)
     except (CelEngineMissing, ClusterFailed) as error:
-        print(error, file=sys.stderr)
+        print_lines(str(error), error=True)
         return 3
 
 
@@ -134,7 +134,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     comparing = comparing_runner(arguments, runner)
     cases = _cases(arguments, runner)
     if not cases:
-        return bad_input(f"no scenarios found {_where(arguments)}")
+        return bad_input(printable(f"no scenarios found {_where(arguments)}"))
     cases = shard.of(cases)
     reports: dict[int, CaseReport] = {}
     problems: list[Problem] = []
@@ -155,9 +155,9 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     if comparing is not None and arguments.format == "text":
         from harness.reports.agreement import render_agreement
 
-        print(render_agreement(comparing.found, verbose=arguments.verbose))
+        print_lines(render_agreement(comparing.found, verbose=arguments.verbose))
     if interrupted:
-        print(f"interrupted: {len(reports)} of {len(cases)} cases ran", file=sys.stderr)
+        print_line(f"interrupted: {len(reports)} of {len(cases)} cases ran", error=True)
         return INTERRUPTED
     return BAD_INPUT if problems else summary.exit_code
 
@@ -235,9 +235,9 @@ def _print(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError
         return
     from harness.reports.terminal import Style, render_summary
 
-    print(render_summary(summary, Style(colour())))
+    print_lines(render_summary(summary, Style(colour())), coloured=colour())
     for problem in wrong.problems:
-        print(problem, file=sys.stderr)
+        print_line(str(problem), error=True)
 
 
 def _case_text(case: CaseReport, arguments: argparse.Namespace) -> str:

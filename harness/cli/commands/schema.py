@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from plainlines import json_text, print_document
+
 __all__ = ["add_arguments", "run"]
 
 
@@ -16,17 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints a schema, or the reference page."""
     if arguments.trace:
-        import json
-
         from harness.trace.schema import trace_schema
 
-        print(json.dumps(trace_schema(), indent=2))
+        print_document(json_text(trace_schema()) + "\n")
     elif arguments.reference:
         from harness.scenario.documentation.reference import render_reference
 
-        print(render_reference(), end="")
+        print_document(render_reference())
     else:
         from harness.scenario.documentation.schema import render
 
-        print(render(), end="")
+        print_document(render())
     return 0

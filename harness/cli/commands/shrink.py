@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.output import bad_input, display_name, misplaced
+from plainlines import print_document, print_line, print_over, printable
 
 if TYPE_CHECKING:
     from harness.reading.problems import Problem
@@ -42,28 +43,29 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.shrink.verdicts import UnknownVerdict
 
     if arguments.output is not None and (mistake := misplaced(arguments.output)):
-        return bad_input(f"harness shrink: --output {arguments.output}: {mistake}")
+        return bad_input(printable(f"harness shrink: --output {arguments.output}: {mistake}"))
     shown = sys.stderr.isatty()
 
     def tell(line: str) -> None:
         if shown:
-            print(f"\r{line:40}", end="", file=sys.stderr, flush=True)
+            print_over(line, 40)
 
     try:
         found = shrink(_case(arguments), arguments.keep, tell)
     except ScenarioError as error:
         return bad_input(error)
     except (UnknownVerdict, LookupError) as error:
-        return bad_input(f"harness shrink: {error}")
-    tell("\n")
+        return bad_input(printable(f"harness shrink: {error}"))
+    if shown:
+        print_line(error=True)
     size = f"{found.objects} objects, {len(found.text.encode())} bytes, {found.runs} runs"
     rest = "nothing more can go" if found.minimal else "interrupted: the smallest so far"
     if arguments.output is None:
-        print(found.text, end="")
-        print(f"{size}; {rest}", file=sys.stderr)
+        print_document(found.text)
+        print_line(f"{size}; {rest}", error=True)
     else:
         arguments.output.write_text(found.text, encoding="utf-8")
-        print(f"{arguments.output}: {size}; {rest}")
+        print_line(f"{arguments.output}: {size}; {rest}")
     return 0
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_format, bad_input, no_environment, print_json, show, virtual
+from harness.cli.output import add_format, bad_input, no_environment, print_json, show, show_text, virtual
 from harness.cli.pictures import add_html
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.wording import counted, first_few
+from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from fakeazure.journal import Call
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         seconds = duration_of(arguments.until) if arguments.until is not None else None
     except ValueError as error:
-        return bad_input(f"harness simulate: --until: {error}")
+        return bad_input(printable(f"harness simulate: --until: {error}"))
     try:
         with NothingToFind():
             done = _simulated(arguments, seconds)
@@ -195,7 +196,8 @@ def _show(done: _Simulated, value: Mapping[str, Any], pending: Sequence[PodExpla
     for line in (*(f"left out, {line}" for line in done.missing), *moves, *node_notes(world)):
         show(line)
     if pending:
-        show("\n" + as_text(pending, verbose=verbose))
+        print_line()
+        show_text(as_text(pending, verbose=verbose))
 
 
 def _nodes(world: World, pods: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -248,12 +250,12 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) 
         rows = _counted_rows(nodes)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        print("  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
+        print_line("  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
     if len(nodes) > len(rows):
-        print("  (-v has every node)")
+        print_line("  (-v has every node)")
     pods = value["pods"]
     state = "not settled" if value["motion"] else "settled"
-    print(
+    print_line(
         f"{counted(len(nodes), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
         f"{value['price_per_hour']:.4f} USD per hour{_parts(value)}, {state} after {virtual(value['seconds'])}"
     )

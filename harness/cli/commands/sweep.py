@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import bad_input, display_name, misplaced, no_environment, print_json, show
 from harness.cli.pictures import check_page
 from harness.wording import counted
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.sweep.engines import Engine
@@ -144,7 +144,7 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
         names = sorted(REGIONS) if arguments.regions == "all" else arguments.regions.split(",")
         for name in names:
             if (mistake := region_mistake(name)) is not None:
-                raise InputError(f"--regions: {mistake}", mistake)
+                raise InputError(f"--regions: {mistake}", mistake=mistake)
         axes["region"] = names
     if arguments.seeds is not None:
         axes["seed"] = range(arguments.seeds)
@@ -177,7 +177,7 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     _tell(plan, rows, facts, perf_counter() - start, arguments)
     if interrupted:
         kept = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
-        print(f"interrupted after {len(rows)} of {len(plan.planned)}{kept}", file=sys.stderr)
+        print_line(f"interrupted after {len(rows)} of {len(plan.planned)}{kept}", error=True)
         return INTERRUPTED
     return int(any(row["error"] for row in rows))
 
@@ -246,10 +246,12 @@ def _tell(
 ) -> None:
     known = f", {facts['known_before']} known before" if facts["known_before"] else ""
     if arguments.format == "text":
-        print(f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{known}")
+        print_line(
+            f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{known}"
+        )
     _show(plan.name, plan.axes, rows, any(each.situation.until for each in plan.planned), arguments, facts)
     if arguments.format == "text" and arguments.output is not None and len(rows) == len(plan.planned):
-        print(f"{counted(len(rows), 'row')} in {arguments.output}")
+        print_line(f"{counted(len(rows), 'row')} in {arguments.output}")
 
 
 def _show(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.output import add_forms, bad_input, print_found, print_json, show
 from harness.cli.pictures import add_html
 from harness.cli.upgrade_page import TITLES, mark_of_finding, place_of_finding, running_nodes, write_page
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -253,30 +254,33 @@ def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
 def _show(found: _Checked) -> None:
     for line in found.inputs.lines():
         show(line)
-    print(f"provider {found.before} → {found.after}, {found.region}, Kubernetes {found.kubernetes}")
+    print_line(f"provider {found.before} → {found.after}, {found.region}, Kubernetes {found.kubernetes}")
     for line in found.given.notes():
         show(line)
     _show_findings(found.findings, found.given.manifests)
     if found.moves is not None:
-        print(f"\nKubernetes {found.kubernetes} → {found.to_kubernetes} on provider {found.after}")
+        print_line()
+        print_line(f"Kubernetes {found.kubernetes} → {found.to_kubernetes} on provider {found.after}")
         for line in (*(f"left out, {line}" for line in found.missing), *found.moves.lines()):
             show(line)
 
 
 def _show_findings(findings: Sequence[Finding], manifests: Sequence[Manifest]) -> None:
     for name in dict.fromkeys(finding.object for finding in findings):
-        print(f"\n{name}")
+        print_line()
+        print_line(name)
         own = [finding for finding in findings if finding.object == name]
         order = list(_SIGNS)
         for finding in sorted(own, key=lambda one: order.index(str(one.effect))):
-            print(f"  {_SIGNS[finding.effect]} {place_of_finding(finding, manifests)}: {finding.text}")
+            print_line(f"  {_SIGNS[finding.effect]} {place_of_finding(finding, manifests)}: {finding.text}")
             if finding.layer is not None:
                 from_ = f", since {finding.since}" if finding.since else ""
-                print(f"      by {finding.layer}, rule {finding.rule}{from_}")
+                print_line(f"      by {finding.layer}, rule {finding.rule}{from_}")
             for text in finding.instead:
-                print(f"      instead: {text}")
+                print_line(f"      instead: {text}")
             for text in finding.notes:
-                print(f"      {text}")
+                print_line(f"      {text}")
     counted = [(sum(str(one.effect) == effect for one in findings), title) for effect, title in TITLES.items()]
     told = ", ".join(f"{number} {title}" for number, title in counted if number)
-    print(f"\n{told}" if told else "\nnothing changes")
+    print_line()
+    print_line(told or "nothing changes")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.output import add_forms, bad_input, display_name, print_found, print_json, show
 from harness.wording import counted
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
@@ -103,11 +104,11 @@ def run(arguments: argparse.Namespace) -> int:
         for one in found:
             show(f"{one.mark}: {one.rule}: {one.text}")
         said = nothing or f"{len(found) or 'nothing'} refused"
-        print(f"provider {', '.join(given.releases)}: {counted(given.objects, 'object')}, {said}")
+        print_line(f"provider {', '.join(given.releases)}: {counted(given.objects, 'object')}, {said}")
     else:
         print_found(found, arguments.format)
     if nothing and arguments.format != "text":
-        print(f"harness validate: {nothing}", file=sys.stderr)
+        print_line(f"harness validate: {nothing}", error=True)
     return REFUSED if found else 0
 
 

@@ -9,6 +9,7 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 from harness.cli.output import bad_input, no_environment
+from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from harness.trace import Trace
@@ -49,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     except (InputError, TraceError) as error:
         return bad_input(f"harness watch: {error}")
     except OSError as error:
-        return bad_input(f"harness watch: {error.filename}: {error.strerror}")
+        return bad_input(printable(f"harness watch: {error.filename}: {error.strerror}"))
     except ScenarioError as error:
         return bad_input(error)
     except CelEngineMissing as error:
@@ -79,8 +80,8 @@ def show_trace(trace: Trace, *, seconds: float = _SECONDS, plain: bool = False) 
             play(trace, Event().wait, seconds=seconds)
             return
         except ImportError:
-            print("(a film needs rich: pip install 'karpenter-azure-harness[progress]')", file=sys.stderr)
+            print_line("(a film needs rich: pip install 'karpenter-azure-harness[progress]')", error=True)
     from harness.reports.film import in_letters, plain_lines
 
     for line in plain_lines(trace):
-        print(in_letters(line, sys.stdout.encoding))
+        print_line(in_letters(line, sys.stdout.encoding))

@@ -19,6 +19,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 
+from plainlines import print_document
+
 _PR_SET_PDEATHSIG = 1
 _CHECK_EVERY = 0.2
 
@@ -81,7 +83,7 @@ def _die_with_parent() -> Callable[[], None] | None:
 
 def _say(**what: object) -> None:
     try:
-        print(json.dumps(what), flush=True)
+        print_document(json.dumps(what) + "\n", flush=True)
     except BrokenPipeError:
         sys.exit(1)
 

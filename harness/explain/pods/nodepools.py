@@ -13,6 +13,7 @@ from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.reasons.ledger import TypeVerdict
 from harness.kube.api.objects import name_of
 from harness.world import World
+from plainlines import joined
 
 __all__ = ["NodePoolSizes", "nodepool_sizes", "sizes_text", "sizes_value"]
 
@@ -77,7 +78,7 @@ def _price(verdict: TypeVerdict) -> tuple[float, str, float | None]:
 
 def sizes_text(pools: Sequence[NodePoolSizes], size: str | None = None) -> str:
     """In words, one paragraph each, with everything about one size."""
-    return "\n\n".join("\n".join(_lines(one, size)) for one in pools)
+    return "\n\n".join(joined(_lines(one, size)) for one in pools)
 
 
 def _lines(one: NodePoolSizes, size: str | None) -> Iterator[str]:

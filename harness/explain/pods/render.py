@@ -11,6 +11,7 @@ from harness.explain.pods.scheduling import PodExplanation, PoolExplanation
 from harness.explain.sizes.reasons import Cause, offering_text
 from harness.trace.prices import price_text
 from harness.wording import first_few
+from plainlines import joined
 
 __all__ = [
     "advice_lines",
@@ -37,7 +38,7 @@ def as_text(pods: Sequence[PodExplanation], *, size: str | None = None, verbose:
     for same in _fared_alike(pods):
         lines = [_state(same[0]), *_pod(same[0], size, verbose)]
         alike.setdefault(tuple(map(same[0].unnamed, lines)), (lines, []))[1].extend(same)
-    return "\n\n".join("\n".join((f"{names_text(same)}: {state}", *lines)) for (state, *lines), same in alike.values())
+    return "\n\n".join(joined((f"{names_text(same)}: {state}", *lines)) for (state, *lines), same in alike.values())
 
 
 def _fared_alike(pods: Sequence[PodExplanation]) -> Iterable[list[PodExplanation]]:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.kube.admission.gated_pods import gated_update_errors
+from harness.kube.admission.places import Place
+from harness.kube.admission.pod_validation import selector_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, Pointer, Verbatim, go_json, print_value
 from harness.kube.api.names import label_value_errors, qualified_name_errors
 from harness.kube.api.objects import Object, spec_of
@@ -36,7 +38,7 @@ _PERCENT = (
 
 
 def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
-    """What is wrong with the amounts of a PodDisruptionBudget (pkg/apis/policy/validation/validation.go)."""
+    """What is wrong with the amounts and the selector of a PodDisruptionBudget (pkg/apis/policy/validation/validation.go)."""
     errors: list[FieldError] = []
     amounts = {field: spec[field] for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None}
     if len(amounts) == 2:
@@ -49,6 +51,7 @@ def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
                 errors.append(_error(ErrorType.INVALID, ("spec", field), "must not be greater than 100%", amount))
         elif amount < 0:
             errors.append(_error(ErrorType.INVALID, ("spec", field), "must be greater than or equal to 0", amount))
+    errors.extend(selector_errors(spec.get("selector") or {}, Place("spec.selector", ("spec", "selector"))))
     return errors
 
 

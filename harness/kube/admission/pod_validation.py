@@ -14,7 +14,7 @@ from harness.kube.admission.tolerations import toleration_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, Pointer
 from harness.kube.api.names import label_value_errors, qualified_name_errors
 
-__all__ = ["pod_spec_errors"]
+__all__ = ["pod_spec_errors", "selector_errors"]
 
 Part = Mapping[str, Any]
 _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
@@ -145,7 +145,7 @@ def _expression(expression: Part, at: Place, *, numeric: bool) -> Iterator[Field
 
 def _pod_term(term: Part, at: Place) -> Iterator[FieldError]:
     for field in ("labelSelector", "namespaceSelector"):
-        yield from _selector(term.get(field) or {}, at.child(field))
+        yield from selector_errors(term.get(field) or {}, at.child(field))
     yield from _label_keys(term, at)
     key = term.get("topologyKey") or ""
     if not key:
@@ -153,7 +153,8 @@ def _pod_term(term: Part, at: Place) -> Iterator[FieldError]:
     yield from _name(key, at.child("topologyKey"))
 
 
-def _selector(selector: Part, at: Place) -> Iterator[FieldError]:
+def selector_errors(selector: Part, at: Place) -> Iterator[FieldError]:
+    """The errors of a label selector (apimachinery pkg/apis/meta/v1/validation ValidateLabelSelector)."""
     for key, value in (selector.get("matchLabels") or {}).items():
         yield from _name(key, at.child("matchLabels"))
         yield from (at.child("matchLabels").invalid(value, why) for why in label_value_errors(value))
@@ -203,7 +204,7 @@ def _spread(constraints: Sequence[Part], at: Place, merged: bool) -> Iterator[Fi
             if constraint.get(field) is not None and constraint[field] not in _POLICIES:
                 yield here.child(field).unsupported(constraint[field], _POLICIES)
         yield from (_label_keys if merged else _label_keys_apart)(constraint, here)
-        yield from _selector(constraint.get("labelSelector") or {}, here.child("labelSelector"))
+        yield from selector_errors(constraint.get("labelSelector") or {}, here.child("labelSelector"))
 
 
 def _label_keys(part: Part, at: Place) -> Iterator[FieldError]:

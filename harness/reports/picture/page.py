@@ -10,11 +10,14 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
+from plainlines import printable
+
 __all__ = ["page"]
 
 
 def page(title: str, data: Mapping[str, Any]) -> str:
     """The document. `title` also stands where scripts do not run; `data` is what `picture/src/main.js` reads."""
+    title = printable(title)
     script, style = _built("picture.js"), _built("picture.css")
     policy = f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; base-uri 'none'; form-action 'none'"
     return (

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from plainlines import joined
+
 __all__ = ["Comparison", "Difference", "Result"]
 
 _WIDTH = 300
@@ -33,7 +35,7 @@ class Difference:
 
     def __str__(self) -> str:
         left, right = _apart(self.simulated, self.real)
-        return f"{self.fact}\n    simulated  {left}\n    real       {right}"
+        return joined([self.fact, f"    simulated  {left}", f"    real       {right}"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from harness.reading.yaml_values import resolve
+from plainlines import is_printable, printable_lines
 
 __all__ = ["scenario_text"]
 
@@ -19,9 +20,10 @@ _NESTED = 3  # how deep such a one is
 def scenario_text(header: Mapping[str, Any], objects: Iterable[Mapping[str, Any]]) -> str:
     """A scenario file of one header and its objects, keys in their order."""
     documents = [header, *objects]
+    texts = (yaml.dump(one, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True) for one in documents)
     return "---\n".join(
-        yaml.dump(one, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True) for one in documents
-    )
+        map(printable_lines, texts)
+    )  # its escapes are those of YAML, and all that needs one has double quotes
 
 
 class _Plain(yaml.SafeDumper):
@@ -57,7 +59,7 @@ def _in_one_line(node: yaml.Node) -> tuple[int, int]:
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    plain = text != "" and resolve(text) == text and isinstance(resolve(text), str)
+    plain = text != "" and resolve(text) == text and isinstance(resolve(text), str) and is_printable(text)
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if plain else '"')
 
 
