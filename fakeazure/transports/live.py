@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import traceback
@@ -10,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from fakeazure.timers import MovableClock
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -62,7 +62,7 @@ def report(doing: str, error: Exception) -> None:
     """Say on stderr that something raised what it should not have: one line, with the place."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "nowhere"
-    print(f"fakeazure: {doing}: {type(error).__name__} at {where}: {str(error)[:200]}", file=sys.stderr)
+    print_line(f"fakeazure: {doing}: {type(error).__name__} at {where}: {str(error)[:200]}", error=True)
 
 
 class Pump:
