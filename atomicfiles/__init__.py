@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["leftovers", "replacing", "write"]
+__all__ = ["leftovers", "overwritten", "replacing", "write"]
 
 _NEW = ".new"
+_OPEN = re.compile(r"/dev/(?:std(?:in|out|err)|fd/\d+)|/proc/(?:self|thread-self|\d+)/fd/\d+")
+_NUMBERS = {"stdin": 0, "stdout": 1, "stderr": 2}
 
 
 def write(path: Path, content: bytes, *, mode: int = 0o666) -> None:
@@ -29,14 +32,18 @@ def write(path: Path, content: bytes, *, mode: int = 0o666) -> None:
 def replacing(path: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
     """Give a file to write to, which takes the place of `path` when the block has ended without an error.
 
-    A link stays one: the file behind it is replaced. A file that exists keeps its permissions, one that does not gets `mode` less the
-    process's mask. What is no regular file (`/dev/stdout`, a pipe) is written to as it is. OSError, which names `path`.
+    A link stays one: the file behind it is replaced. A file that exists keeps its permissions, and its owner where this process may give
+    files away; one that does not gets `mode` less the process's mask. What is no regular file (a pipe, a device) is written to as it is,
+    and what is open (`/dev/stdout`) goes on where it is. OSError, which names `path`.
     """
     target = Path(os.path.realpath(path))
     try:
-        there = target.stat() if target.exists() else None
-        if there is not None and not stat.S_ISREG(there.st_mode):
-            with target.open("wb") as special:
+        there = path.stat() if path.exists() else None
+        if _OPEN.fullmatch(str(path.absolute())):
+            with _opened(path) as stream:
+                yield stream
+        elif there is not None and not stat.S_ISREG(there.st_mode):
+            with path.open("wb") as special:
                 yield special
         elif there is not None and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -53,6 +60,9 @@ def _beside(target: Path, mode: int, there: os.stat_result | None) -> Iterator[B
     try:
         with os.fdopen(descriptor, "wb") as file:
             if there is not None:
+                if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+                    with suppress(OSError):
+                        os.fchown(descriptor, there.st_uid, there.st_gid)
                 os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
             yield file
             file.flush()
@@ -65,9 +75,32 @@ def _beside(target: Path, mode: int, there: os.stat_result | None) -> Iterator[B
     _sync(target.parent)
 
 
+def overwritten(path: Path, read: Iterable[Path]) -> Path | None:
+    """Return the file among those that are read which writing to `path` would replace: the same one, by another name or link, too."""
+    try:
+        there = path.stat()
+    except OSError:
+        return None
+    if not stat.S_ISREG(there.st_mode):
+        return None
+    for one in read:
+        with suppress(OSError):
+            if os.path.samestat(one.stat(), there):
+                return one
+    return None
+
+
 def leftovers(path: Path) -> list[Path]:
     """Return what processes that were killed left beside `path`."""
     return sorted(path.parent.glob(f".{path.name}.*{_NEW}"))
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Another handle on a file that this process has open, at the place that it has come to; of another process the file itself."""
+    name = path.name
+    if path.absolute().parts[1] == "proc" and path.absolute().parts[2] not in ("self", "thread-self", str(os.getpid())):
+        return path.open("ab")
+    return os.fdopen(os.dup(_NUMBERS[name] if name in _NUMBERS else int(name)), "wb")
 
 
 def _created_beside(target: Path, mode: int) -> tuple[Path, int]:

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from harness import garbage
+from harness.interrupts import code_of, heed_termination
 from plainlines import print_line
 
 __all__ = ["command", "main"]
 
-ENVIRONMENT, INTERRUPTED, NOBODY_READS = 3, 130, 141  # the last two as a shell tells SIGINT and SIGPIPE
+ENVIRONMENT, NOBODY_READS = 3, 141  # the latter as a shell tells SIGPIPE
 
 
 def command() -> NoReturn:
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     garbage.look_seldom()
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # else it asks every installed package for one
     _prepare_streams()
+    heed_termination()
     try:
         try:
             return run(sys.argv[1:])
@@ -63,8 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # whoever read has gone; the interpreter must not try to flush again
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        return code_of(interrupt)
     except OSError as error:  # a full disk, a file or folder that cannot be written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         what = f"{error.filename}: " if error.filename else ""

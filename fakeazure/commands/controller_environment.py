@@ -13,6 +13,7 @@ from typing import Any
 
 from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.cloud import FakeAzure
+from fakeazure.commands.outputs import write_text
 from fakeazure.seed import subnet_id
 from fakeazure.transports.tokens import GALLERY_PATH
 
@@ -44,7 +45,7 @@ def controller_variables(
         "activeDirectoryEndpoint": f"{secure}/",
         "tokenAudience": AUDIENCE,
     }
-    path.write_text(json.dumps(description, indent=2) + "\n")
+    write_text(path, json.dumps(description, indent=2) + "\n")
     yield "AZURE_ENVIRONMENT_FILEPATH", str(path.resolve())
     yield "SSL_CERT_FILE", str((state / "ca.pem").resolve())
     yield "REQUESTS_CA_BUNDLE", str((state / "ca.pem").resolve())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fakeazure.catalog import Catalogue
 from fakeazure.commands.market_file import read_json, write_market
+from fakeazure.commands.outputs import check_output
 from fakeazure.market.imports import prices_of
 from plainlines import print_line
 
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Imports; exit code 0."""
+    check_output("-o", options.output, [options.file])
     region = Catalogue.load().region(options.region).name
     prices, others = read_json(options.file, lambda document: prices_of(document, region))
     spot = sum("spot" in kinds for kinds in prices.values())

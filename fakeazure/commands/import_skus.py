@@ -11,6 +11,7 @@ import argparse
 from pathlib import Path
 
 from fakeazure.catalog.importer import read
+from fakeazure.commands.outputs import check_output, write_text
 from plainlines import print_line
 
 
@@ -23,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Imports; exit code 0."""
+    check_output("-o", options.output, [options.file])
     listed = read(options.file, options.region)
     priced = len(listed.catalogue().prices)
     restricted = sum(1 for record in listed.records if record["restrictions"])
@@ -31,6 +33,6 @@ def run(options: argparse.Namespace) -> int:
         f" {listed.ignored} other entries ignored"
     )
     if options.output is not None:
-        options.output.write_text(listed.text(), encoding="utf-8")
+        write_text(options.output, listed.text())
         print_line(f"written to {options.output}")
     return 0

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fakeazure.catalog import Catalogue
 from fakeazure.commands.market_file import read_json, write_market
+from fakeazure.commands.outputs import check_output
 from fakeazure.market.imports import quota_of
 from plainlines import print_line
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Imports; exit code 0."""
+    check_output("-o", options.output, [options.file])
     quota, others = read_json(options.file, lambda document: quota_of(document, Catalogue.load()))
     print_line(f"{len(quota)} limits; {others} other entries ignored")
     if options.output is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fakeazure.catalog.errors import CatalogueError
+from fakeazure.commands.outputs import write_text
 from fakeazure.commands.values import text_of
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.spec import market_mistakes
@@ -79,5 +80,5 @@ def write_market(path: Path, sections: Mapping[str, Any]) -> None:
     before: dict[str, Any] = {}
     if path.exists():
         before = read_json(path, lambda document: document if isinstance(document, dict) else {})
-    path.write_text(json.dumps({**before, **sections}, indent=1) + "\n", encoding="utf-8")
+    write_text(path, json.dumps({**before, **sections}, indent=1) + "\n")
     print_line(f"written to {path}")

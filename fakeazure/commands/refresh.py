@@ -12,6 +12,7 @@ import shutil
 import subprocess
 from itertools import takewhile
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -19,6 +20,7 @@ from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import CatalogueError
 from fakeazure.catalog.importer import read
 from fakeazure.commands.market_file import write_market
+from fakeazure.commands.outputs import write_text
 from fakeazure.market.imports import prices_of, quota_of
 from plainlines import print_line
 
@@ -50,10 +52,11 @@ def run(options: argparse.Namespace) -> int:
         print_line(f"fakeazure: {error}", error=True)
         return ENVIRONMENT
     options.output.mkdir(parents=True, exist_ok=True)
-    path = options.output / "skus.json"
-    path.write_text(json.dumps(skus), encoding="utf-8")
-    listed = read(path, region)
-    path.write_text(listed.text(), encoding="utf-8")
+    with TemporaryDirectory() as folder:
+        answer = Path(folder, "skus.json")
+        answer.write_text(json.dumps(skus), encoding="utf-8")
+        listed = read(answer, region)
+    write_text(options.output / "skus.json", listed.text())
     known = catalogue.with_region(listed.catalogue())
     quota, _ = quota_of(usages, known)
     priced, _ = prices_of(prices, region)

@@ -22,6 +22,7 @@ from fakeazure.cloud import FakeAzure
 from fakeazure.commands.controller_environment import MODES, controller_variables
 from fakeazure.commands.keeping import Keeper
 from fakeazure.commands.market_file import read_market
+from fakeazure.commands.outputs import check_output
 from fakeazure.commands.table import add_as_of, add_skus_file, catalogue_with
 from fakeazure.commands.values import host_and_port, named, positive, text_of, whole
 from fakeazure.journal import Journal
@@ -139,6 +140,7 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing or the world cannot be saved."""
+    check_output("--state", options.state / "cloud.json", [options.market, options.skus, options.kubeconfig])
     few_arenas()
     clock, catalogue = WallClock(options.speed), catalogue_with(options.skus, options.region, options.as_of)
     market = {} if options.market is None else read_market(options.market, catalogue, options.region)

@@ -23,7 +23,6 @@ __all__ = [
     "colour",
     "display_name",
     "fitted",
-    "misplaced",
     "no_environment",
     "print_found",
     "print_json",
@@ -126,17 +125,6 @@ def bad_input(error: ScenarioError | str, form: str = "text") -> int:
         for problem in error.problems:
             print_line(str(problem), error=True)
     return BAD_INPUT
-
-
-def misplaced(path: Path) -> str:
-    """Why a file of this name cannot be written, checked before there is anything to write; empty where it can."""
-    if path.is_dir():
-        return "is a folder"
-    place = path.absolute().parent
-    if not place.is_dir():
-        return f"there is no folder {path.parent}"
-    allowed = os.access(path, os.W_OK) if path.exists() else os.access(place, os.W_OK | os.X_OK)
-    return "" if allowed else "permission denied"
 
 
 def no_environment(text: str) -> int:

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import misplaced
-from harness.cli.worlds import InputError
+from harness.outputs import write_text
 
 if TYPE_CHECKING:
     from harness.explain.traces.grouping import Group
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from harness.trace import Trace
     from harness.trace.comparing import Comparison
 
-__all__ = ["add_html", "check_page", "write_comparisons", "write_run"]
+__all__ = ["add_html", "write_comparisons", "write_run"]
 
 _ALL = 20
 """Cases of a run up to which each has its picture; in a longer one only those that are not as expected have."""
@@ -35,12 +34,6 @@ def add_html(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--html", type=Path, metavar="FILE", help="also write one HTML page of what happened, which needs nothing else"
     )
-
-
-def check_page(path: Path | None) -> None:
-    """Raises InputError for a file that cannot be written."""
-    if path is not None and (what := misplaced(path)):
-        raise InputError(f"--html {path}: {what}")
 
 
 def write_run(
@@ -70,7 +63,7 @@ def write_run(
             if found is not None:
                 worlds[order.index(number)] = found
     without = "" if wanted == order else _WITHOUT
-    path.write_text(corpus_page(summary, worlds, without), encoding="utf-8")
+    write_text(path, corpus_page(summary, worlds, without))
 
 
 def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict[str, Any] | None:
@@ -115,4 +108,4 @@ def write_comparisons(
     if len(files) > 1:
         names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
     summary = Summary(summary_text(found, groups), note, [group_value(one) for one in groups])
-    path.write_text(compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs, summary), encoding="utf-8")
+    write_text(path, compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs, summary))

@@ -15,11 +15,8 @@ from lazyrecords import dataclass
 from plainlines import print_line, print_lines
 
 if TYPE_CHECKING:
-    from harness.reading.problems import ScenarioError
     from harness.scenario.language.cases import Case
     from harness.scenario.running.verdicts import CaseReport
-
-    Outcome = CaseReport | ScenarioError
 
 __all__ = ["Progress", "Shard", "each_report", "progress"]
 
@@ -59,8 +56,8 @@ class RunsCases(Protocol):
     def run(self, case: Case) -> CaseReport: ...
 
 
-def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) -> Iterator[tuple[int, Outcome]]:
-    """Number and outcome of each case as it ends; bad input that only the run found is a ScenarioError.
+def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) -> Iterator[tuple[int, CaseReport]]:
+    """Number and report of each case as it ends; one that cannot be run, as only the run found, is an error with its problems.
 
     Raises InputError for a number of processes that there cannot be.
     """
@@ -68,36 +65,38 @@ def each_report(runner: RunsCases, cases: Sequence[Case], processes: int = 1) ->
         raise InputError(f"-n {processes}: a number from 1 is expected")
     if processes == 1:
         for number, case in enumerate(cases):
-            yield number, _outcome(runner, case)
+            yield number, _report(runner, case)
             if len(cases) >= _MANY:
                 garbage.after_world()
     else:
         yield from _in_processes(runner, cases, min(processes, len(cases)))
 
 
-def _outcome(runner: RunsCases, case: Case) -> Outcome:
+def _report(runner: RunsCases, case: Case) -> CaseReport:
     from harness.reading.problems import ScenarioError
+    from harness.scenario.running.verdicts import CaseReport, Outcome
 
     try:
         return runner.run(case)
     except ScenarioError as error:
-        return error
+        tags = tuple(case.header.tags)
+        return CaseReport(
+            case.name, case.file, case.mark, Outcome.ERROR, error=str(error), tags=tags, problems=error.problems
+        )
 
 
-def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, Outcome]]:
+def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> Iterator[tuple[int, CaseReport]]:
     from harness.scenario.running.processes import CannotFork, Processes, by_release
 
     left = dict(enumerate(cases))
     try:
-        for number, found in Processes(
-            by_release(cases, processes), lambda one: _outcome(runner, cases[one])
-        ).answers():
+        for number, found in Processes(by_release(cases, processes), lambda one: _report(runner, cases[one])).answers():
             del left[number]
             yield number, found
     except CannotFork:
         raise InputError("-n: this system cannot fork processes") from None
     for number, case in left.items():  # a process was killed
-        yield number, _outcome(runner, case)
+        yield number, _report(runner, case)
 
 
 class Progress(Protocol):

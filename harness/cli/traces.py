@@ -8,9 +8,9 @@ from pathlib import Path
 from shlex import join
 from typing import TYPE_CHECKING
 
-from harness.cli.output import misplaced
-from harness.cli.pictures import check_page
+from harness.cli.destinations import check_outputs
 from harness.cli.worlds import InputError
+from harness.outputs import write_text
 from plainlines import print_line
 
 if TYPE_CHECKING:
@@ -35,13 +35,11 @@ def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterabl
     """Records a world of which a trace, a page or a film is wanted, `manifests` with their places. Raises InputError for a bad file."""
     path: Path | None = getattr(arguments, "trace", None)
     live = getattr(arguments, "live", False)
-    check_page(arguments.html)
+    check_outputs(arguments, "trace", "html")
     if path is None and arguments.html is None and not live:
         return None
     if live and arguments.format == "json":
         raise InputError("--live: a film is no JSON; take --trace FILE beside --format json")
-    if path is not None and (what := misplaced(path)):
-        raise InputError(f"--trace {path}: {what}")
     from harness.trace import record
 
     recording = record(world)
@@ -74,7 +72,7 @@ def write_recording(
     if arguments.html is not None:
         from harness.reports.picture.world import world_page
 
-        arguments.html.write_text(world_page(trace.to_json(), notes=notes), encoding="utf-8")
+        write_text(arguments.html, world_page(trace.to_json(), notes=notes))
     if getattr(arguments, "live", False):
         from harness.cli.commands.watch import show_trace
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from harness.outputs import write_text
+
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
     from harness.cli.moves import Moves
@@ -66,7 +68,7 @@ def write_page(
     nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
     before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)
     text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, list(notes), running, nothing)])
-    arguments.html.write_text(text, encoding="utf-8")
+    write_text(arguments.html, text)
 
 
 def _sides(one: Finding) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.outputs import misplaced, write_text
 from harness.pytest_plugin.option_group import OptionGroup
 
 __all__ = [
@@ -83,8 +84,14 @@ def check_shard_options(config: pytest.Config) -> None:
     if config.getoption("scenarios_shard_durations"):
         read_durations(Path(config.getoption("scenarios_shard_durations")))
     written = config.getoption("scenarios_write_durations")
-    if written and (Path(written).is_dir() or not Path(written).absolute().parent.is_dir()):
-        raise pytest.UsageError(f"--write-durations: {written}: no file can be written there")
+    if written:
+        named = (argument.partition("::")[0] for argument in config.args)
+        read = [config.invocation_params.dir / name for name in named]
+        durations = config.getoption("scenarios_shard_durations")
+        if durations and config.getoption("scenarios_shard"):  # a part knows the seconds of its own tests only
+            read.append(Path(durations))
+        if what := misplaced(Path(written), read):
+            raise pytest.UsageError(f"--write-durations: {written}: {what}")
 
 
 def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -115,4 +122,4 @@ class Durations:
     def pytest_sessionfinish(self) -> None:
         """Writes the file."""
         rounded = {name: round(seconds, 3) for name, seconds in sorted(self._seconds.items())}
-        self._file.write_text(json.dumps(rounded, indent=0) + "\n", encoding="utf-8")
+        write_text(self._file, json.dumps(rounded, indent=0) + "\n")

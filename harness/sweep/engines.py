@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from harness.sweep.result import OUTCOME, Value
 
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
     from harness.kube.api.objects import Object
     from harness.sweep.plan import Plan, Planned
     from harness.world.caches import Caches
@@ -116,14 +118,24 @@ class _Local:
             return
         from multiprocessing import get_context
 
-        with get_context("spawn").Pool(min(self._processes, len(todo)), initializer=_ignore_interrupts) as pool:
-            yield from pool.imap_unordered(run_batch, todo)
+        context = get_context("spawn")
+        hears, speaks = context.Pipe(duplex=False)
+        try:
+            with context.Pool(min(self._processes, len(todo)), initializer=_begin, initargs=(hears,)) as pool:
+                yield from pool.imap_unordered(run_batch, todo)
+        finally:
+            speaks.close()
+            hears.close()
 
 
-def _ignore_interrupts() -> None:
+def _begin(lifeline: Connection) -> None:
+    """Set up a process that the one that started it ends, and that ends with it."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
+    from harness.scenario.running.processes import end_with
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(lifeline)
 
 
 class _Dask:

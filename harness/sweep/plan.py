@@ -44,6 +44,8 @@ class Plan:
     axes: tuple[str, ...]
     planned: tuple[Planned, ...]
     manifests: Mapping[str, Sequence[Object]]
+    files: tuple[str, ...] = ()
+    """What the objects were read from."""
 
 
 def read_plan(
@@ -74,7 +76,8 @@ def read_plan(
             axes = {**named, **{name: str(value) for name, value in chosen.items()}}
             planned.append(_planned(len(planned), axes, replace(situation, **chosen), digest))
     names = dict.fromkeys(axis for each in planned for axis in each.axes)
-    return Plan(cases[0].scenario if not several else file, tuple(names), tuple(planned), manifests)
+    files = dict.fromkeys(manifest.document.position().file for case in cases for manifest in case.manifests)
+    return Plan(cases[0].scenario if not several else file, tuple(names), tuple(planned), manifests, tuple(files))
 
 
 def _planned(number: int, axes: Mapping[str, str], situation: Situation, digest: str) -> Planned:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.outputs import write_bytes
 from harness.sweep.result import KEY, OUTCOME, Value
 
 if TYPE_CHECKING:
@@ -98,17 +99,14 @@ def check_format(path: Path) -> None:
 def write_table(path: Path, axes: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> None:
     """Writes the table atomically. Raises TableError."""
     columns = {**dict.fromkeys(axes, str), **OUTCOME, KEY: str}
-    new = path.with_name(f"{path.name}.new")
+    content = {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](columns, rows)
     try:
-        {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](new, columns, rows)
-        os.replace(new, path)
+        write_bytes(path, content)
     except OSError as error:
         raise TableError(f"{path}: {error.strerror or error}") from error
-    finally:
-        new.unlink(missing_ok=True)
 
 
-def _parquet(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
+def _parquet(columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> bytes:
     import pyarrow
     from pyarrow import parquet
 
@@ -119,19 +117,22 @@ def _parquet(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str
         str: pyarrow.string(),
     }
     schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
-    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema), path)
+    buffer = pyarrow.BufferOutputStream()
+    parquet.write_table(pyarrow.Table.from_pylist([dict(row) for row in rows], schema=schema), buffer)
+    return bytes(buffer.getvalue())
 
 
-def _csv(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(columns))
-        writer.writeheader()
-        writer.writerows(rows)
+def _csv(columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> bytes:
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, list(columns))
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode("utf-8", "backslashreplace")
 
 
-def _json_lines(path: Path, columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> None:
-    with path.open("w", encoding="utf-8") as file:
-        file.writelines(json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n" for row in rows)
+def _json_lines(columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]) -> bytes:
+    lines = (json.dumps({name: row[name] for name in columns}, ensure_ascii=False) + "\n" for row in rows)
+    return "".join(lines).encode("utf-8", "backslashreplace")
 
 
 def read_table(path: Path) -> list[dict[str, Value]]:

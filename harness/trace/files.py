@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.outputs import write_bytes
 from harness.trace.facts import KINDS, End
 from harness.trace.header import VERSION, Fact, Header
 from harness.trace.values import Mistake
@@ -62,7 +63,7 @@ def write_trace(trace: Trace, path: Path) -> None:
     """Writes a file, compressed where its name ends in `.gz`. Raises OSError."""
     # half a surrogate pair, which JSON can say and UTF-8 cannot, stays an escape
     data = "".join(f"{line}\n" for line in trace_lines(trace)).encode("utf-8", "backslashreplace")
-    path.write_bytes(gzip.compress(data, _LEVEL, mtime=0) if path.suffix == ".gz" else data)
+    write_bytes(path, gzip.compress(data, _LEVEL, mtime=0) if path.suffix == ".gz" else data)
 
 
 def read_trace(path: Path) -> Trace:

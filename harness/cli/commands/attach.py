@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from harness.cli.output import add_format, bad_input, colour, display_name, no_environment, print_json
+from harness.outputs import write_text
 from plainlines import print_line, print_lines
 
 if TYPE_CHECKING:
@@ -68,12 +69,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Asserts the scenario: 0 when it holds, 1 when not, 2 for bad input, 3 where cluster, port or controller is missing."""
     from fakeazure.transports.pki import PkiError
+    from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError, check_release
     from harness.clusters.errors import ClusterFailed
     from harness.clusters.kubeconfig import ClientMissing, KubeconfigError
     from harness.reading.problems import ScenarioError
 
     try:
+        check_outputs(arguments, "environment")
         check_release(arguments.release)
         program = arguments.controller
         if program is not None and (program.is_dir() or not os.access(program, os.X_OK)):
@@ -143,9 +146,7 @@ def _announce(arguments: argparse.Namespace, cluster: ForeignCluster, world: Rea
         return
     variables = {**world.environment, **launch_variables(cluster)}
     lines = [f"export {name}={quote(value)}\n" for name, value in variables.items()]
-    partial = arguments.environment.with_suffix(".part")
-    partial.write_text("".join(lines))
-    partial.replace(arguments.environment)  # whoever waits for the file finds all of it
+    write_text(arguments.environment, "".join(lines), mode=0o600)  # whoever waits for the file finds all of it
     print_line(
         f"Azure answers at {world.azure_url}; start the controller: . {arguments.environment} && harness launch PROGRAM",
         error=True,

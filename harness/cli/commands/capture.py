@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_live
-from harness.cli.output import bad_input, misplaced, no_environment
+from harness.cli.output import bad_input, no_environment
+from harness.outputs import write_text
 from plainlines import print_document, print_line, printable
 
 if TYPE_CHECKING:
@@ -64,14 +65,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Writes the scenario. Exit code 0; 2 for input that cannot be captured."""
     from harness.capture.case import NothingLeft, NotRepeated, captured
     from harness.capture.selection import NothingNamed, Question
+    from harness.cli.destinations import check_outputs
     from harness.cli.live import Environment, read_given
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError, did_you_mean
 
     unknown: list[Problem] = []
     try:
-        if arguments.output is not None and (mistake := misplaced(arguments.output)):
-            raise InputError(f"--output {arguments.output}: {mistake}")
+        check_outputs(arguments, "output")
         dump = read_given(arguments, unknown)
         given = given_of(dump, arguments.release, arguments.region, arguments.kubernetes)
         given |= {"seed": arguments.seed} if arguments.seed else {}
@@ -92,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is None:
         print_document(text)
         return 0
-    arguments.output.write_text(text, encoding="utf-8")
+    write_text(arguments.output, text)
     objects = text.count("\n---\n")
     print_line(
         f"{arguments.output}: {objects} objects, {len(text.encode()) / 1024:.1f} KiB; harness run {arguments.output}"

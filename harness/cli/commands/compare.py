@@ -48,7 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Prints the differences: 0 when there are none but kept ones, 1 when there are."""
     from harness.cli.compare_sides import compared_traces
-    from harness.cli.pictures import check_page, write_comparisons
+    from harness.cli.destinations import check_outputs, scenario_inputs
+    from harness.cli.pictures import write_comparisons
     from harness.cli.worlds import InputError
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.errors import ClusterFailed
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.trace.comparing import compare_traces
 
     try:
-        check_page(arguments.html)
+        check_outputs(arguments, "html", read=scenario_inputs(arguments.files))
         traces, note = compared_traces(arguments)
         found = [(name, compare_traces(left, right)) for name, left, right in traces]
         groups = grouped(found)

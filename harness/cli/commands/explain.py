@@ -208,7 +208,7 @@ def _show(found: _Found, arguments: argparse.Namespace) -> None:
     unused = [*([found.anew] if found.anew else []), *(line for line in found.unused if line not in told)]
     show_head(found.inputs.head(found.world), found.added, found.given, unused)
     if found.motion:
-        show(found.motion)
+        show_text(found.motion)
     if found.pools:
         show_text(sizes_text(found.pools, arguments.size))
     else:

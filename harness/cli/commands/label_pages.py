@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.cli.output import bad_input
+from harness.outputs import write_text
 from plainlines import print_line, printable
 
 __all__ = ["run"]
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     except OSError as error:  # before the minutes that the trials take
         return bad_input(printable(f"harness labels pages: {directory}: {(error.strerror or str(error)).lower()}"))
     for name, text in _pages().items():
-        (directory / name).write_text(text, encoding="utf-8")
+        write_text(directory / name, text)
     return 0
 
 

@@ -8,22 +8,22 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from harness.cli.output import BAD_INPUT, add_format, bad_input, colour, display_name, misplaced, print_json
+from harness.cli.output import BAD_INPUT, NO_ENVIRONMENT, add_format, bad_input, display_name
+from harness.cli.run_reports import case_text, left_out, print_summary, write_pages, write_unread
 from harness.cli.traces import add_trace, tracing
+from harness.interrupts import code_of
 from harness.scenario.running.processes import processes_of
-from plainlines import print_line, print_lines, printable
+from lazyrecords import dataclass
+from plainlines import print_lines, printable
 
 if TYPE_CHECKING:
     from harness.cli.run_cases import RunsCases
-    from harness.reading.problems import Problem, ScenarioError
-    from harness.reports.summary import Summary
+    from harness.reading.problems import Problem
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
     from harness.scenario.running.verdicts import CaseReport
 
 __all__ = ["add_arguments", "run", "scenario_files"]
-
-INTERRUPTED = 130  # as a shell tells SIGINT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,26 +94,28 @@ def run(arguments: argparse.Namespace) -> int:
 
     What fails is told when it does; 130 after an interrupt, with what was known by then.
     """
+    from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError, check_release
     from harness.clusters.errors import ClusterFailed
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.crds import CelEngineMissing, CrdDirectories, UnknownCrds
 
     crds = None
-    for option in ("junit", "html"):
-        path = getattr(arguments, option)
-        if path is not None and (what := misplaced(path)):
-            return bad_input(printable(f"harness run: --{option} {path}: {what}"))
     try:
+        check_outputs(arguments, "junit", "html")
         check_release(arguments.release)
         if arguments.crds is not None:
             crds = CrdDirectories().named(arguments.crds, Path.cwd())
         return _run(arguments, crds)
+    except KeyboardInterrupt:
+        write_unread(arguments, "interrupted before the first case ran")
+        raise
     except InputError as error:
         return bad_input(f"harness run: {error}")
     except UnknownCrds as error:
         return bad_input(printable(f"harness run: --crds: {error}"))
     except ScenarioError as error:
+        write_unread(arguments, error)
         return bad_input(error, arguments.format)
     except (CelEngineMissing, ClusterFailed) as error:
         print_lines(str(error), error=True)
@@ -121,9 +123,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace, crds: object) -> int:
+    from harness.cli.destinations import check_outputs, files_of
     from harness.cli.run_cases import Shard
     from harness.cli.run_real import comparing_runner
-    from harness.reading.problems import ScenarioError
     from harness.reports.summary import Summary
     from harness.scenario.running.runner import Runner
 
@@ -135,31 +137,29 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     cases = _cases(arguments, runner)
     if not cases:
         return bad_input(printable(f"no scenarios found {_where(arguments)}"))
+    check_outputs(arguments, "junit", "html", read=files_of(cases))
     cases = shard.of(cases)
     reports: dict[int, CaseReport] = {}
-    problems: list[Problem] = []
     try:
-        interrupted = _run_cases(arguments, comparing or runner, cases, reports, problems)
+        ended = _run_cases(arguments, comparing or runner, cases, reports)
     finally:
         if comparing is not None:
             comparing.close()
+    ran = len(reports)
+    reports |= left_out(cases, reports, ended.why, chosen=ended.code == 0)
     summary = Summary(tuple(report for _, report in sorted(reports.items())), perf_counter() - start)
     try:
-        _write(arguments, summary)
-        if arguments.html is not None:
-            from harness.cli.pictures import write_run
-
-            write_run(arguments.html, summary, cases, runner, reports, of_all=arguments.pictures == "all")
+        write_pages(arguments, summary, cases, runner, reports)
     finally:  # a full disk loses the files, not the verdicts
-        _print(arguments, summary, ScenarioError(problems))
+        print_summary(arguments, summary)
     if comparing is not None and arguments.format == "text":
         from harness.reports.agreement import render_agreement
 
         print_lines(render_agreement(comparing.found, verbose=arguments.verbose))
-    if interrupted:
-        print_line(f"interrupted: {len(reports)} of {len(cases)} cases ran", error=True)
-        return INTERRUPTED
-    return BAD_INPUT if problems else summary.exit_code
+    if ended.code:
+        print_lines(f"{ended.why}: {ran} of {len(cases)} cases ran", error=True)
+        return ended.code
+    return BAD_INPUT if any(case.problems for case in summary.cases) else summary.exit_code
 
 
 def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
@@ -183,34 +183,37 @@ def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
     return [case for case in cases if arguments.k in f"{case.file}::{case.name}"] if arguments.k else cases
 
 
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """Why a run ended before its last case, and the exit code of that; 0 where it is as the user wants it."""
+
+    why: str = ""
+    code: int = 0
+
+
 def _run_cases(
-    arguments: argparse.Namespace,
-    runner: RunsCases,
-    cases: Sequence[Case],
-    reports: dict[int, CaseReport],
-    problems: list[Problem],
-) -> bool:
-    """Runs them, adds what comes of it to `reports` and `problems`, and tells of it meanwhile. Returns whether it was interrupted."""
+    arguments: argparse.Namespace, runner: RunsCases, cases: Sequence[Case], reports: dict[int, CaseReport]
+) -> _Ended:
+    """Runs them, adds what comes of it to `reports`, and tells of it meanwhile."""
     from harness.cli.run_cases import each_report, progress
-    from harness.reading.problems import ScenarioError
+    from harness.clusters.errors import ClusterFailed
 
     told = progress(len(cases))
     try:
-        for number, outcome in each_report(runner, cases, arguments.n):
-            if isinstance(outcome, ScenarioError):  # found only while it ran; the other cases are none the worse
-                problems += outcome.problems
-                continue
-            reports[number] = outcome
-            told.advance(bad=outcome.is_bad)
-            if arguments.format == "text" and (outcome.is_bad or arguments.verbose):
-                told.show(_case_text(outcome, arguments))
-            if arguments.exitfirst and outcome.is_bad:
-                break
-    except KeyboardInterrupt:
-        return True
+        for number, report in each_report(runner, cases, arguments.n):
+            reports[number] = report
+            told.advance(bad=report.is_bad)
+            if arguments.format == "text" and (report.is_bad or arguments.verbose):
+                told.show(case_text(report, verbose=arguments.verbose))
+            if arguments.exitfirst and report.is_bad:
+                return _Ended("--exitfirst ends a run with the first case that fails")
+    except KeyboardInterrupt as interrupt:
+        return _Ended("interrupted", code_of(interrupt))
+    except ClusterFailed as error:
+        return _Ended(str(error), NO_ENVIRONMENT)
     finally:
         told.end()
-    return False
+    return _Ended()
 
 
 def _where(arguments: argparse.Namespace) -> str:
@@ -218,29 +221,3 @@ def _where(arguments: argparse.Namespace) -> str:
     if arguments.k:
         return f"whose id contains '{arguments.k}' in {names}"
     return f"in {names} (YAML files that begin with 'scenario: NAME', or lie in a folder scenarios)"
-
-
-def _write(arguments: argparse.Namespace, summary: Summary) -> None:
-    if arguments.junit is not None:
-        from harness.reports import junit
-
-        arguments.junit.write_text(junit.render(summary), encoding="utf-8")
-
-
-def _print(arguments: argparse.Namespace, summary: Summary, wrong: ScenarioError) -> None:
-    if arguments.format == "json":
-        from harness.reports.as_json import problems_value, summary_value
-
-        print_json({**summary_value(summary), **(problems_value(wrong) if wrong.problems else {})})
-        return
-    from harness.reports.terminal import Style, render_summary
-
-    print_lines(render_summary(summary, Style(colour())), coloured=colour())
-    for problem in wrong.problems:
-        print_line(str(problem), error=True)
-
-
-def _case_text(case: CaseReport, arguments: argparse.Namespace) -> str:
-    from harness.reports.terminal import Style, render_case
-
-    return render_case(case, Style(colour()), verbose=arguments.verbose)

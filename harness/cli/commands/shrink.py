@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.output import bad_input, display_name, misplaced
+from harness.cli.output import bad_input, display_name
+from harness.outputs import write_text
 from plainlines import print_document, print_line, print_over, printable
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Writes the small scenario. Exit code 0, also after Ctrl-C: it is then the smallest so far; 2 for bad input."""
+    from harness.cli.destinations import check_outputs, files_of
+    from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
     from harness.shrink.shrinking import shrink
     from harness.shrink.verdicts import UnknownVerdict
 
-    if arguments.output is not None and (mistake := misplaced(arguments.output)):
-        return bad_input(printable(f"harness shrink: --output {arguments.output}: {mistake}"))
     shown = sys.stderr.isatty()
 
     def tell(line: str) -> None:
@@ -51,7 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
             print_over(line, 40)
 
     try:
-        found = shrink(_case(arguments), arguments.keep, tell)
+        check_outputs(arguments, "output")
+        case = _case(arguments)
+        check_outputs(arguments, "output", read=files_of([case]))
+        found = shrink(case, arguments.keep, tell)
+    except InputError as error:
+        return bad_input(f"harness shrink: {error}")
     except ScenarioError as error:
         return bad_input(error)
     except (UnknownVerdict, LookupError) as error:
@@ -64,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_document(found.text)
         print_line(f"{size}; {rest}", error=True)
     else:
-        arguments.output.write_text(found.text, encoding="utf-8")
+        write_text(arguments.output, found.text)
         print_line(f"{arguments.output}: {size}; {rest}")
     return 0
 

@@ -264,7 +264,7 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) 
     for line in (*guess_lines(value["guessed"], value["region"]), *_refusal_lines(refused)):
         show(line)
     if value["motion"]:
-        show(value["motion"])
+        show_text(value["motion"])
 
 
 def _facts(node: Mapping[str, Any]) -> list[str]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import bad_input, display_name, misplaced, no_environment, print_json, show
-from harness.cli.pictures import check_page
+from harness.cli.output import bad_input, display_name, no_environment, print_json, show
+from harness.interrupts import code_of
+from harness.outputs import write_text
 from harness.wording import counted
 from plainlines import print_line
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from harness.sweep.table import Store
 
 __all__ = ["add_arguments", "run"]
-
-INTERRUPTED = 130  # as a shell tells SIGINT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Runs the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after an interrupt."""
+    from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
     from harness.sweep.engines import EngineMissing
@@ -77,6 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         plan = read_plan(
             arguments.plan, display_name(arguments.plan), until=_until(arguments.until), more=_axes(arguments)
         )
+        check_outputs(arguments, "output", "html", read=map(Path, plan.files))
         return _run(plan, _engine(arguments), arguments)
     except InputError as error:
         return bad_input(f"harness sweep: {error}")
@@ -90,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Raises InputError, TableError."""
+    from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError
     from harness.sweep.table import check_format
 
@@ -97,12 +99,9 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"-n {arguments.n}: a number from 1 is expected")
     if arguments.seeds is not None and arguments.seeds < 1:
         raise InputError(f"--seeds {arguments.seeds}: a number from 1 is expected")
-    check_page(arguments.html)
-    output: Path | None = arguments.output
-    if output is not None:
-        check_format(output)
-        if what := misplaced(output):
-            raise InputError(f"--output {output}: {what}")
+    if arguments.output is not None:
+        check_format(arguments.output)
+    check_outputs(arguments, "output", "html")
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
@@ -163,11 +162,11 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     known = _known(plan, store, arguments) if store is not None else {}
     todo = batches(plan, known, engine.width)
     before, start = sum(each.key in known for each in plan.planned), perf_counter()
-    interrupted = False
+    interrupted = 0
     try:
         _work(engine, todo, known, store, len({each.key for each in plan.planned}) - before)
-    except KeyboardInterrupt:
-        interrupted = True
+    except KeyboardInterrupt as interrupt:
+        interrupted = code_of(interrupt)
     rows = rows_of(plan, known)
     if store is not None:
         if not interrupted:
@@ -178,7 +177,7 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     if interrupted:
         kept = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
         print_line(f"interrupted after {len(rows)} of {len(plan.planned)}{kept}", error=True)
-        return INTERRUPTED
+        return interrupted
     return int(any(row["error"] for row in rows))
 
 
@@ -267,7 +266,7 @@ def _show(
     from harness.sweep.summary import summary_lines
 
     if arguments.html is not None:
-        arguments.html.write_text(sweep_page(name, axes, rows, over_time=over_time), encoding="utf-8")
+        write_text(arguments.html, sweep_page(name, axes, rows, over_time=over_time))
     if arguments.format == "json":
         print_json({**(facts or {"plan": name}), "rows": list(rows)})
         return

@@ -117,7 +117,7 @@ class _Checked:
 def _checked(arguments: argparse.Namespace) -> _Checked:
     """Tries the files under both releases, and writes the page where one is asked for. Raises InputError, ScenarioError."""
     from harness.cli.assumptions import inputs_of
-    from harness.cli.pictures import check_page
+    from harness.cli.destinations import check_outputs
     from harness.cli.worlds import create_world
     from harness.explain.labels.comparison import common_kubernetes
     from harness.explain.upgrade import UpgradeCheck
@@ -132,7 +132,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
             provision_mode=arguments.mode,
         )
 
-    check_page(arguments.html)
+    check_outputs(arguments, "html")
     given = _read(arguments)
     manifests = given.manifests
     said = {

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from harness.outputs import write_text
+
 if TYPE_CHECKING:
     from harness.world.facts import Facts
 
@@ -41,9 +43,7 @@ class Recording:
             "facts": self.facts,
         }
         text = yaml.safe_dump(value, sort_keys=True, width=140, allow_unicode=True)
-        (folder / f"{name}.yaml").write_text(
-            f"# recorded from the real controller by --record\n{text}", encoding="utf-8"
-        )
+        write_text(folder / f"{name}.yaml", f"# recorded from the real controller by --record\n{text}")
 
 
 def recordings(folder: Path) -> list[Recording]:

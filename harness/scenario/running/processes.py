@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from harness import garbage
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from harness.scenario.language.cases import Case
 
-__all__ = ["CannotFork", "Portions", "Processes", "by_release", "processes_of"]
+__all__ = ["CannotFork", "Portions", "Processes", "by_release", "end_with", "processes_of"]
 
 Portion = tuple[int, ...]
 """Numbers of cases that a process takes at once."""
@@ -88,6 +89,7 @@ class Processes:
         self._queues, self._judge = queues, judge
         self._workers: list[Any] = []
         self._open: list[Any] = []
+        self._lifeline: Any = None
 
     def start(self) -> None:
         """Forks. Raises CannotFork."""
@@ -97,13 +99,15 @@ class Processes:
             raise CannotFork
         context = get_context("fork")
         portions = Portions(self._queues, context)
+        theirs_to_hear, self._lifeline = context.Pipe(duplex=False)
         for number in range(len(self._queues)):
             ours, theirs = context.Pipe(duplex=False)
             self._open.append(ours)
-            arguments = self._judge, portions, number, theirs, tuple(self._open)
+            arguments = self._judge, portions, number, theirs, (theirs_to_hear, self._lifeline), tuple(self._open)
             self._workers.append(context.Process(target=_work, args=arguments, daemon=True))
             self._workers[-1].start()
             theirs.close()
+        theirs_to_hear.close()
 
     def ready(self, timeout: float | None = None) -> list[tuple[int, Any]]:
         """Numbers and answers that have come, after a wait of `timeout` seconds (None: until there is one). Empty once all have ended."""
@@ -138,10 +142,30 @@ class Processes:
                 worker.join()
         self._workers.clear()
         self._open.clear()
+        if self._lifeline is not None:
+            self._lifeline.close()
+            self._lifeline = None
+
+
+def end_with(lifeline: Connection) -> None:
+    """End this process when the one at the other end of ``lifeline`` has ended, however it did: nobody is left to take an answer."""
+    from threading import Thread
+
+    def listen() -> None:
+        with suppress(EOFError, OSError):
+            lifeline.recv_bytes()  # nothing is ever sent
+        os._exit(1)
+
+    Thread(target=listen, daemon=True, name="lifeline").start()
 
 
 def _work(
-    judge: Callable[[int], Any], portions: Portions, process: int, answers: Connection, read: Sequence[Connection]
+    judge: Callable[[int], Any],
+    portions: Portions,
+    process: int,
+    answers: Connection,
+    lifeline: tuple[Connection, Connection],
+    read: Sequence[Connection],
 ) -> None:
     """``read`` are the ends of pipes that came along with the fork: only where nobody else has them the reader's end is noticed."""
     import signal
@@ -150,6 +174,9 @@ def _work(
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so, whatever that one does about the signal itself
     for one in read:
         one.close()
+    hears, speaks = lifeline
+    speaks.close()
+    end_with(hears)
     garbage.keep()
     while part := portions.next(process):
         for number in part:

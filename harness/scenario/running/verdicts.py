@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from enum import StrEnum
 
-from harness.reading.problems import Mark
+from harness.reading.problems import Mark, Problem
 from harness.scenario.running.matching import Difference
 from lazyrecords import dataclass
 
@@ -56,7 +56,7 @@ class Verdict:
 class CaseReport:
     """The outcome of one case. `seconds` is real time; `reason` belongs to skipped and expected failures, `error` to errors.
 
-    `trace` is the path of its trace, where one was written.
+    `trace` is the path of its trace, where one was written. `problems` are the mistakes of a case that cannot be run.
     """
 
     name: str
@@ -69,6 +69,7 @@ class CaseReport:
     seconds: float = 0.0
     tags: tuple[str, ...] = field(default=())
     trace: str = ""
+    problems: tuple[Problem, ...] = ()
 
     @property
     def failures(self) -> tuple[Verdict, ...]:

@@ -14,6 +14,7 @@ from typing import Any
 from fakeazure.transports.tokens import GALLERY_PATH
 from harness.karpenter.releases import ProviderOptions
 from harness.karpenter.releases.option_table import options_of
+from harness.outputs import write_text
 
 __all__ = ["Endpoints", "controller_environment", "write_cloud"]
 
@@ -43,7 +44,7 @@ def write_cloud(path: Path, secure: str, *, name: str = "AzurePublicCloud") -> N
         "activeDirectoryEndpoint": f"{secure}/",
         "tokenAudience": "https://management.core.windows.net/",
     }
-    path.write_text(json.dumps(description, indent=2) + "\n")
+    write_text(path, json.dumps(description, indent=2) + "\n")
 
 
 def controller_environment(
