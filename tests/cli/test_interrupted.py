@@ -20,7 +20,9 @@ LONG = (
     "scenario: long\nmatrix: {seed: [1, 2, 3, 4, 5, 6]}\nseeds: 1000\nwhen: [{advance: 8760h}]\n"
     "then:\n- pods: {pending: 0}\n---\n" + OBJECTS
 )
-PLAN = "scenario: s\ngiven: {manifests: [in.yaml]}\nmatrix: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}\nwhen: [{advance: 8760h}]\n"
+PLAN = (
+    "scenario: s\ngiven: {manifests: [in.yaml]}\nmatrix: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}\nwhen: [{advance: 8760h}]\n"
+)
 BUSY = OBJECTS.replace("requirements:", "expireAfter: 5m\n      requirements:")
 
 
@@ -48,7 +50,9 @@ def processes(group: int) -> list[int]:
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads which processes there are from /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL], ids=lambda each: each.name)
-@pytest.mark.parametrize("words", [("run", "long.yaml", "-n", "3", "--junit", "j.xml"), ("sweep", "plan.yaml", "-n", "3")])
+@pytest.mark.parametrize(
+    "words", [("run", "long.yaml", "-n", "3", "--junit", "j.xml"), ("sweep", "plan.yaml", "-n", "3")]
+)
 def test_no_process_is_left(words: tuple[str, ...], number: signal.Signals, here: Path) -> None:
     (here / "long.yaml").write_text(LONG)
     (here / "in.yaml").write_text(BUSY)

@@ -74,7 +74,9 @@ def linked(kind: str, read: Path) -> Path:
 
 
 @pytest.mark.parametrize("kind", ["path", "symbolic link", "hard link"])
-@pytest.mark.parametrize(("words", "option", "read"), OVER, ids=[f"{words[0]} {option} {read}" for words, option, read in OVER])
+@pytest.mark.parametrize(
+    ("words", "option", "read"), OVER, ids=[f"{words[0]} {option} {read}" for words, option, read in OVER]
+)
 def test_nothing_that_is_read_is_overwritten(
     words: Sequence[str], option: str, read: str, kind: str, files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -103,9 +105,7 @@ def test_two_outputs_are_two_files(words: Sequence[str], files: Path, capsys: py
 
 @pytest.mark.parametrize("command", ["import-skus", "import-prices", "import-usages"])
 @pytest.mark.parametrize("kind", ["path", "symbolic link", "hard link"])
-def test_what_fakeazure_imports_stays(
-    command: str, kind: str, files: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_fakeazure_imports_stays(command: str, kind: str, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = linked(kind, Path("usages.json"))
     region = [] if command == "import-usages" else ["--region", "eastus"]
     assert fakeazure([command, "usages.json", *region, "-o", str(output)]) == 2
@@ -158,7 +158,9 @@ def test_standard_output_and_pipes_are_written_to(files: Path) -> None:
     words = [sys.executable, "-m", "harness", "simulate", "in.yaml", "--format", "json"]
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     for name in ("-", "/dev/stdout"):
-        piped = subprocess.run([*words, "--trace", name], cwd=files, env=env, capture_output=True, text=True, check=True)
+        piped = subprocess.run(
+            [*words, "--trace", name], cwd=files, env=env, capture_output=True, text=True, check=True
+        )
         assert piped.stdout.startswith('{"trace":')
         assert json.loads(piped.stdout[piped.stdout.index("\n{\n") :])["nodes"]
         with (files / "both.txt").open("w") as both:

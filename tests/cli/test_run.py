@@ -51,7 +51,7 @@ def test_several_processes_find_the_same_in_the_same_order(many: str, capsys: py
 def test_the_first_failure_ends_the_run(many: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "run", many, "-x")
     assert code == 1
-    assert out.splitlines()[-1].startswith("3 passed, 1 failed ")
+    assert out.splitlines()[-1].startswith("3 passed, 1 failed, 5 skipped ")
 
 
 def test_parts_are_the_whole(many: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,9 +94,11 @@ def test_a_failure_is_told_when_it_happens_and_an_interrupt_prints_what_is_known
     code, out, err = call(capsys, "run", many, "--junit", "out.xml")
     assert code == 130
     assert [text.count("FAILED") for text in told] == [0, 0, 0, 0, 1, 1]
-    assert out.startswith("3 passed, 2 failed ")
+    assert out.startswith("3 passed, 2 failed, 4 error ")
     assert err == "interrupted: 5 of 9 cases ran\n"
-    assert len(parse(here / "out.xml").findall(".//testcase")) == 5
+    report = parse(here / "out.xml")
+    assert len(report.findall(".//testcase")) == 9
+    assert [each.get("message") for each in report.iter("error")] == ["not run: interrupted"] * 4
 
 
 @pytest.mark.parametrize(
@@ -152,8 +154,10 @@ def test_bad_input_that_only_the_run_finds(
         raise ScenarioError([Problem(Mark("many.yaml", 2, 3), "when", "nothing is there")])
 
     monkeypatch.setattr(Runner, "run", wrong)
-    code, _, err = call(capsys, "run", many, "-n", processes)
-    assert (code, err) == (2, "many.yaml:2:3: when: nothing is there\n")  # nine cases, one mistake
+    code, out, err = call(capsys, "run", many, "-n", processes)
+    assert (code, err) == (2, "")
+    assert out.count("many.yaml:2:3: when: nothing is there\n") == 9
+    assert out.splitlines()[-1].startswith("9 error ")
 
 
 def test_a_release_runs_a_case_of_a_matrix_once(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
