@@ -17,6 +17,7 @@ WRITES = {
     "fakeazure/transports/pki.py": "openssl's input in folders of its own",
     "harness/clusters/apiserver/supervisor.py": "logs of servers, in the cluster's own folder",
     "harness/clusters/apiserver/cluster.py": "what servers read, in the cluster's own folder",
+    "harness/clusters/folders.py": "whose a folder is, in the cluster's own folder",
     "harness/clusters/control_plane/pki.py": "openssl's input in the cluster's own folder",
     "harness/clusters/kind/cluster.py": "what clients read, in the cluster's own folder",
     "harness/clusters/kind/reaper.py": "a file of the kernel's",
