@@ -5,7 +5,7 @@ import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { basicSetup } from "codemirror";
-import { readState, writeState } from "./share.js";
+import { NotShared, readState, writeState } from "./share.js";
 import { optionOf, withOption } from "./command.js";
 
 const at = (id) => document.getElementById(id);
@@ -108,32 +108,55 @@ function draw(html) {
   at("picture").replaceChildren(frame);
 }
 
-const worker = new Worker("worker.js", { type: "module" });
+let worker = null;
 let started = false;
 let asked = 0;
 
+function running(yes) {
+  at("run").disabled = yes;
+  at("stop").disabled = !yes;
+}
+
 function ask() {
-  at("run").disabled = true;
+  if (at("run").disabled) return;
+  worker ??= newWorker();
+  running(true);
   asked = performance.now();
   say(started ? "Running …" : "Loading Python and the simulation …");
   worker.postMessage({ command: at("command").value, files: state.files, picture: wanted === "picture" });
 }
 
-worker.onmessage = ({ data }) => {
+/** Python cannot be interrupted from outside: Stop ends its worker, and the next Run starts another. */
+at("stop").onclick = () => {
+  worker?.terminate();
+  worker = null;
+  started = false;
+  running(false);
+  at("answer").textContent = "";
+  say("Stopped. Run loads Python anew.");
+};
+
+function newWorker() {
+  const made = new Worker("worker.js", { type: "module" });
+  made.onmessage = ({ data }) => answered(data);
+  made.onerror = (event) => {
+    running(false);
+    say(`The worker stopped: ${event.message}`, true);
+  };
+  return made;
+}
+
+function answered(data) {
   if (data.state) return say(data.state);
   started = true;
-  at("run").disabled = false;
+  running(false);
   at("answer").textContent = data.text;
   if (data.picture) draw(data.picture);
   else if (wanted === "picture") choose("text"); // this command has none, or it ended with a mistake
   at("answer").dataset.answered = String(Number(at("answer").dataset.answered ?? 0) + 1);
   const seconds = ((performance.now() - asked) / 1000).toFixed(1);
   say(`Exit code ${data.code}, after ${seconds} s.`, data.code !== 0);
-};
-worker.onerror = (event) => {
-  at("run").disabled = false;
-  say(`The worker stopped: ${event.message}`, true);
-};
+}
 
 function options(select, first, values) {
   select.replaceChildren(
@@ -165,7 +188,13 @@ at("form").onsubmit = (event) => {
   ask();
 };
 at("share").onclick = async () => {
-  const hash = await writeState({ files: state.files, command: at("command").value });
+  let hash;
+  try {
+    hash = await writeState({ files: state.files, command: at("command").value });
+  } catch (error) {
+    if (!(error instanceof NotShared)) throw error;
+    return say(`This is too much for a link. ${error.message}`, true);
+  }
   history.replaceState(null, "", hash);
   try {
     await navigator.clipboard.writeText(location.href);
@@ -175,25 +204,24 @@ at("share").onclick = async () => {
   }
 };
 
+/** Shows what the address holds. What somebody else wrote runs only when the reader says so; the first question is our own. */
 async function open() {
   try {
     const shared = await readState(location.hash);
     if (shared) {
       at("example").selectedIndex = -1;
       fill(shared.files, shared.command);
+      say("This link brought files and a command. Run starts it.");
       return;
     }
-  } catch {
+  } catch (error) {
     fill(examples[0].files, examples[0].commands[0], examples[0].commands);
-    ask();
-    say("The link is not whole: its files cannot be read. This is the first question.", true);
+    const why = error instanceof NotShared ? error.message : "It is not whole: its files cannot be read.";
+    say(`The link cannot be used. ${why} This is the first question.`, true);
     return;
   }
   fill(examples[0].files, examples[0].commands[0], examples[0].commands);
+  ask();
 }
 await open();
-if (!asked) ask();
-addEventListener("hashchange", async () => {
-  await open();
-  ask();
-});
+addEventListener("hashchange", open);

@@ -4,12 +4,14 @@ import contextlib
 import importlib
 import io
 import os
+import re
 import shlex
 import sys
 import tempfile
 from pathlib import Path
 
-PAGE = "picture.html"
+#: Names that a file may have. A link that somebody else made brings them.
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 #: Commands that draw what happened.
 DRAWS = ("explain", "run", "simulate", "upgrade-check")
@@ -20,21 +22,26 @@ def answer(command: str, files: dict[str, str], picture: bool = False) -> tuple[
 
     With `picture` the last value is the HTML page of the command, "" where it has none.
     """
+    misnamed = next((name for name in files if NAME.fullmatch(name) is None), None)
+    if misnamed is not None:
+        return f"harness: {misnamed[:100]!r} is no name that a file can have\n", 2, False, ""
     page = ""
     out = io.StringIO()
     with (
         tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory() as drawn,
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(out),
     ):
         for name, text in files.items():
-            Path(Path(name).name).write_text(text, encoding="utf-8")
+            Path(name).write_text(text, encoding="utf-8", errors="replace")
         try:
             words = shlex.split(command)
             draws = picture and bool(words) and words[0] in DRAWS and "--html" not in words
-            code = _run([*words, "--html", PAGE] if draws else words)
-            page = Path(PAGE).read_text(encoding="utf-8") if draws and Path(PAGE).exists() else ""
+            drawing = Path(drawn) / "picture.html"  # beside the files, of which none may stand for what a command draws
+            code = _run([*words, "--html", str(drawing)] if draws else words)
+            page = drawing.read_text(encoding="utf-8") if draws and drawing.exists() else ""
         except ValueError as error:  # a quotation mark that does not close
             print(f"harness: {error}")
             code = 2

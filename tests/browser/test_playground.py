@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import http.server
 import json
 import threading
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,11 +58,17 @@ class Playground:
         self.tab.on("request", lambda asked: self.requests.append(asked.url))
         self.answers = 0
 
-    def open(self, fragment: str = "") -> str:
+    def open(self) -> str:
+        """Opens the page, and waits for the answer to its first question."""
+        self.follow("")
+        return self.answer()
+
+    def follow(self, fragment: str) -> None:
+        """Follows a link, and waits until the page says something of it."""
         self.tab.goto("about:blank")
         self.tab.goto(self.address + fragment)
         self.answers = 0
-        return self.answer()
+        self.tab.locator("#status", has_text="Loading. Opened").wait_for(state="detached", timeout=PATIENCE)
 
     def answer(self) -> str:
         """Waits for the next answer."""
@@ -78,6 +86,13 @@ def page(browser: Any, address: str) -> Iterator[Playground]:
     playground = Playground(browser, address)
     yield playground
     playground.tab.context.close()
+
+
+def link(state: dict[str, Any]) -> str:
+    """The fragment of a link, which anybody can make."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(json.dumps(state).encode()) + packer.flush()
+    return "#1." + base64.urlsafe_b64encode(packed).decode().rstrip("=")
 
 
 def told(
@@ -150,13 +165,73 @@ def test_a_link_holds_files_and_command(page: Playground) -> None:
     page.tab.click("#share")
     page.tab.wait_for_url("**/#1.*")
     fragment = str(page.tab.evaluate("() => location.hash"))
-    assert page.open(fragment) == before
+    page.follow(fragment)
     assert page.tab.input_value("#command") == "requirements --size Standard_D4s_v5"
+    page.tab.click("#run")
+    assert page.answer() == before
 
 
-def test_a_link_that_is_cut_says_so(page: Playground) -> None:
-    page.open("#1.notalink")
-    assert "Exit code" in page.status or "not whole" in page.status
+@pytest.mark.smoke
+def test_what_a_link_brings_runs_when_somebody_says_so(page: Playground) -> None:
+    """Neither when the page is opened with it, nor when it is followed from the page."""
+    first, second = (
+        link({"files": {"a.yaml": "a: 1\n"}, "command": f"requirements --size {size}"})
+        for size in ("Standard_D2s_v5", "Standard_D4s_v5")
+    )
+    page.follow(first)
+    for size in ("Standard_D2s_v5", "Standard_D4s_v5"):
+        assert page.tab.input_value("#command") == f"requirements --size {size}"
+        assert page.status == "This link brought files and a command. Run starts it."
+        page.tab.wait_for_timeout(300)
+        assert page.tab.locator("#answer").get_attribute("data-answered") is None
+        assert page.tab.locator("#run").is_enabled()
+        page.tab.evaluate("(hash) => { location.hash = hash }", second)
+        page.tab.wait_for_function("() => document.getElementById('command').value.endsWith('D4s_v5')")
+    page.tab.click("#run")
+    assert "Standard_D4s_v5" in page.answer()
+
+
+@pytest.mark.parametrize(
+    ("fragment", "why"),
+    [
+        ("#1.notalink", "It is not whole: its files cannot be read."),
+        ("#1." + "A" * 300_000, "It is longer than 256 KiB."),
+    ],
+    ids=["cut", "long"],
+)
+def test_a_link_that_cannot_be_used_says_so(page: Playground, fragment: str, why: str) -> None:
+    page.follow(fragment)
+    assert page.status == f"The link cannot be used. {why} This is the first question."
+    assert page.tab.locator("#answer").get_attribute("data-answered") is None
+
+
+def test_a_link_that_unpacks_to_much_says_so(page: Playground) -> None:
+    page.follow(link({"files": {"a.yaml": "a" * 30_000_000}, "command": "x"}))
+    assert page.status == "The link cannot be used. It holds more than 2048 KiB. This is the first question."
+
+
+def test_too_much_for_a_link_is_said(page: Playground) -> None:
+    page.open()
+    page.tab.fill("#command", "x" * 5000)
+    page.tab.click("#share")
+    page.tab.locator("#status", has_text="This is too much for a link. Its command is too long.").wait_for(
+        timeout=PATIENCE
+    )
+
+
+@pytest.mark.smoke
+def test_stop_ends_what_runs_and_run_begins_anew(page: Playground) -> None:
+    """Whatever Python does, here it is still loading; the page goes on."""
+    page.follow("")  # the first question runs by itself
+    page.tab.click("#stop")
+    assert page.status == "Stopped. Run loads Python anew."
+    assert page.tab.locator("#stop").is_disabled()
+    page.tab.wait_for_timeout(300)
+    assert page.tab.workers == []
+    assert page.tab.locator("#answer").get_attribute("data-answered") is None
+    page.tab.fill("#command", "requirements --size Standard_D4s_v5")
+    page.tab.click("#run")
+    assert "Standard_D4s_v5" in page.answer()
 
 
 def test_release_and_region_are_options_of_the_command(page: Playground) -> None:

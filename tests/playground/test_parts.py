@@ -118,3 +118,25 @@ def test_a_command_without_a_picture(session: ModuleType) -> None:
     text, code, _, page = session.answer("requirements --size Standard_D4s_v5", {}, True)
     assert (code, page) == (0, "")
     assert "Standard_D4s_v5" in text
+
+
+@pytest.mark.parametrize("name", ["picture.html", "drawing.html", "web.yaml.html"])
+def test_a_page_that_a_link_brings_is_not_drawn(session: ModuleType, name: str) -> None:
+    brought = "<script>document.body.innerHTML = 'phish'</script>"
+    for command in ("simulate nothing.yaml", f"explain {name}", "explian"):
+        _, code, _, page = session.answer(command, {name: brought}, True)
+        assert (code, page) == (2, "")
+
+
+@pytest.mark.parametrize(
+    "name", ["..", ".", "", "a/b.yaml", "../a.yaml", "/etc/passwd", "a\0b", "x" * 101, "-o", ".hidden", "a b"]
+)
+def test_a_file_without_a_usual_name_is_a_mistake(session: ModuleType, name: str) -> None:
+    said, code, missing, page = session.answer("explain a.yaml", {name: "a: 1"}, True)
+    assert (code, missing, page) == (2, False, "")
+    assert said == f"harness: {name[:100]!r} is no name that a file can have\n"
+
+
+def test_text_that_no_file_can_hold_is_no_crash(session: ModuleType) -> None:
+    said, code, _, _ = session.answer("explain a.yaml", {"a.yaml": "\ud800"})
+    assert (code, "a.yaml" in said) == (2, True)
