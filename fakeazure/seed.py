@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fakeazure.aks.managed_clusters import CLUSTERS, NAMESPACE, add_pool, complete
+from fakeazure.aks.versions import resolved
 from fakeazure.arm.ids import ResourceId
 from fakeazure.guids import guid_of
 from fakeazure.market.declared_reservations import DeclaredReservation
@@ -75,7 +76,7 @@ def seed(state: State, inputs: ClusterInputs, reservations: Iterable[DeclaredRes
     body: dict[str, Any] = {
         "properties": {
             "kubernetesVersion": inputs.kubernetes,
-            "currentKubernetesVersion": inputs.kubernetes,
+            "currentKubernetesVersion": resolved(inputs.kubernetes) or inputs.kubernetes,
             "nodeResourceGroup": names.node_resource_group,
             "fqdn": f"{names.cluster}-dns.hcp.{names.location}.azmk8s.io",
             "networkProfile": {**NETWORK, **inputs.network},

@@ -194,8 +194,8 @@ class State:
             )
         return location_key(text)
 
-    def location_of(self, body: Mapping[str, Any] | None, type_: str) -> str:
-        """The location of a request body, checked against the regions that exist."""
+    def location_of(self, body: Mapping[str, Any] | None, type_: str, id_: ResourceId | None = None) -> str:
+        """The location of a request body, checked against the regions that exist, and against the one that the resource is in."""
         text = (body or {}).get("location")
         if not isinstance(text, str) or not text:
             raise refuse("LocationRequired")
@@ -207,7 +207,14 @@ class State:
                 type=type_,
                 locations=",".join(self.market.catalogue.regions),
             )
-        return location_key(text)
+        location = location_key(text)
+        entry = self.store.get(id_) if id_ is not None else None
+        if entry is not None and location_key(str(entry.document.get("location") or location)) != location:
+            old = entry.document["location"]
+            raise refuse(
+                "InvalidResourceLocation", name=entry.id.name, old=old, group=entry.id.group, location=location
+            )
+        return location
 
 
 def fail_with(failure: Failure, failed: Callable[[Failure], None] | None) -> Failure:

@@ -94,7 +94,7 @@ def remove(state: State, pool: ResourceId) -> None:
 
 def _upgrades(state: State, request: Request) -> Response:
     pool = found_pool(state, request)
-    now = str(pool.document["properties"].get("orchestratorVersion") or "")
+    now = str(pool.document["properties"].get("currentOrchestratorVersion") or "")
     return Response(
         200,
         body={
@@ -113,7 +113,7 @@ def _upgrades(state: State, request: Request) -> Response:
 
 def _available(state: State, request: Request) -> Response:
     cluster = found_cluster(state, request)
-    now = str(cluster.document["properties"]["kubernetesVersion"])
+    now = str(cluster.document["properties"]["currentKubernetesVersion"])
     items = [
         {"kubernetesVersion": version, "isPreview": None, "default": version == now or None}
         for version in versions.up_to(now)

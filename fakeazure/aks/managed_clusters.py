@@ -77,7 +77,7 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
     """Create an agent pool, or replace it. A pool of machines has no size and no count of its own."""
     id_ = cluster.child("agentPools", name)
     owner = state.store.get(cluster)
-    version = text(owner.document["properties"], "kubernetesVersion") if owner is not None else ""
+    plane = text(owner.document["properties"], "currentKubernetesVersion") if owner is not None else ""
     machines = properties.get("mode") == "Machines"
     old = state.store.get(id_)
     filled: dict[str, Any] = {"mode": "User", "osType": "Linux"}
@@ -99,16 +99,17 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
             "powerState": {"code": "Running"},
             "nodeImageVersion": f"{image}-{SNAPSHOT}",
             "upgradeSettings": {"maxSurge": "10%"},
-            "orchestratorVersion": version,
+            "orchestratorVersion": plane,
         }
-    given = {key: value for key, value in properties.items() if value is not None}
+    given = {key: value for key, value in properties.items() if value not in (None, "")}
     given.pop("name", None)
-    if given.get("orchestratorVersion"):
-        given["orchestratorVersion"] = versions.resolved(str(given["orchestratorVersion"]))
     before = old.document["properties"] if old is not None else {}
     filled = {**filled, **before, **given, "provisioningState": "Succeeded"}
     if not machines:
-        filled |= {"currentOrchestratorVersion": filled["orchestratorVersion"], "eTag": state.guids()}
+        location = text(owner.document, "location") if owner is not None else ""
+        current = text(before, "currentOrchestratorVersion")
+        version = versions.of_pool(text(given, "orchestratorVersion"), current, plane, location)
+        filled |= {"currentOrchestratorVersion": version, "eTag": state.guids()}
     document = {
         "id": str(id_),
         "name": name,
@@ -131,9 +132,7 @@ def _identity(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
 def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
     """Fill in the defaults of AKS: names, versions, network, identities. What is given stays."""
     properties = document["properties"]
-    version = versions.resolved(text(properties, "kubernetesVersion"))
-    if not version:
-        raise refuse("K8sVersionNotSupported", version=properties["kubernetesVersion"], location=document["location"])
+    version = text(properties, "currentKubernetesVersion")
     group = text(properties, "nodeResourceGroup", f"MC_{id_.group}_{id_.name}_{document['location']}"[:80])
     prefix = text(properties, "dnsPrefix", f"{id_.name}-dns")
     host = f"{prefix}-{guid_of(str(id_))[:8]}"
@@ -153,7 +152,13 @@ def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
         "resourceUID": guid_of(f"uid{id_}").replace("-", "")[:24],
     }
     given = {key: value for key, value in properties.items() if value not in (None, "")}
-    document["properties"] = {**defaults, **given, "kubernetesVersion": version}
+    document["properties"] = {**defaults, **given}
+    issuer = section(properties, "oidcIssuerProfile")
+    if issuer.get("enabled") is True:
+        url = (
+            f"https://{document['location']}.oic.prod-aks.azure.com/{state.settings.tenant}/{guid_of(f'issuer{id_}')}/"
+        )
+        document["properties"]["oidcIssuerProfile"] = {**issuer, "issuerURL": url}
     document["properties"]["networkProfile"] = {**_NETWORK, **section(properties, "networkProfile")}
     document.setdefault("sku", {"name": "Base", "tier": "Free"})
     _identity(state, id_, document)
@@ -184,7 +189,7 @@ def _begin(
 def _put(state: State, request: Request) -> Response:
     id_ = cluster_id(state, request)
     body = body_of(request)
-    location = state.location_of(body, id_.type)
+    location = state.location_of(body, id_.type, id_)
     old = state.store.get(id_)
     before = old.document if old is not None else None
     check_etag(request, before)
@@ -196,6 +201,9 @@ def _put(state: State, request: Request) -> Response:
     document = CLUSTERS.document(id_, body, location, before)
     document["properties"] = {**(before or {"properties": {}})["properties"], **document["properties"]}
     document["properties"].pop("agentPoolProfiles", None)
+    current = text(section(before or {}, "properties"), "currentKubernetesVersion")
+    sent = text(document["properties"], "kubernetesVersion")
+    document["properties"]["currentKubernetesVersion"] = versions.of_cluster(sent, current, location)
     complete(state, id_, document)
     nodes = document["properties"]["nodeResourceGroup"]
     if (id_.subscription.lower(), nodes.lower()) not in state.groups:
@@ -265,9 +273,9 @@ def _upgrades(state: State, request: Request) -> Response:
         found = [{"kubernetesVersion": newer, "isPreview": None} for newer in versions.upgrades(version)]
         return {"kubernetesVersion": version, "osType": "Linux", **more, "upgrades": found}
 
-    now = str(cluster.document["properties"]["kubernetesVersion"])
+    now = str(cluster.document["properties"]["currentKubernetesVersion"])
     pools = [
-        profile(str(pool.document["properties"].get("orchestratorVersion") or now), name=pool.id.name)
+        profile(str(pool.document["properties"].get("currentOrchestratorVersion") or now), name=pool.id.name)
         for pool in state.store.children(cluster.id, "agentPools")
     ]
     return Response(

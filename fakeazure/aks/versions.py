@@ -8,6 +8,7 @@ from typing import Any
 from fakeazure.aks.kubernetes import minor_version
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
 from fakeazure.state import State
 
 OFFERED = (
@@ -15,6 +16,8 @@ OFFERED = (
 )  # fmt: skip
 """Oldest first. AKS's releases change weekly: these stand for four minor versions with their patches."""
 DEFAULT = "1.34.2"
+BEHIND = 2
+"""So many minor versions a pool may be behind its control plane."""
 
 
 def _key(version: str) -> tuple[int, ...]:
@@ -31,7 +34,7 @@ def upgrades(version: str) -> list[str]:
 def up_to(version: str) -> list[str]:
     """What a pool of a cluster of that version may run: at most two minor versions behind, never ahead."""
     major, minor = minor_version(version)
-    behind = {(major, minor - count) for count in range(3)}
+    behind = {(major, minor - count) for count in range(BEHIND + 1)}
     older = [other for other in OFFERED if minor_version(other) in behind and _key(other) < _key(version)]
     return [*older, version]
 
@@ -43,6 +46,50 @@ def resolved(version: str) -> str:
     if version.count(".") == 2:
         return version
     return next((other for other in reversed(OFFERED) if other.startswith(f"{version}.")), "")
+
+
+def of_cluster(sent: str, current: str, location: str) -> str:
+    """Return the full version that a cluster runs after a PUT with `sent`; `current` is what it runs now, empty for a new one.
+
+    A minor version alone (`1.34`) is no wish for a newer patch of the one that runs. Raises ArmError for a version that AKS has not, or
+    that `current` can not be upgraded to.
+    """
+    if current and (not sent or sent == current or f"{minor_version(current)[0]}.{minor_version(current)[1]}" == sent):
+        return current
+    version = resolved(sent)
+    if version not in OFFERED:
+        raise refuse("K8sVersionNotSupported", version=sent, location=location)
+    if current and version not in upgrades(current):
+        raise refuse(
+            "AksVersionChangeNotAllowed",
+            change="Upgrading" if _key(version) > _key(current) else "Downgrading",
+            current=current,
+            version=version,
+            upgrades=" ".join(reversed(upgrades(current))),
+        )
+    return version
+
+
+def of_pool(sent: str, current: str, control_plane: str, location: str) -> str:
+    """Return the full version that a pool runs after a PUT with `sent`: that of the control plane for a new pool that names none.
+
+    Raises ArmError for a version that AKS has not, or that does not go with the control plane's.
+    """
+    if not sent or (current and sent in (current, ".".join(current.split(".")[:2]))):
+        version = current or control_plane
+    else:
+        same_minor = sent.count(".") == 1 and minor_version(sent) == minor_version(control_plane)
+        version = control_plane if same_minor else resolved(sent)
+    if version not in (*OFFERED, current, control_plane):
+        raise refuse("K8sVersionNotSupported", version=sent, location=location)
+    pool, plane = minor_version(version)[1], minor_version(control_plane)[1]
+    if pool > plane:
+        raise refuse(
+            "NodePoolAheadOfControlPlane", version=version, control_plane=control_plane, pool=pool, plane=plane
+        )
+    if plane - pool > BEHIND:
+        raise refuse("NodePoolTooFarBehind", version=version, control_plane=control_plane, pool=pool, plane=plane)
+    return version
 
 
 def _list(state: State, request: Request) -> Response:

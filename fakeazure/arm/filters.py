@@ -1,12 +1,13 @@
 """The part of OData's `$filter` that Azure's lists accept: comparisons, `contains`, `startswith`, `and`, `or`, `not`.
 
-Used by the SKU list (`location eq 'eastus'`) and the retail prices API.
+Used by the lists of SKUs, resource groups, resources and role definitions, and by the retail prices API.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.tokens import Conditions, Predicate, at_path, shortened
@@ -37,9 +38,14 @@ class FilterError(ValueError):
     """The filter is not understood; the text says where."""
 
 
-def parse_filter(text: str) -> Predicate:
-    """Compile a filter. An empty one accepts everything. Field names match the item's keys exactly, text compares as is."""
+def parse_filter(text: str, fields: Mapping[str, bool] = MappingProxyType({})) -> Predicate:
+    """Compile a filter. An empty one accepts everything.
+
+    `fields` are the names that a filter may ask for, in any case, each with whether its texts compare without case; without any, names
+    match the item's keys exactly and text compares as is. FilterError.
+    """
     parser = _Parser(text, _TOKEN, FilterError)
+    parser.fields = {name.lower(): (name, folded) for name, folded in fields.items()}
     if parser.peek() is None:
         return lambda item: True
     predicate = parser.either()
@@ -59,8 +65,14 @@ def _literal(token: str) -> Any:
         raise FilterError(f"{token!r} is not a literal") from None
 
 
+def _folded(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
 class _Parser(Conditions):
     conditions = 0
+    fields: Mapping[str, tuple[str, bool]] = MappingProxyType({})
+    """Lower-case name → name of the item's key, whether its texts compare without case; empty where every name is taken."""
 
     def unary(self) -> Predicate:
         token = self.take()
@@ -76,12 +88,22 @@ class _Parser(Conditions):
             raise FilterError(f"The node count limit of '{_MOST}' has been exceeded.")
         if token in _FUNCTIONS:
             self.take("(")
-            path = self.take().split("/")
+            path, plain = self._field(self.take())
             self.take(",")
-            part = str(_literal(self.take()))
+            part = plain(str(_literal(self.take())))
             self.take(")")
             function = _FUNCTIONS[token]
-            return lambda item: function(str(at_path(item, path) or ""), part)
+            return lambda item: function(plain(str(at_path(item, path) or "")), part)
+        path, plain = self._field(token)
         compare = _COMPARISONS[self.take(*_COMPARISONS)]
-        value, path = _literal(self.take()), token.split("/")
-        return lambda item: compare(at_path(item, path), value)
+        value = plain(_literal(self.take()))
+        return lambda item: compare(plain(at_path(item, path)), value)
+
+    def _field(self, name: str) -> tuple[Sequence[str], Callable[[Any], Any]]:
+        """The path of a field, and what its values are made to before they are compared."""
+        if not self.fields:
+            return name.split("/"), lambda value: value
+        if name.lower() not in self.fields:
+            raise FilterError(f"Could not find a property named '{shortened(name)}'.")
+        key, folded = self.fields[name.lower()]
+        return (key,), _folded if folded else lambda value: value

@@ -161,7 +161,10 @@ class Operations:
             return Response(202, headers)
         if operation.failure is not None:
             return operation.failure.response()
-        return Response(204) if operation.result is None else Response(200, body=operation.result)
+        if operation.result is not None:
+            return Response(200, body=operation.result)
+        # An action ends in 200, which is all that SDKs take beside 201 and 202; a deletion in 204 (@azure/arm-compute, operations).
+        return Response(204 if operation.kind.startswith("DELETE ") else 200)
 
 
 def end_with(operations: Operations, operation: Operation, finish: Finish) -> None:

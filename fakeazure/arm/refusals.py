@@ -230,6 +230,48 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "Managed cluster version {version} is not supported in location {location}. Please use [az aks get-"
             "versions] command to get the supported version list in this region.",
         ),  # guess
+        "AksVersionChangeNotAllowed": (
+            400,
+            "OperationNotAllowed",
+            "{change} Kubernetes version {current} to {version} is not allowed. Available upgrades: [{upgrades}]. Please see "
+            "https://aka.ms/aks-supported-k8s-ver for version details.",
+        ),  # as quoted in rancher/dashboard#11884 and rancher/rancher#33561
+        "NodePoolAheadOfControlPlane": (
+            400,
+            "NodePoolMcVersionIncompatible",
+            "Node pool version {version} and control plane version {control_plane} are incompatible. Minor version of node pool "
+            "version {pool} is bigger than control plane version {plane}. For more information, please check "
+            "https://aka.ms/version-skew-policy",
+        ),  # as quoted in rancher/rancher#33426
+        "NodePoolTooFarBehind": (
+            400,
+            "NodePoolMcVersionIncompatible",
+            "Node pool version {version} and control plane version {control_plane} are incompatible. Minor version of node pool "
+            "cannot be more than 2 versions less than control plane's version. Minor version of node pool is {pool} and control "
+            "plane is {plane}.",
+        ),  # as quoted in MicrosoftDocs/azure-dev-docs#1034
+        "InvalidResourceLocation": (
+            409,
+            "InvalidResourceLocation",
+            "The resource '{name}' already exists in location '{old}' in resource group '{group}'. A resource with the same name "
+            "cannot be created in location '{location}'. Please select a new resource name.",
+        ),
+        "InvalidResourceGroup": (
+            400,
+            "InvalidResourceGroup",
+            "The provided resource group name '{name}' has these invalid characters: '{characters}'. The name can only be a "
+            "letter, digit, '-', '.', '(', ')' or '_'.",
+        ),  # as quoted in Azure/azure-cli#14481
+        "ResourceGroupNameEnd": (
+            400,
+            "InvalidResourceGroup",
+            "The provided resource group name '{name}' cannot end with a period.",
+        ),  # guess
+        "ResourceGroupNameLength": (
+            400,
+            "InvalidResourceGroup",
+            "The provided resource group name '{name}' exceeds the maximum length of 90 characters.",
+        ),  # guess
         "AksPropertyChangeNotAllowed": (
             400,
             "PropertyChangeNotAllowed",

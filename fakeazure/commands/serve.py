@@ -134,7 +134,7 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         help="take out what was saved there, and save the world while it is served and at the end, operations under way too",
     )
-    parser.add_argument("--print-calls", action="store_true", help="print every call")
+    parser.add_argument("--print-calls", action="store_true", help="print every call, on the standard error output")
     parser.add_argument("--for", dest="seconds", type=positive, help="stop after so many seconds")
 
 
@@ -254,4 +254,4 @@ def _wait(front: Front, options: argparse.Namespace, keeper: Keeper | None) -> N
                 fresh = front.cloud.journal.since(shown)
                 shown = front.cloud.journal.last
             for call in fresh:
-                print_line(str(call), flush=True)
+                print_line(str(call), error=True, flush=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from fakeazure.arm.bodies import body_of, pairs, section, text
 from fakeazure.arm.errors import Failure
@@ -28,17 +29,40 @@ _TAGS = "Microsoft.Resources/tags"
 def _groups(state: State, request: Request) -> Response:
     wanted = request.params["subscription"].lower()
     found: list[Mapping[str, Any]] = [group for (owner, _), group in state.groups.items() if owner == wanted]
-    name, value = _tag(request.query.get("$filter", ""))
-    if name:
-        found = [group for group in found if name in group["tags"] and value in (None, group["tags"][name])]
-    return Response(200, body={"value": found})
+    return Response(200, body={"value": _wanted(request, [(group, {}, group["tags"]) for group in found], _OF_TAGS)})
 
 
-def _tag(filter_: str) -> tuple[str, str | None]:
-    """What `tagName eq 'A' and tagValue eq 'B'` asks for."""
-    name = filter_.partition("tagName eq '")[2].partition("'")[0]
-    _, found, rest = filter_.partition("tagValue eq '")
-    return name, rest.partition("'")[0] if found else None
+_OF_TAGS: Mapping[str, bool] = MappingProxyType({"tagName": True, "tagValue": False})
+"""What a filter on groups may ask for, and whether it compares without case: names of tags do, their values do not."""
+_OF_RESOURCES: Mapping[str, bool] = MappingProxyType(
+    {**_OF_TAGS, "resourceType": True, "name": True, "resourceGroup": True, "location": True}
+)
+"""What a filter on resources may ask for."""
+_Facts: TypeAlias = Mapping[str, str]
+
+
+def _wanted(
+    request: Request, items: Sequence[tuple[Mapping[str, Any], _Facts, _Facts]], fields: Mapping[str, bool]
+) -> list[Mapping[str, Any]]:
+    """Return the documents that `$filter` lets pass, `$top` at most; each comes with its facts and its tags.
+
+    A filter about tags asks for one tag with that name and value.
+    """
+    try:
+        passes = parse_filter(request.query.get("$filter", ""), fields)
+        most = int(request.query["$top"]) if "$top" in request.query else None
+    except FilterError as error:
+        raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
+    except ValueError:
+        raise refuse("InvalidRequestContent", reason="The $top query option must be a whole number.") from None
+    if most is not None and most < 0:
+        raise refuse("InvalidRequestContent", reason="The $top query option must not be negative.")
+    documents = [
+        document
+        for document, facts, tags in items
+        if any(passes({**facts, "tagName": name, "tagValue": value}) for name, value in tags.items()) or passes(facts)
+    ]
+    return documents if most is None else documents[:most]
 
 
 def _group(state: State, request: Request) -> Response:
@@ -53,12 +77,24 @@ def _exists(state: State, request: Request) -> Response:
 def _put_group(state: State, request: Request) -> Response:
     subscription, name = request.params["subscription"], request.params["group"]
     body = body_of(request)
+    _check_name(name)
     location = state.location_of(body, "resourceGroups")
     old = state.groups.get((subscription.lower(), name.lower()))
     if old is not None and old["location"] != location:
         raise refuse("InvalidResourceGroupLocation", group=old["name"], location=old["location"])
     state.add_group(subscription, old["name"] if old is not None else name, location, pairs(body, "tags"))
     return Response(200 if old is not None else 201, body=state.group(subscription, name))
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name of a group that ARM refuses: letters and digits of any script, `-`, `.`, `_` and brackets, 90 at most."""
+    wrong = "".join(letter for letter in dict.fromkeys(name) if not (letter.isalnum() or letter in "-._()"))
+    if wrong:
+        raise refuse("InvalidResourceGroup", name=name, characters=wrong)
+    if name.endswith("."):
+        raise refuse("ResourceGroupNameEnd", name=name)
+    if len(name) > 90:
+        raise refuse("ResourceGroupNameLength", name=name)
 
 
 def _patch_group(state: State, request: Request) -> Response:
@@ -141,30 +177,21 @@ def _resources(state: State, request: Request) -> Response:
         for entry in state.store.all()
         if len(entry.id.types) == 1 and _in(entry, request.params["subscription"], group)
     ]
-    wanted = request.query.get("$filter", "")
-    name, value = _tag(wanted)
-    if name:
-        tagged = ((entry, entry.document.get("tags") or {}) for entry in found)
-        found = [entry for entry, tags in tagged if name in tags and value in (None, tags[name])]
-    elif wanted:
-        try:
-            fits = parse_filter(wanted.lower())
-        except FilterError as error:
-            raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
-        found = [entry for entry in found if fits(_facts(entry))]
-    items = [{key: entry.document[key] for key in _SHOWN if key in entry.document} for entry in found]
+    documents = _wanted(
+        request, [(entry.document, _facts(entry), entry.document.get("tags") or {}) for entry in found], _OF_RESOURCES
+    )
+    items = [{key: document[key] for key in _SHOWN if key in document} for document in documents]
     return Response(200, body={"value": items})
 
 
-def _facts(entry: Entry) -> Mapping[str, str]:
-    """What a filter can ask for, all in small letters: the service compares without case."""
-    facts = {
-        "resourcetype": entry.id.type,
+def _facts(entry: Entry) -> _Facts:
+    """Return what a filter on resources can ask for, beside tags."""
+    return {
+        "resourceType": entry.id.type,
         "name": entry.id.name,
-        "resourcegroup": entry.id.group,
+        "resourceGroup": entry.id.group,
         "location": str(entry.document.get("location", "")),
     }
-    return {key: value.lower() for key, value in facts.items()}
 
 
 def _tags_of(state: State, request: Request) -> tuple[str, Mapping[str, str], ResourceId | None]:

@@ -72,7 +72,7 @@ class Kind:
         """Create or replace."""
         id_ = self.id_of(state, request)
         body = body_of(request)
-        location = state.location_of(body, id_.type) if self.located else ""
+        location = state.location_of(body, id_.type, id_) if self.located else ""
         self._parent(state, id_)
         old = state.store.get(id_)
         check_etag(request, old.document if old is not None else None)

@@ -78,6 +78,10 @@ class Tokens:
             return self._gallery(method, path, query)
         if lowered.endswith("/.well-known/openid-configuration"):
             return self._configuration(path, origin)
+        if lowered.endswith(("/discovery/v2.0/keys", "/discovery/keys")):
+            return Response(
+                200, body={"keys": []}
+            )  # tokens are signed with the cloud's own secret, which has no public part
         if lowered == "/common/discovery/instance":
             return self._discovery(query, origin)
         if lowered.startswith("/common/userrealm/"):
@@ -202,6 +206,7 @@ class Tokens:
                 "issuer": f"{origin}/{tenant}" + ("" if adfs else "/v2.0"),
                 "authorization_endpoint": f"{base}authorize",
                 "token_endpoint": f"{base}token",
+                "jwks_uri": f"{origin}/{tenant}/discovery/{'' if adfs else 'v2.0/'}keys",
                 "device_authorization_endpoint": f"{base}devicecode",
                 "token_endpoint_auth_methods_supported": ["client_secret_post"],
                 "response_types_supported": ["code", "id_token", "token"],

@@ -169,7 +169,7 @@ def test_delete_takes_vm_and_nic() -> None:
     assert answer.status == 202
     assert properties(get(driver, "m"))["provisioningState"] == "Deleting"
     driver.cloud.advance(10)
-    assert driver.poll(answer, "Location").status == 204
+    assert driver.poll(answer, "Location").status == 200
     assert error_of(get(driver, "m"))[:2] == (404, "NotFound")
     assert [type(event) for event in driver.events] == [PoweredOn, Deleted]
     nics = driver.call("GET", driver.path("Microsoft.Network/networkInterfaces")).body

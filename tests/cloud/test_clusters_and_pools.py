@@ -23,6 +23,11 @@ def put_cluster(driver: Driver, **properties: Any) -> Any:
     return driver.call("PUT", driver.path(CLUSTERS, "new", group="rg"), body)
 
 
+def put_pool(driver: Driver, **properties: Any) -> Any:
+    path = f"{driver.path(CLUSTERS, 'new', group='rg')}/agentPools/more"
+    return driver.call("PUT", path, {"properties": {"count": 1, **properties}})
+
+
 def test_a_new_cluster_has_what_nobody_gave() -> None:
     driver = Driver()
     body = put_cluster(driver).body
@@ -56,10 +61,90 @@ def test_the_group_of_nodes_has_a_name_of_80_letters_at_most() -> None:
     assert made["properties"]["nodeResourceGroup"] == f"MC_{group}_{name}_eastus"[:80]
 
 
-def test_versions_are_resolved_and_refused() -> None:
+def test_a_version_is_as_it_was_sent_beside_the_one_that_runs() -> None:
     driver = Driver()
-    assert put_cluster(driver, kubernetesVersion="1.33").body["properties"]["kubernetesVersion"] == "1.33.7"
-    assert error_of(put_cluster(Driver(), kubernetesVersion="1.2"))[:2] == (400, "K8sVersionNotSupported")
+    properties = put_cluster(driver, kubernetesVersion="1.33").body["properties"]
+    assert (properties["kubernetesVersion"], properties["currentKubernetesVersion"]) == ("1.33", "1.33.7")
+    [pool] = properties["agentPoolProfiles"]
+    assert (pool["orchestratorVersion"], pool["currentOrchestratorVersion"]) == ("1.33.7", "1.33.7")
+    # the same minor version again is no upgrade
+    again = put_cluster(driver, kubernetesVersion="1.33").body["properties"]
+    assert (again["kubernetesVersion"], again["currentKubernetesVersion"]) == ("1.33", "1.33.7")
+    sent = put_pool(driver, orchestratorVersion="1.32").body["properties"]
+    assert (sent["orchestratorVersion"], sent["currentOrchestratorVersion"]) == ("1.32", "1.32.11")
+
+
+REFUSED = {
+    "no minor version of AKS": ("", "1.2", "K8sVersionNotSupported", "version 1.2 is not supported in location eastus"),
+    "no patch of AKS": ("", "9.9.9", "K8sVersionNotSupported", "version 9.9.9 is not supported"),
+    "a patch that there is not": ("1.34.2", "1.34.9", "K8sVersionNotSupported", "version 1.34.9 is not supported"),
+    "a minor version skipped": (
+        "1.33.6",
+        "1.35.0",
+        "OperationNotAllowed",
+        "Upgrading Kubernetes version 1.33.6 to 1.35.0 is not allowed. Available upgrades: [1.34.3 1.34.2 1.34.1 1.33.7].",
+    ),
+    "an older one": (
+        "1.34.2",
+        "1.33.7",
+        "OperationNotAllowed",
+        "Downgrading Kubernetes version 1.34.2 to 1.33.7 is not allowed.",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_versions_that_aks_refuses(case: str) -> None:
+    before, version, code, text = REFUSED[case]
+    driver = Driver()
+    if before:
+        assert put_cluster(driver, kubernetesVersion=before).status == 201
+    status, told, message = error_of(put_cluster(driver, kubernetesVersion=version))
+    assert (status, told, text in message) == (400, code, True), message
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "text"),
+    [
+        (
+            "1.35.0",
+            "NodePoolMcVersionIncompatible",
+            "Minor version of node pool version 35 is bigger than control plane version 34.",
+        ),
+        ("1.30.1", "K8sVersionNotSupported", "1.30.1"),
+        ("1.34.9", "K8sVersionNotSupported", "1.34.9"),
+    ],
+)
+def test_versions_of_a_pool_that_aks_refuses(version: str, code: str, text: str) -> None:
+    driver = Driver()
+    put_cluster(driver, kubernetesVersion="1.34.2")
+    status, told, message = error_of(put_pool(driver, orchestratorVersion=version))
+    assert (status, told, text in message) == (400, code, True), message
+
+
+def test_a_pool_stays_behind_by_two_minor_versions_at_most() -> None:
+    driver = Driver()
+    put_cluster(driver, kubernetesVersion="1.35.0")
+    assert put_pool(driver, orchestratorVersion="1.33.6").status == 201
+    status, code, message = error_of(put_pool(driver, orchestratorVersion="1.32.10"))
+    assert (status, code) == (400, "NodePoolMcVersionIncompatible")
+    assert message.endswith("Minor version of node pool is 32 and control plane is 35.")
+
+
+def test_an_empty_size_is_the_default_one() -> None:
+    driver = Driver()
+    pools = [{"name": "system", "count": 1, "vmSize": ""}]
+    body = {"location": "eastus", "properties": {"agentPoolProfiles": pools}}
+    made = driver.call("PUT", driver.path(CLUSTERS, "new", group="rg"), body)
+    assert made.body is not None
+    assert made.body["properties"]["agentPoolProfiles"][0]["vmSize"].startswith("Standard_")
+
+
+def test_a_cluster_with_an_issuer_says_where_it_is() -> None:
+    driver = Driver()
+    profile = put_cluster(driver, oidcIssuerProfile={"enabled": True}).body["properties"]["oidcIssuerProfile"]
+    assert re.fullmatch(r"https://eastus\.oic\.prod-aks\.azure\.com/[0-9a-f-]{36}/[0-9a-f-]{36}/", profile["issuerURL"])
+    assert "oidcIssuerProfile" not in put_cluster(Driver()).body["properties"]
 
 
 def test_tags_are_patched_and_nothing_else() -> None:

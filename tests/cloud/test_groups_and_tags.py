@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fakeazure.beginning import SUBSCRIPTION
 from fakeazure.timing import Timing
 from tests.cloud.driver import Driver, error_of
@@ -43,6 +45,60 @@ def test_a_cluster_takes_its_node_resource_group_along() -> None:
     assert driver.call("DELETE", cluster).status == 202
     assert driver.call("HEAD", NODES).status == 404
     assert driver.call("DELETE", cluster).status == 204
+
+
+def _names(driver: Driver, path: str, **query: str) -> list[str]:
+    return [item["name"] for item in body_of(driver, path, **query)["value"]]
+
+
+def test_filters_of_groups_and_resources_know_their_fields_in_any_case() -> None:
+    driver = Driver()
+    driver.call("PUT", f"{SUB}/resourceGroups/red", {"location": "eastus", "tags": {"Team": "red", "x": "Blue"}})
+    driver.call("PUT", f"{SUB}/resourceGroups/blue", {"location": "eastus", "tags": {"team": "Blue"}})
+    groups = f"{SUB}/resourceGroups"
+    for filter_, names in {
+        "tagname eq 'team'": ["red", "blue"],
+        "tagName eq 'TEAM' and TagValue eq 'red'": ["red"],
+        "tagname eq 'team' and tagvalue eq 'RED'": [],
+        # one tag has to have both
+        "tagname eq 'team' and tagvalue eq 'Blue'": ["blue"],
+    }.items():
+        assert _names(driver, groups, **{"$filter": filter_}) == names, filter_
+    assert len(_names(driver, groups, **{"$top": "1"})) == 1
+    driver.put_vm("aks-a")
+    resources = f"{SUB}/resources"
+    for filter_ in (
+        "ResourceType eq 'microsoft.compute/VIRTUALMACHINES'",
+        "startswith(NAME,'AKS-a') and location eq 'EastUS' and resourcetype eq 'Microsoft.Compute/virtualMachines'",
+    ):
+        assert _names(driver, resources, **{"$filter": filter_}) == ["aks-a"], filter_
+
+
+@pytest.mark.parametrize("path", [f"{SUB}/resourceGroups", f"{SUB}/resources"])
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ({"$filter": "garbage"}, "InvalidFilterInQueryString"),
+        ({"$filter": "garbage eq 'x'"}, "InvalidFilterInQueryString"),
+        ({"$top": "many"}, "InvalidRequestContent"),
+        ({"$top": "-1"}, "InvalidRequestContent"),
+    ],
+)
+def test_a_filter_that_nothing_understands_is_refused(path: str, query: dict[str, str], code: str) -> None:
+    assert error_of(Driver().call("GET", path, **query))[:2] == (400, code)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("bad name!", "has these invalid characters: ' !'"),
+        ("x.", "cannot end with a period"),
+        ("x" * 91, "maximum length of 90"),
+    ],
+)
+def test_names_of_groups_that_arm_refuses(name: str, text: str) -> None:
+    status, code, message = error_of(Driver().call("PUT", f"{SUB}/resourceGroups/{name}", {"location": "eastus"}))
+    assert (status, code, text in message) == (400, "InvalidResourceGroup", True), message
 
 
 def test_groups_keep_their_place_and_change_their_tags() -> None:

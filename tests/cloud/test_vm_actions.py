@@ -27,7 +27,7 @@ def test_a_running_vm_goes_off_and_on(action: str) -> None:
     assert (answer.status, driver.events) == (202, [])
     driver.cloud.advance(5)
     assert [type(event).__name__ for event in driver.events] == ["PoweredOff", "PoweredOn"]
-    assert driver.poll(answer, "Location").status == 204
+    assert driver.poll(answer, "Location").status == 200
 
 
 def test_a_vm_that_is_off_is_not_restarted() -> None:

@@ -151,7 +151,9 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     serving.join()
     assert codes == [0]
     assert remaining == "249"
-    assert "GET skus/skus 200" in capsys.readouterr().out
+    printed = capsys.readouterr()
+    assert "GET skus/skus 200" in printed.err
+    assert {line.partition(" ")[0] for line in printed.out.splitlines()} == {"#", "export"}
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def clear(state: State, entry: Entry) -> None:
 
 def _put(state: State, request: Request) -> Response:
     id_, body = SETS.id_of(state, request), body_of(request)
-    location = state.location_of(body, id_.type)
+    location = state.location_of(body, id_.type, id_)
     old = state.store.get(id_)
     before = old.document if old is not None else None
     check_etag(request, before)
@@ -193,7 +193,10 @@ def _put_instance(state: State, request: Request) -> Response:
     [instance] = _chosen(state, request)
     if instance.id.key not in state.instances:
         raise refuse("FlexibleInstance", name=instance.id.name)
-    document = change(state, instance, body_of(request))
+    body = body_of(request)
+    if "location" in body:
+        state.location_of(body, instance.id.type, instance.id)
+    document = change(state, instance, body)
     entry = state.found(SETS.id_of(state, request))
     location = str(entry.document["location"])
     subject = Subject("PUT", "virtualMachineScaleSets/virtualMachines", instance.id.name, location=location)

@@ -99,7 +99,7 @@ def _identity(state: State, id_: ResourceId, identity: Mapping[str, Any]) -> dic
 def _put(state: State, request: Request) -> Response:
     id_ = vm_id(state, request)
     body = body_of(request)
-    location = state.location_of(body, FULL_TYPE)
+    location = state.location_of(body, FULL_TYPE, id_)
     old = state.store.get(id_)
     check_etag(request, old.document if old is not None else None)
     if old is not None:

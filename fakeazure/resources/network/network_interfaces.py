@@ -183,7 +183,7 @@ def _mac(id_: ResourceId) -> str:
 def _put(state: State, request: Request) -> Response:
     id_ = nic_id(state, request)
     body = body_of(request)
-    location = state.location_of(body, FULL_TYPE)
+    location = state.location_of(body, FULL_TYPE, id_)
     old = state.store.get(id_)
     existed = old is not None
     check_etag(request, old.document if old is not None else None)
