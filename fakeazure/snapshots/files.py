@@ -14,13 +14,15 @@ from typing import Any
 from fakeazure.snapshots.values import Json, Unwritable, at
 
 FORMAT, VERSION = "fakeazure snapshot", 4
-PACKED, UNPACKED = 64 * 1024 * 1024, 512 * 1024 * 1024
-"""Bytes that a file may have, and its JSON."""
+PACKED, UNPACKED = 64 * 1024 * 1024, 256 * 1024 * 1024
+"""Bytes that a file may have, and its JSON; 20,000 machines of AKS with all that is theirs have as many."""
+VALUES = 20_000_000
+"""How many values the JSON may have: each takes memory that its two bytes in a file do not tell."""
 NESTING = 200
 """How deep arrays and objects may be nested; a served cloud takes documents of 64."""
 ANEW = "start without it and save again"
 _EARLIER = re.compile(rb"fakeazure snapshot (\d+)\n")
-_TEXT = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _OTHERS = bytes(byte for byte in range(256) if byte not in _STEPS)
 
@@ -34,10 +36,10 @@ def packed(document: Mapping[str, Any]) -> bytes:
         raise Unwritable(*(_culprit(document, "$") or ("$", str(error)))) from None
     except RecursionError:
         raise Unwritable("$", "nested too deep for a snapshot") from None
-    if _depth(text) > NESTING:
-        raise Unwritable("$", f"nested more than {NESTING} deep")
     if len(text) > UNPACKED:
         raise Unwritable("$", f"{len(text):,} bytes of JSON are more than the {UNPACKED:,} that a snapshot may have")
+    if excess := _excess(text):
+        raise Unwritable("$", excess)
     data = gzip.compress(text, 6, mtime=0)
     if len(data) > PACKED:
         raise Unwritable("$", f"{len(data):,} bytes are more than the {PACKED:,} that a snapshot may have")
@@ -80,18 +82,21 @@ def _inflated(data: bytes) -> bytes:
 
 
 def _parsed(text: bytes) -> Json:
-    if _depth(text) > NESTING:
-        raise ValueError(f"the snapshot is nested more than {NESTING} deep")
+    if excess := _excess(text):
+        raise ValueError(f"the snapshot is {excess}")
     try:
         return json.loads(text, parse_constant=_refused, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"the snapshot is no JSON ({error}): {ANEW}") from None
 
 
-def _depth(text: bytes) -> int:
-    """Return how deep JSON is nested, without reading it."""
-    brackets = _TEXT.sub(b"", text).translate(None, _OTHERS)
-    return max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+def _excess(text: bytes) -> str:
+    """Return in which way JSON is more than a snapshot may be, without reading it; nothing if it is not."""
+    bare = _TEXT.sub(b"", text)
+    if bare.count(b",") + bare.count(b"[") + bare.count(b"{") > VALUES:
+        return f"of more than {VALUES:,} values"
+    depth = max(accumulate(map(_STEPS.__getitem__, bare.translate(None, _OTHERS))), default=0)
+    return f"nested more than {NESTING} deep" if depth > NESTING else ""
 
 
 def _refused(text: str) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +25,8 @@ class Folder:
         """Make the folder and lock it. ValueError if another process has; OSError."""
         self.path.mkdir(parents=True, exist_ok=True)
         self._descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        import fcntl  # the systems that have it are those that `--keep` runs on; everything else runs without
+
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -143,13 +144,26 @@ def test_what_is_no_snapshot_is_refused(data: bytes, why: str) -> None:
 def test_no_more_is_unpacked_than_a_world_can_be(monkeypatch: pytest.MonkeyPatch, taken: bytes) -> None:
     monkeypatch.setattr(files, "UNPACKED", 100_000)
     bomb = gzip.compress(bytes(50_000_000))
-    assert refusal(bomb) == "the snapshot unpacks to more than 100,000 bytes"
-    monkeypatch.setattr(files, "PACKED", len(taken) - 1)
     driver = Driver()
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"^the snapshot unpacks to more than 100,000 bytes$"):
+            driver.cloud.restore(bomb)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+    monkeypatch.setattr(files, "PACKED", len(taken) - 1)
     with pytest.raises(ValueError, match=r"^a snapshot has at most [\d,]+ bytes, not [\d,]+$"):
         driver.cloud.restore(taken)
     with pytest.raises(ValueError, match=r"bytes are more than the [\d,]+ that a snapshot may have$"):
         world().cloud.snapshot()
+
+
+def test_no_more_values_are_made_than_a_world_can_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two bytes in a file can be fifty in memory; those in texts are no values."""
+    monkeypatch.setattr(files, "VALUES", 50_000)
+    assert refusal(packed([[]] * 60_000)) == "the snapshot is of more than 50,000 values"
+    assert "is not" in refusal(packed({"format": "[,{" * 60_000}))
 
 
 def test_a_document_that_is_nested_too_deep_is_told_when_it_is_saved() -> None:

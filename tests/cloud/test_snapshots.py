@@ -264,6 +264,14 @@ def test_a_world_with_guids_of_its_own_goes_on_with_them() -> None:
     assert driver.put_nic("b").headers["x-ms-request-id"].startswith("own-")
 
 
+def test_restrictions_of_a_snapshot_hold_for_sizes_that_were_asked_for_before() -> None:
+    size = "Standard_D2s_v5"
+    closed = Driver({"restrictions": [{"size": size}]})
+    open_ = Driver({"reservations": {"mine": [{"size": size, "zone": "1", "quantity": 1}]}})
+    open_.cloud.restore(closed.cloud.snapshot())
+    assert open_.put_vm("a", size=size).error_code == "SkuNotAvailable"
+
+
 def test_no_snapshot_from_within_an_event() -> None:
     """The rest of what happens would be lost."""
     driver, refused = Driver(), list[str]()
