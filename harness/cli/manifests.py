@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, show
 from harness.cli.worlds import add_as_of
+from lazyrecords import dataclass
 from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
+    from harness.karpenter.validation import Rejection
     from harness.reading.manifests import Manifest
-    from harness.reading.problems import ScenarioError
+    from harness.reading.problems import Mark, ScenarioError
     from harness.scenario.language.dumps import Dump
     from harness.world import World
 
 __all__ = [
     "FAILURES",
+    "Refused",
     "add_inputs",
     "add_live",
     "add_options",
@@ -30,6 +33,7 @@ __all__ = [
     "inputs_given",
     "market",
     "options_given",
+    "refusals",
     "settle",
     "show_head",
     "world_of",
@@ -208,28 +212,55 @@ def apply_manifests(
     Raises ScenarioError for every object that is refused, at the place of the field at fault.
     """
     from harness.explain.labels.probes import default_objects
-    from harness.kube.api.objects import Frozen
-    from harness.kube.custom_resources.admission import UNCHECKED
     from harness.reading.problems import Problem, ScenarioError
-    from harness.scenario.language.dumps import as_new, deleted, in_order
-    from harness.world.refused import class_hint
+    from harness.scenario.language.dumps import deleted
 
     kinds = {manifest.kind for manifest in manifests}
     added = [obj for obj in default_objects() if complete and obj["kind"] not in kinds]
     world.apply(*added)
-    problems: list[Problem] = []
-    for manifest in in_order(manifests):
-        refused = world.apply(Frozen(change(as_new(manifest.object))))
-        # that there may be more mistakes is none, and would stand first
-        for rejection in [one for one in refused if UNCHECKED not in one.text] or refused:
-            place = manifest.document.position(rejection.pointer)
-            hint = manifest.type_hint(rejection.pointer, rejection.text) or class_hint(rejection.text, world.view)
-            problems.append(Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}", hint))
+    problems = [
+        Problem(
+            refused.mark,
+            str(refused.rejection.layer),
+            f"{refused.rejection.object}: {refused.rejection.text}",
+            refused.hint,
+        )
+        for refused in refusals(world, manifests, change)
+    ]
     if problems:
         raise ScenarioError(problems)
     for manifest in deleted(manifests):
         world.delete(manifest.kind, manifest.name)
     return [_name(obj) for obj in added]
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An object of a file that an API server, or Karpenter's validation, does not take: why, the field at fault, what would be right."""
+
+    manifest: Manifest
+    rejection: Rejection
+    mark: Mark
+    hint: str
+
+
+def refusals(
+    world: World,
+    manifests: Iterable[Manifest],
+    change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda obj: obj,
+) -> Iterator[Refused]:
+    """Apply the objects, those first to which others refer, and yield what is refused: all that commands say of it comes from here."""
+    from harness.kube.api.objects import Frozen
+    from harness.kube.custom_resources.admission import UNCHECKED
+    from harness.scenario.language.dumps import as_new, in_order
+    from harness.world.refused import class_hint
+
+    for manifest in in_order(manifests):
+        refused = world.apply(Frozen(change(as_new(manifest.object))))
+        # that there may be more mistakes is none, and would stand first
+        for rejection in [one for one in refused if UNCHECKED not in one.text] or refused:
+            hint = manifest.type_hint(rejection.pointer, rejection.text) or class_hint(rejection.text, world.view)
+            yield Refused(manifest, rejection, manifest.document.position(rejection.pointer), hint)
 
 
 def bad_files(command: str, arguments: argparse.Namespace, error: ScenarioError) -> int:

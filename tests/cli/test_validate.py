@@ -173,11 +173,13 @@ def test_each_case_of_a_scenario_has_its_release(here: Path, capsys: pytest.Capt
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "junit"])
 def test_input_without_anything_to_judge_says_so(here: Path, capsys: pytest.CaptureFixture[str], form: str) -> None:
     (here / "header.yaml").write_text("scenario: s\nthen: [{pods: {bound: 0}}]\n")
-    (here / "other.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n")
+    (here / "other.yaml").write_text(
+        "apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nmetadata: {name: c}\n"
+    )
     for name in ("header.yaml", "other.yaml"):
         code, out, err = call(capsys, "validate", name, "--format", form)
         assert code == 0
-        said = "nothing to judge: there is no NodePool, NodeClaim, AKSNodeClass, NodeOverlay or Pod\n"
+        said = "nothing to judge: there is no object of a kind that is simulated\n"
         assert (out if form == "text" else err).endswith(said)
     for text in ("", "# nothing\n", "apiVersion: v1\nkind: List\nitems: []\n"):
         (here / "nothing.yaml").write_text(text)
@@ -189,3 +191,60 @@ def test_a_uri_of_sarif_is_encoded(here: Path, capsys: pytest.CaptureFixture[str
     _, out, _ = call(capsys, "validate", "my pools 50%.yaml", "--format", "sarif")
     (result,) = json.loads(out)["runs"][0]["results"]
     assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "my%20pools%2050%25.yaml"
+
+
+NAMES = """
+apiVersion: v1
+kind: Pod
+metadata: {name: "A_b"}
+spec:
+  containers:
+  - {name: c, image: x, resources: {requests: {foo: 1}}}
+"""
+LABELS = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {"a b": c}}
+spec:
+  replicas: -1
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: other}}
+    spec: {containers: [{name: c, image: x}]}
+"""
+BUDGET = """
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {minAvailable: 1, maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+"""
+
+
+@pytest.mark.parametrize("text", [NAMES, LABELS, BUDGET], ids=["names", "labels", "budget"])
+def test_core_objects_are_judged_as_a_simulation_judges_them(
+    text: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same places and the same words of the API server, in both commands and in a scenario that names the file."""
+    (here / "core.yaml").write_text(text)
+    code, _, simulated = call(capsys, "simulate", "core.yaml")
+    assert code == 2
+    refused = sorted(line.partition(": ")[::2] for line in simulated.splitlines())
+    code, out, err = call(capsys, "validate", "core.yaml")
+    assert (code, err) == (1, "")
+    *lines, last = out.splitlines()
+    told = sorted(line.partition(": ")[::2] for line in lines)
+    assert [(place, text.split(": ", 2)[2]) for place, text in told] == [
+        (place, text.split(": ", 2)[2]) for place, text in refused
+    ]
+    assert last == f"provider 1.14.0: 1 object, {len(lines)} refused"
+    (here / "s.yaml").write_text("scenario: s\ngiven: {manifests: [core.yaml]}\nthen: [{pods: {bound: 0}}]\n")
+    assert call(capsys, "validate", "s.yaml") == (1, out, "")
+
+
+def test_what_another_object_of_the_files_decides_is_known(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {priorityClassName: high, containers: [{name: c, image: x}]}\n"
+    (here / "pod.yaml").write_text(pod)
+    assert call(capsys, "validate", "pod.yaml")[0] == 1
+    priority = "---\napiVersion: scheduling.k8s.io/v1\nkind: PriorityClass\nmetadata: {name: high}\nvalue: 1000\n"
+    (here / "pod.yaml").write_text(pod + priority)
+    assert call(capsys, "validate", "pod.yaml") == (0, "provider 1.14.0: 2 objects, nothing refused\n", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,40 +24,52 @@ __all__ = ["add_arguments", "run"]
 
 REFUSED = 1
 
-_JUDGED = ("NodePool", "NodeClaim", "AKSNodeClass", "NodeOverlay", "Pod")
+_CUSTOM = frozenset({"NodePool", "NodeClaim", "AKSNodeClass", "NodeOverlay"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Input:
-    """An object and the release and Kubernetes version that judge it."""
+class _Group:
+    """Objects that are on one cluster, and the release and Kubernetes version that judge them.
 
-    manifest: Manifest
+    `applied` come there in their order, as kubectl brings them; `others` are what a dump says of it, and are judged each alone.
+    """
+
+    applied: tuple[Manifest, ...]
     release: ProviderRelease
     kubernetes: str
+    others: tuple[Manifest, ...] = ()
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        """All of them."""
+        return (*self.applied, *self.others)
+
+    @property
+    def identity(self) -> tuple[Hashable, ...]:
+        """By which cases of a scenario that come to the same are judged once."""
+        return self.release.version, self.kubernetes, *map(id, self.manifests)
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What the files hold: the objects that are looked at, whether there is anything else, and the release where there is no object."""
+    """What the files hold: the objects that are judged, whether there is anything else, and the release where there is no object."""
 
-    inputs: Sequence[_Input]
-    others: bool
+    groups: Sequence[_Group]
+    unknown: bool
     release: ProviderRelease
 
     @property
     def releases(self) -> tuple[str, ...]:
         """The releases that judge, in the order of the files."""
-        return tuple(dict.fromkeys(one.release.version for one in self.inputs)) or (self.release.version,)
+        return tuple(dict.fromkeys(one.release.version for one in self.groups if one.manifests)) or (
+            self.release.version,
+        )
 
     @property
     def objects(self) -> int:
         """How many objects there are; one that several cases of a scenario have is one."""
-        return len({(one.manifest.document.position(), one.manifest.reference) for one in self.inputs})
-
-    @property
-    def judged(self) -> int:
-        """How many inputs are of a kind that is judged."""
-        return sum(one.manifest.kind in _JUDGED for one in self.inputs)
+        found = (manifest for group in self.groups for manifest in group.manifests)
+        return len({(one.document.position(), one.reference) for one in found})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,14 +101,14 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.kubernetes is not None and (mistake := version_mistake(arguments.kubernetes)):
             raise InputError(f"--kubernetes: {mistake}")
         given = _read(arguments)
-        if not given.inputs and not given.others:
+        if not given.objects and not given.unknown:
             raise InputError("there is no object in what is given")
-        found = list(dict.fromkeys(one for each in given.inputs for one in _refusals(each)))
+        found = list(dict.fromkeys(one for each in given.groups for one in _refusals(each)))
     except InputError as error:
         return bad_input(f"harness validate: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format)
-    nothing = "" if given.judged else f"nothing to judge: there is no {', '.join(_JUDGED[:-1])} or {_JUDGED[-1]}"
+    nothing = "" if given.objects else "nothing to judge: there is no object of a kind that is simulated"
     if arguments.format == "json":
         values = [{"place": str(one.mark), "layer": one.rule, "text": one.text} for one in found]
         print_json({"release": ", ".join(given.releases), "objects": given.objects, "refused": values})
@@ -154,9 +166,10 @@ def _read(arguments: argparse.Namespace) -> _Given:
     manifests = [*dump.manifests, *dump.derived, *dump.finished, *dump.registered]
     said = inputs_of([*manifests, *dump.not_simulated], {"karpenter": ("--release", arguments.release)})
     release = provider(said.arguments.get("karpenter", DEFAULT_RELEASE))
-    own = [_Input(one, release, arguments.kubernetes or release.defaults.kubernetes) for one in manifests]
-    of_cases = (one for case in cases for one in _inputs(case, arguments.kubernetes))
-    return _Given((*own, *of_cases), bool(cases or dump.not_simulated), release)
+    told = (*dump.derived, *dump.finished, *dump.registered)
+    own = _Group(tuple(dump.manifests), release, arguments.kubernetes or release.defaults.kubernetes, told)
+    groups = {one.identity: one for one in (own, *(_group(case, arguments.kubernetes) for case in cases))}
+    return _Given(tuple(groups.values()), bool(cases or dump.not_simulated), release)
 
 
 def _cases(path: Path, text: str | None, release: str | None) -> Sequence[Case]:
@@ -174,26 +187,36 @@ def _cases(path: Path, text: str | None, release: str | None) -> Sequence[Case]:
     return cases
 
 
-def _inputs(case: Case, kubernetes: str | None) -> Iterator[_Input]:
+def _group(case: Case, kubernetes: str | None) -> _Group:
     """The objects of a case and what it says judges them."""
     from harness.karpenter.releases import DEFAULT_RELEASE, provider
     from harness.scenario.language.inputs import world_arguments
 
     said = world_arguments(case.given)
     release = provider(said.get("karpenter", DEFAULT_RELEASE))
-    version = kubernetes or said.get("kubernetes") or release.defaults.kubernetes
-    yield from (_Input(manifest, release, version) for manifest in case.manifests)
+    return _Group(case.manifests, release, kubernetes or said.get("kubernetes") or release.defaults.kubernetes)
 
 
-def _refusals(given: _Input) -> Iterator[Annotation]:
+def _refusals(group: _Group) -> Iterator[Annotation]:
+    """What is refused of a group: Karpenter's objects by their CRDs, each alone; the others as `harness simulate` applies them."""
+    from harness.cli.manifests import refusals
+    from harness.cli.worlds import create_world
     from harness.explain.upgrade.verdicts import refusals_by
     from harness.reports.annotations import Annotation
     from harness.scenario.language.dumps import as_new
 
-    manifest = given.manifest
-    if manifest.kind not in _JUDGED:
-        return
-    for rejection in refusals_by(as_new(manifest.object), given.release, given.kubernetes):
-        hint = manifest.type_hint(rejection.pointer, rejection.text)
+    core = [one for one in group.applied if one.kind not in _CUSTOM]
+    alone = [one for one in group.applied if one.kind in _CUSTOM]
+    alone += [one for one in group.others if one.kind in _CUSTOM or one.kind == "Pod"]
+    found = [
+        (manifest, rejection, manifest.type_hint(rejection.pointer, rejection.text))
+        for manifest in alone
+        for rejection in refusals_by(as_new(manifest.object), group.release, group.kubernetes)
+    ]
+    if core:
+        world = create_world(karpenter=group.release.version, kubernetes=group.kubernetes)
+        found += [(one.manifest, one.rejection, one.hint) for one in refusals(world, core)]
+    order = {id(manifest): number for number, manifest in enumerate(group.manifests)}
+    for manifest, rejection, hint in sorted(found, key=lambda one: order[id(one[0])]):
         text = f"{manifest.reference}: {rejection.text}" + (f"; {hint}" if hint else "")
         yield Annotation("error", manifest.document.position(rejection.pointer), str(rejection.layer), text)
