@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from fakeazure.aks import pool_scale_sets, versions
-from fakeazure.arm.bodies import body_of, items, pairs, section, text
+from fakeazure.arm.bodies import body_of, items, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
@@ -242,7 +242,7 @@ def _patch(state: State, request: Request) -> Response:
     """Tags are all that a PATCH of a cluster changes."""
     entry = found_cluster(state, request)
     check_etag(request, entry.document)
-    entry = state.store.put(entry.id, {**entry.document, "tags": pairs(body_of(request), "tags")})
+    entry = state.store.put(entry.id, {**entry.document, "tags": tags_after(entry.document, body_of(request))})
     return state.operations.accepted(200, _begin(state, request, entry), request.api_version, shown(state, entry))
 
 

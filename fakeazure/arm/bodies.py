@@ -55,6 +55,25 @@ def pairs(holder: Mapping[str, Any], name: str) -> dict[str, str]:
     return dict(values)
 
 
+def merged(old: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object after a JSON merge patch (RFC 7386): objects are merged, null takes away, all else is replaced."""
+    result = dict(old)
+    for key, value in patch.items():
+        if isinstance(value, Mapping):
+            before = old.get(key)
+            result[key] = merged(before if isinstance(before, Mapping) else {}, value)
+        elif value is None:
+            result.pop(key, None)
+        else:
+            result[key] = value
+    return result
+
+
+def tags_after(old: Mapping[str, Any], body: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags of a resource after a PATCH, which replaces all of them or none."""
+    return pairs(old if body.get("tags") is None else body, "tags")
+
+
 def text(holder: Mapping[str, Any], name: str, default: str = "") -> str:
     """Text; `default` if absent, null or empty."""
     value = holder.get(name)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, pairs, section
+from fakeazure.arm.bodies import body_of, merged, pairs, section, tags_after
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
@@ -125,20 +125,15 @@ class Kind:
         return Response(200, body=state.found(self.id_of(state, request)).document)
 
     def patch(self, state: State, request: Request) -> Response:
-        """Change what the body names: tags as a whole, properties and the other fields one by one."""
+        """Change what the body names: tags as a whole, everything else merged with what is there."""
         id_ = self.id_of(state, request)
         old = state.found(id_).document
         body = body_of(request)
         check_etag(request, old)
-        merged = {**old, **{key: body[key] for key in self.fields if key in body}}
-        if "tags" in body:
-            merged["tags"] = pairs(body, "tags")
-        changed = self.document(
-            id_,
-            {**merged, "properties": {**old["properties"], **section(body, "properties")}},
-            str(old.get("location", "")),
-            old,
-        )
+        patch = {key: body[key] for key in self.fields if key in body}
+        patch["properties"] = section(body, "properties")
+        wanted = {**merged(old, patch), "tags": tags_after(old, body)}
+        changed = self.document(id_, wanted, str(old.get("location", "")), old)
         self.fill(state, id_, changed, old)
         state.store.put(id_, changed)
         return self._accepted(state, request, id_, 202 if self.created == 202 else 200)

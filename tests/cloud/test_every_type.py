@@ -63,3 +63,75 @@ def test_a_resource_stays_where_it_is(driver: Driver) -> None:
 def test_a_place_may_be_spelt_otherwise(driver: Driver) -> None:
     path = driver.path("Microsoft.Network/publicIPAddresses", "own")
     assert driver.call("PUT", path, {"location": "East US", "sku": {"name": "Standard"}}).status < 300
+
+
+def _same(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document without the marks that every change leaves."""
+    properties = {
+        key: value for key, value in document["properties"].items() if key not in ("provisioningState", "eTag")
+    }
+    return {**{key: value for key, value in document.items() if key != "etag"}, "properties": properties}
+
+
+def test_a_patch_loses_nothing_that_it_does_not_name(driver: Driver) -> None:
+    state = driver.cloud.state
+    patched = [entry for entry in state.store.all() if router().find("PATCH", str(entry.id)) is not None]
+    assert len({entry.id.type for entry in patched}) >= 15
+    for entry in patched:
+        before = _same(entry.document)
+        assert driver.call("PATCH", str(entry.id), {}).status < 300, entry.id.type
+        driver.cloud.advance(600)
+        found = state.store.get(entry.id)
+        assert found is not None
+        assert _same(found.document) == before, entry.id.type
+        if "tags" not in entry.document:
+            continue
+        assert driver.call("PATCH", str(entry.id), {"tags": {"a": "b"}}).status < 300, entry.id.type
+        driver.cloud.advance(600)
+        found = state.store.get(entry.id)
+        assert found is not None
+        assert _same(found.document) == {**before, "tags": {"a": "b"}}, entry.id.type
+
+
+def test_a_patch_of_a_part_leaves_its_neighbours(driver: Driver) -> None:
+    path = driver.path(SETS, "own")
+    before = driver.cloud.state.store.get(path)
+    assert before is not None
+    storage = {"osDisk": {"caching": "ReadOnly"}}
+    patch = {"properties": {"virtualMachineProfile": {"storageProfile": storage}}}
+    assert driver.call("PATCH", path, patch).status == 200
+    after = driver.cloud.state.store.get(path)
+    assert after is not None
+    profile, old = (doc["properties"]["virtualMachineProfile"] for doc in (after.document, before.document))
+    assert profile == {
+        **old,
+        "storageProfile": {
+            **old["storageProfile"],
+            "osDisk": {**old["storageProfile"]["osDisk"], "caching": "ReadOnly"},
+        },
+    }
+
+
+def test_no_answer_has_a_secret_and_user_data_only_when_asked() -> None:
+    driver = Driver()
+    made = driver.put_vm("aks-a")
+    path = driver.vm_path("aks-a")
+    driver.cloud.advance(600)
+    assert driver.call("PATCH", path, {"properties": {"userData": "aGk="}}).status == 200
+    plain, asked = driver.call("GET", path).body, driver.call("GET", path, **{"$expand": "userData"}).body
+    assert plain is not None
+    assert asked is not None
+    assert made.status == 201
+    assert ("userData" in plain["properties"], asked["properties"]["userData"]) == (False, "aGk=")
+    body = set_body(driver, 1)
+    profile = body["properties"]["virtualMachineProfile"]
+    profile["osProfile"] |= {"adminPassword": "a secret", "customData": "c2VjcmV0"}
+    body["properties"]["additionalCapabilities"] = {}
+    answer = driver.call("PUT", driver.path(SETS, "own"), body)
+    read = driver.call("GET", driver.path(SETS, "own"))
+    for document in (answer.body, read.body):
+        assert document is not None
+        told = document["properties"]["virtualMachineProfile"]["osProfile"]
+        assert {"adminPassword", "customData"}.isdisjoint(told)
+        assert told["computerNamePrefix"] == "node"
+        assert "additionalCapabilities" not in document["properties"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, section, text, texts
+from fakeazure.arm.bodies import body_of, merged, section, tags_after, text, texts
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
@@ -24,6 +24,7 @@ from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.resources.compute.scale_set_instances import begin_deletion, change, instances, scale, take
 from fakeazure.resources.compute.scale_set_views import instance_view, shown
 from fakeazure.resources.compute.virtual_machines import known_size
+from fakeazure.resources.compute.vm_views import without_empty, without_secrets
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -48,7 +49,7 @@ def _put(state: State, request: Request) -> Response:
     old = state.store.get(id_)
     before = old.document if old is not None else None
     check_etag(request, before)
-    document = SETS.document(id_, body, location, before)
+    document = _document(id_, body, location, before)
     document["properties"] = {
         "orchestrationMode": "Uniform",
         "singlePlacementGroup": False,
@@ -66,10 +67,23 @@ def _put(state: State, request: Request) -> Response:
 def _patch(state: State, request: Request) -> Response:
     id_ = SETS.id_of(state, request)
     old, body = state.found(id_).document, body_of(request)
-    sku = {**section(old, "sku"), **section(body, "sku")}
-    properties = {**old["properties"], **section(body, "properties")}
-    merged = {**old, "sku": sku, "tags": body.get("tags", old.get("tags")), "properties": properties}
-    return _kept(state, request, id_, SETS.document(id_, merged, old["location"], old), 200)
+    patch = {"sku": section(body, "sku"), "properties": section(body, "properties")}
+    patch |= {key: body[key] for key in ("identity", "plan") if key in body}
+    wanted = {**merged(old, patch), "tags": tags_after(old, body)}
+    return _kept(state, request, id_, _document(id_, wanted, old["location"], old), 200)
+
+
+def _document(
+    id_: ResourceId, body: Mapping[str, Any], location: str, before: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """The ARM document of a body, without what Azure never shows (passwords, custom data) and the empty object that it drops."""
+    document = SETS.document(id_, body, location, before)
+    properties = without_empty(document["properties"])
+    profile = section(properties, "virtualMachineProfile")
+    if machine := section(profile, "osProfile"):
+        properties["virtualMachineProfile"] = {**profile, "osProfile": without_secrets(machine)}
+    document["properties"] = properties
+    return document
 
 
 def keep(state: State, id_: ResourceId, document: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, items, pairs, section, text, texts
+from fakeazure.arm.bodies import body_of, items, merged, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
@@ -21,6 +21,7 @@ from fakeazure.market.match import Subject
 from fakeazure.resources import deletion, images
 from fakeazure.resources.compute import vm_checks, vm_disks, vm_lifecycle
 from fakeazure.resources.compute.vm_lifecycle import FULL_TYPE, NAMESPACE, TYPE
+from fakeazure.resources.compute.vm_views import shown, without_empty, without_secrets
 from fakeazure.resources.identities import ids_of, system_assigned
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
@@ -57,15 +58,18 @@ def document_of(
     profile = section(properties, "osProfile")
     storage = section(properties, "storageProfile")
     rendered = {
-        **properties,
+        **without_empty(properties),
         "vmId": guid_of(f"{id_.key}/{state.guids()}"),
         "provisioningState": "Creating",
         "timeCreated": timestamp(state.now()),
         "priority": _PRIORITIES.get(text(properties, "priority").lower(), "Regular"),
     }
     if profile:
-        kept = {key: value for key, value in profile.items() if key not in ("customData", "adminPassword", "secrets")}
-        rendered["osProfile"] = {"allowExtensionOperations": True, "requireGuestProvisionSignal": True, **kept}
+        rendered["osProfile"] = {
+            "allowExtensionOperations": True,
+            "requireGuestProvisionSignal": True,
+            **without_secrets(profile),
+        }
     if storage:
         rendered["storageProfile"] = {
             **vm_disks.completed(state, id_, storage, None, most),
@@ -127,7 +131,7 @@ def _put(state: State, request: Request) -> Response:
                 state.nic_reservations[nic.key] = (str(id_), state.now() + state.timing.nic_reserved)
         raise ArmError(allocation)
     operation = vm_lifecycle.create(state, vm_lifecycle.Order(id_, document, custom_data, nics), allocation)
-    return state.operations.accepted(201, operation, request.api_version, state.found(id_).document)
+    return state.operations.accepted(201, operation, request.api_version, shown(state, state.found(id_).document))
 
 
 def _check_reservation_group(state: State, group: str) -> None:
@@ -255,7 +259,7 @@ def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
         seconds=state.timing.vm_update,
         finish=no_effect,
     )
-    return state.operations.accepted(200, operation, request.api_version, state.found(id_).document)
+    return state.operations.accepted(200, operation, request.api_version, shown(state, state.found(id_).document))
 
 
 def _changed(
@@ -266,7 +270,7 @@ def _changed(
     for name, value in given.items():
         if name not in _KEPT and value is not None:
             old = before.get(name)
-            changed[name] = {**old, **value} if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+            changed[name] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     if "storageProfile" in changed:
         storage, old = section(given, "storageProfile"), section(before, "storageProfile")
         most = size.number("MaxDataDiskCount")
@@ -280,9 +284,7 @@ def _get(state: State, request: Request) -> Response:
     extensions = [entry.document for entry in state.store.children(id_, "extensions")]
     if extensions:
         document = {**document, "resources": extensions}
-    if "instanceview" in request.query.get("$expand", "").lower():
-        document = _with_view(state, document)
-    return Response(200, body=document)
+    return Response(200, body=shown(state, document, request.query.get("$expand", "")))
 
 
 def _instance_view(state: State, request: Request) -> Response:
@@ -297,15 +299,11 @@ def _list(state: State, request: Request) -> Response:
     place = state.check_place(request, "locations/virtualMachines") if "location" in request.params else None
     entries = state.store.list(FULL_TYPE, subscription=request.params["subscription"], group=group)
     items = [entry.document for entry in entries if place is None or entry.document["location"] == place]
-    views = "instanceview" in request.query.get("$expand", "").lower()
-    if views or request.query.get("statusOnly", "").lower() == "true":
-        items = [_with_view(state, document) for document in items]
+    expand = request.query.get("$expand", "")
+    if request.query.get("statusOnly", "").lower() == "true":
+        expand += ",instanceView"
+    items = [shown(state, document, expand) for document in items]
     return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
-
-
-def _with_view(state: State, document: Mapping[str, Any]) -> Mapping[str, Any]:
-    view = vm_lifecycle.instance_view(state, ResourceId.parse(document["id"]))
-    return {**document, "properties": {**document["properties"], "instanceView": view}}
 
 
 def _delete(state: State, request: Request) -> Response:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, pairs, section
+from fakeazure.arm.bodies import body_of, pairs, section, tags_after
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -83,7 +83,8 @@ def _get(state: State, request: Request) -> Response:
 
 def _patch(state: State, request: Request) -> Response:
     _, id_ = _ids(state, request)
-    document = {**state.found(id_).document, "tags": pairs(body_of(request), "tags")}
+    old = state.found(id_).document
+    document = {**old, "tags": tags_after(old, body_of(request))}
     state.store.put(id_, document)
     return Response(200, body=document)
 

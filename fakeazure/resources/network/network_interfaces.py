@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, items, pairs, section, text
+from fakeazure.arm.bodies import body_of, items, pairs, section, tags_after, text
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document, Request, Response
@@ -205,7 +205,7 @@ def _get(state: State, request: Request) -> Response:
 
 def _patch(state: State, request: Request) -> Response:
     entry = state.found(nic_id(state, request))
-    document = {**entry.document, "tags": pairs(body_of(request), "tags")}
+    document = {**entry.document, "tags": tags_after(entry.document, body_of(request))}
     state.store.put(entry.id, document)
     return Response(200, body=document)
 
