@@ -105,16 +105,15 @@ def test_unknown_fields_of_karpenters_resources(here: Path, capsys: pytest.Captu
     header = "scenario: x\nthen: [{pods: {bound: 0}}]\n---"
     (here / "pods.yaml").write_text(TYPOS)
     (here / "x.yaml").write_text(header + TYPOS)
-    (here / "wrong.yaml").write_text(header.replace("0", "many") + TYPOS)
+    (here / "wrong.yaml").write_text(header.replace("bound", "bund") + TYPOS)
     (here / "applied.yaml").write_text("scenario: x\nwhen: [{apply: [pods.yaml]}]\nthen: [{pods: {bound: 0}}]\n")
     commands = (("simulate", "pods.yaml"), ("explain", "pods.yaml"), ("run", "x.yaml"))
     for command in commands:
         code, _, err = call(capsys, *command)
         assert code == 2
         assert tuple(line.partition(": ")[2] for line in err.splitlines()) == TYPO_LINES
-    code, out, err = call(
-        capsys, "run", "applied.yaml"
-    )  # found while it runs, so the case is an error among the others
+    # found while it runs, so the case is an error among the others
+    code, out, err = call(capsys, "run", "applied.yaml")
     assert (code, err) == (2, "")
     assert tuple(line.partition(": ")[2] for line in out.splitlines()[1:-1]) == TYPO_LINES
     assert call(capsys, "simulate", "pods.yaml")[2].startswith("pods.yaml:5:8: ")

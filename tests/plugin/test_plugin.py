@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.plainlines.test_printing import commands, obeyed
 from tests.plugin.inside import run
 
 FILE = """
@@ -174,3 +175,20 @@ def test_a_question_leaves_the_cluster_of_its_scenario_alone(project: pytest.Pyt
     project.makefile(".yaml", web=QUESTION)
     result = run(project, "web.yaml", "--cluster", "memory,http", "-rA")
     result.assert_outcomes(passed=1)
+
+
+HOSTILE = r"qa\x1b[31m\u202e\n::error::injected ##[error]x\u2028qz"
+
+
+def test_nothing_of_a_file_is_obeyed_where_pytest_prints_it(project: pytest.Pytester) -> None:
+    wrong = f'scenario: "{HOSTILE}"\nthen: [{{pods: {{bound: 1}}}}, {{exists: {{object: "Node/{HOSTILE}"}}}}]\n'
+    skipped = f'---\nscenario: skipped\nskip: "{HOSTILE}"\nthen: [{{pods: {{bound: 1}}}}]\n'
+    known = f'---\nscenario: known\nxfail: {{reason: "{HOSTILE}"}}\nthen: [{{pods: {{bound: 1}}}}]\n'
+    late = f'---\nscenario: late\nwhen: [{{delete: ["Pod/{HOSTILE}"]}}]\nthen: [{{pods: {{bound: 0}}}}]\n'
+    project.makefile(".yaml", web=wrong + skipped + known + late, bad=f'scenario: s\nthen:\n- "{HOSTILE}": 1\n')
+    for words in (("web.yaml", "-rA", "-vv"), ("web.yaml", "--collect-only", "-q"), ("bad.yaml",)):
+        shown = str(run(project, *words, "--color=no").stdout)
+        assert "qa\\x1b[31m" in shown
+        assert set(obeyed(shown)) <= {"\n"}
+        assert commands(shown) == []
+        assert [line for line in shown.split("\n") if line.lstrip().startswith("\\x3a")] == []

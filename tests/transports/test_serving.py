@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import threading
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from fakeazure.events import Event, PoweredOn
 from fakeazure.transports.live import Pump, WallClock
 from fakeazure.transports.wire import Front
 from tests.cloud.driver import Driver
+from tests.plainlines.test_printing import commands, obeyed
 from tests.transports.guarded import token_of_a_vm
 
 
@@ -144,6 +146,10 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
             threading.Event().wait(0.02)
     url = f"http://127.0.0.1:{port}"
     skus = f"{url}/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/skus?api-version=2021-07-01"
+    hostile = f"{url}/subscriptions/%0a::error::x%1b%5b31m/providers/Microsoft.Compute/%23%23%5berror%5d?api-version=%e2%80%ae"
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        opener.open(hostile, timeout=5)
+    refused.value.close()
     with opener.open(
         urllib.request.Request(skus, headers={"Authorization": f"Bearer {token_of_a_vm(url)}"}), timeout=5
     ) as answer:
@@ -153,6 +159,8 @@ def test_serve_answers_while_it_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert remaining == "249"
     printed = capsys.readouterr()
     assert "GET skus/skus 200" in printed.err
+    assert set(obeyed(printed.out + printed.err)) <= {"\n"}
+    assert commands(printed.out + printed.err) == []
     assert {line.partition(" ")[0] for line in printed.out.splitlines()} == {"#", "export"}
 
 
