@@ -15,6 +15,7 @@
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
 # make mutants        changes code at random places, one operator or number at a time: some test must fail (N=100 SEED=1)
+# make fuzz           50,000 requests, malformed and costly ones, to one served cloud, beside a client that polls (REQUESTS=50000 SEED=1)
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/ (WEEKS=100,1000: weeks
 #                     of clusters of so many nodes)
 # make schema         the scenario language's JSON Schema and its reference page anew
@@ -40,6 +41,7 @@ SEED ?= 1
 RELEASES ?=
 OPS ?=
 N ?= 100
+REQUESTS ?= 50000
 SMOKE ?=
 WEEKS ?= 100
 REPORT ?=
@@ -72,7 +74,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants bench schema site test-browser picture picture-check readme-picture playground requirements clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -129,6 +131,9 @@ mutations: $(CORE)
 
 mutants: $(CORE)
 	$(RUN) -m tests.mutants --changes $(N) --seed $(SEED) $(ARGS)
+
+fuzz: $(CORE)
+	$(RUN) -m tests.transports.fuzz --requests $(REQUESTS) --seed $(SEED) $(ARGS)
 
 bench: $(CORE)
 	WEEKS=$(WEEKS) $(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)

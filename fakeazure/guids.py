@@ -26,5 +26,5 @@ class Guids:
 @lru_cache(maxsize=_KEPT)
 def guid_of(text: str) -> str:
     """The guid that always belongs to `text`."""
-    digits = hashlib.sha256(text.encode()).hexdigest()
+    digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"

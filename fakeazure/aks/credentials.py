@@ -20,7 +20,7 @@ def _made(cluster: Entry, role: str) -> str:
     name, group = cluster.id.name, cluster.id.group
     user = f"{role}_{group}_{name}"
     server = f"https://{cluster.document['properties'].get('fqdn')}:443"
-    authority = base64.b64encode(f"fakeazure {name}\n".encode()).decode()
+    authority = base64.b64encode(f"fakeazure {name}\n".encode("utf-8", "surrogatepass")).decode()
     document: dict[str, Any] = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -37,7 +37,7 @@ def _credential(role: str) -> Handler[State]:
     def handler(state: State, request: Request) -> Response:
         cluster = found_cluster(state, request)
         text = state.kubeconfigs.get(cluster.id.key) or _made(cluster, role)
-        value = base64.b64encode(text.encode()).decode()
+        value = base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
         return Response(200, body={"kubeconfigs": [{"name": role, "value": value}]})
 
     return handler

@@ -103,7 +103,7 @@ class KubeletText:
 
     def custom_data(self) -> str:
         """The script in base64, as ARM takes it."""
-        return base64.b64encode(self.script().encode()).decode()
+        return base64.b64encode(self.script().encode("utf-8", "surrogatepass")).decode()
 
 
 def reserved_memory_by_pods(gib: float, max_pods: int) -> int:

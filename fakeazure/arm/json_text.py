@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _MARK = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)|[\[\]{}]', re.DOTALL)
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
+"""What half a surrogate pair may be written as: an escape, UTF-8, or a text in UTF-16."""
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -26,7 +28,17 @@ def value(raw: bytes, nesting: int) -> Any:
     """The JSON in a text. ValueError says in ARM's words what is wrong: the depth, a number, a constant that only JavaScript knows."""
     if raw.count(b"[") + raw.count(b"{") > nesting and depth(raw, nesting) > nesting:
         raise ValueError(f"The reader's MaxDepth of {nesting} has been exceeded.")
-    return json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
+    found = json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
+    return _paired(found) if _SURROGATE.search(raw) is not None else found
+
+
+def _paired(value: Any) -> Any:
+    """A document with U+FFFD for each half of a surrogate pair that stands alone, as .NET writes it: no text can be sent with one."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, list):
+        return [_paired(item) for item in value]
+    return {_paired(key): _paired(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def depth(raw: bytes, enough: int) -> int:

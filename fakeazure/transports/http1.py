@@ -73,6 +73,8 @@ class Conversation:
         request = self._head()
         self._used = True
         self._method = request.method.decode("ascii")
+        if self._method == "CONNECT":  # h11 would wait for what follows a tunnel
+            raise Refused("MethodNotAllowed", method="CONNECT")
         target, headers = self._checked(request)
         return Incoming(self._method, target, headers, self._body(headers))
 

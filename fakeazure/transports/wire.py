@@ -175,16 +175,17 @@ class Front:
 
     def _written(self, content: Hashable, body: Document) -> tuple[bytes, bytes]:
         """A body that is asked for again and again as it was written the first time, plain and compressed."""
+        kept = self._kept.get(content)
+        if kept is not None:
+            return kept
+        plain = json_text.write(body)  # without the lock: others may go on meanwhile, and documents are never changed
+        written = (plain, compress(plain, compresslevel=1, mtime=0))
         with self.lock:
-            if content in self._kept:
-                return self._kept[content]
-            plain = json_text.write(body)
-            written = (plain, compress(plain, compresslevel=1, mtime=0))
-            if len(plain) <= _LARGEST_KEPT:
+            if len(plain) <= _LARGEST_KEPT and content not in self._kept:
                 while len(self._kept) >= _KEPT:
                     del self._kept[next(iter(self._kept))]
                 self._kept[content] = written
-            return written
+        return written
 
     def _bytes(
         self, status: int, headers: Mapping[str, str], content: bytes, kind: str = "application/json; charset=utf-8"

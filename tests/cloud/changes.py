@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from fakeazure.arm.messages import Response
 from fakeazure.beginning import SUBSCRIPTION
+from fakeazure.cloud import FakeAzure
+from fakeazure.resources.compute.disks import owners
 from fakeazure.timing import Timing
 from tests.cloud.aks_machine import machine_body
 from tests.cloud.driver import MACHINES, NETWORK, Driver
@@ -114,9 +117,9 @@ def prepared(**options: Any) -> Driver:
     return driver
 
 
-def wrong(driver: Driver) -> list[str]:
+def wrong(cloud: FakeAzure) -> list[str]:
     """What does not fit together in a world in which nothing is going on any more, one line each."""
-    state, lines = driver.cloud.state, []
+    state, lines = cloud.state, []
     lines += [f"{operation.kind} never ends" for operation in state.operations.running()]
     machines = {entry.id.key for entry in state.store.list("Microsoft.Compute/virtualMachines")}
     if machines != set(state.vms):
@@ -124,35 +127,34 @@ def wrong(driver: Driver) -> list[str]:
     instances = {entry.id.key for entry in state.store.list(f"{SETS}/virtualMachines")}
     if instances != set(state.instances):
         lines.append(f"instances {sorted(instances)}, kept {sorted(state.instances)}")
-    used = sum(facts.allocation.charge.amounts.get("virtualMachines", 0) for facts in state.vms.values())
-    used += sum(allocation.charge.amounts.get("virtualMachines", 0) for allocation in state.instances.values())
-    if driver.usage("virtualMachines")[0] != used:
-        lines.append(f"{driver.usage('virtualMachines')[0]} machines count, {used} are there")
+    counted = Counter(facts.allocation.charge.location for facts in state.vms.values())
+    counted.update(allocation.charge.location for allocation in state.instances.values())
+    for place in cloud.market.catalogue.regions:
+        used = cloud.market.quota.used(state.settings.subscription, place, "virtualMachines")
+        if used != counted[place]:
+            lines.append(f"{used} machines count in {place}, {counted[place]} are there")
     for entry in state.store.all():
         if entry.document["properties"].get("provisioningState") in ("Deleting", "Creating", "Updating"):
             lines.append(f"{entry.id.type} {entry.id.name} stays {entry.document['properties']['provisioningState']}")
-    return [*lines, *wrong_disks(driver)]
+    return [*lines, *wrong_disks(cloud)]
 
 
-def wrong_disks(driver: Driver) -> list[str]:
+def wrong_disks(cloud: FakeAzure) -> list[str]:
     """Disks whose owner does not name them, VMs and instances that name a disk that is not theirs, one line each."""
-    store, lines, named = driver.cloud.state.store, [], dict[str, set[str]]()
+    store, lines, named = cloud.state.store, [], dict[str, set[str]]()
     for vm in (*store.list("Microsoft.Compute/virtualMachines"), *store.list(f"{SETS}/virtualMachines")):
-        profile = vm.document["properties"]["storageProfile"]
-        for disk in (profile["osDisk"], *profile.get("dataDisks", ())):
+        profile = vm.document["properties"].get("storageProfile") or {}
+        for disk in (profile.get("osDisk") or {}, *(profile.get("dataDisks") or ())):
             id_ = (disk.get("managedDisk") or {}).get("id")
             if not id_:
                 continue
             named.setdefault(id_.lower(), set()).add(vm.id.key)
-            there = store.get(id_)
-            if there is None:
+            if store.get(id_) is None:
                 lines.append(f"VM {vm.id.name} names a disk that is gone: {id_}")
-            elif str(there.document.get("managedBy", "")).lower() != vm.id.key:
-                lines.append(f"disk {there.id.name} of {vm.id.name} is managed by {there.document.get('managedBy')}")
     for disk in store.list(DISKS):
-        owner = disk.document.get("managedBy")
-        if owner and named.get(disk.id.key) != {owner.lower()}:
-            lines.append(f"disk {disk.id.name} is managed by {owner}, named by {named.get(disk.id.key)}")
-        if disk.document["properties"]["diskState"] != ("Attached" if owner else "Unattached"):
-            lines.append(f"disk {disk.id.name} is {disk.document['properties']['diskState']}, managed by {owner}")
+        users, state = {user.lower() for user in owners(disk.document)}, disk.document["properties"]["diskState"]
+        if users != named.get(disk.id.key, set()):
+            lines.append(f"disk {disk.id.name} belongs to {sorted(users)}, named by {named.get(disk.id.key)}")
+        if state != ("Attached" if users else "Unattached"):
+            lines.append(f"disk {disk.id.name} is {state}, belongs to {sorted(users)}")
     return lines

@@ -22,7 +22,7 @@ def test_in_any_order_nothing_is_raised_and_nothing_stays_open(changes: list[tup
         assert answer.status < 500, (name, answer.body)
         driver.cloud.advance(pause)
     driver.cloud.advance(86_400)
-    assert wrong(driver) == []
+    assert wrong(driver.cloud) == []
 
 
 @pytest.mark.parametrize("first", DELETIONS)
@@ -32,7 +32,7 @@ def test_a_deletion_before_any_other_change(first: str) -> None:
         CHANGES[first](driver)
         assert CHANGES[second](driver).status < 500, second
         driver.cloud.advance(86_400)
-        assert wrong(driver) == [], second
+        assert wrong(driver.cloud) == [], second
 
 
 SET_WORDS = (
@@ -73,7 +73,7 @@ def test_what_is_being_deleted_refuses_changes(deletion: str, changes: tuple[str
         assert (status, error) == (409, code), change
         assert words in message
     driver.cloud.advance(86_400)
-    assert wrong(driver) == []
+    assert wrong(driver.cloud) == []
 
 
 def test_it_can_be_read_and_deleted_again_meanwhile() -> None:
@@ -124,6 +124,6 @@ def test_what_an_action_raises_ends_its_operation_and_reaches_the_caller() -> No
     with pytest.raises(RuntimeError, match="a subscriber"):
         driver.cloud.advance(86_400)
     driver.cloud.advance(86_400)
-    assert wrong(driver) == []
+    assert wrong(driver.cloud) == []
     failed = [operation.failure for operation in driver.cloud.state.operations._by_id.values() if operation.failure]
     assert [failure.code for failure in failed if isinstance(failure, Failure)] == ["InternalOperationError"]

@@ -23,6 +23,21 @@ def test_numbers_of_64_bits_are_taken(number: float) -> None:
     assert json_text.value(str(number).encode(), 64) == number
 
 
+@pytest.mark.parametrize(
+    ("raw", "text"),
+    [
+        (b'"\\ud800"', "\ufffd"),
+        (b'"a\\udfffb"', "a\ufffdb"),
+        (b'"\xed\xa0\x80"', "\ufffd"),
+        (b'"\\ud83d\\ude00"', "\U0001f600"),
+        ('"\U0001f600"'.encode("utf-16"), "\U0001f600"),
+        (b'{"\\ud800": ["\\ud800"]}', {"\ufffd": ["\ufffd"]}),
+    ],
+)
+def test_half_a_surrogate_pair_is_replaced(raw: bytes, text: object) -> None:
+    assert json_text.value(raw, 64) == text
+
+
 def test_a_number_that_is_none_is_null_in_an_answer() -> None:
     driver = Driver()
     driver.put_vm("v")

@@ -41,7 +41,7 @@ def test_a_subscriber_that_raises_does_not_stop_the_pump(capsys: pytest.CaptureF
         until(lambda: driver.poll(deletion).body["status"] == "Succeeded")  # type: ignore[index]
         until(lambda: not driver.cloud.state.operations.running())
     assert "RuntimeError" in capsys.readouterr().err
-    assert wrong(driver) == []
+    assert wrong(driver.cloud) == []
 
 
 def test_what_raises_beside_the_actions_does_not_stop_the_pump(capsys: pytest.CaptureFixture[str]) -> None:

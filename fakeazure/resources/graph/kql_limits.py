@@ -11,7 +11,7 @@ LONGEST_QUERY = 64 * 1024
 """Characters of a query."""
 LONGEST_TEXT = 1024 * 1024
 """Characters of a text that a function makes (Kusto's limit of a string)."""
-_STEPS = 3_000_000
+_STEPS = 1_000_000
 _SIZE = 32 * 1024 * 1024
 _UNIT = 6
 """Texts of 2 to this many characters are looked at in one step."""

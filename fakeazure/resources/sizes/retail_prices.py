@@ -19,6 +19,8 @@ from fakeazure.state import State
 
 PATH = "/api/retail/prices"
 PAGE = 1000
+_MOST = 8
+"""Regions that a filter may name: each has some thousand items."""
 ORIGIN = "https://prices.azure.com"
 
 
@@ -65,13 +67,14 @@ def _list(state: State, request: Request) -> Response:
     text = request.query.get("$filter", "")
     try:
         wanted = parse_filter(text)
-        skip = int(request.query.get("$skip", "0"))
-    except (FilterError, ValueError) as error:
+        skip = _skipped(request.query.get("$skip", "0"))
+        # Without a region in the filter: those that are served, as in the list of SKUs.
+        named = [region for region in state.market.catalogue.regions if f"'{region}'" in text]
+        if len(named) > _MOST:
+            raise FilterError(f"the filter names more than {_MOST} regions")
+    except FilterError as error:
         return Response(400, body={"Error": {"Code": "InvalidFilter", "Message": str(error)}})
-    # Without a region in the filter: those that are served, as in the list of SKUs.
-    regions = [
-        region for region in state.market.catalogue.regions if f"'{region}'" in text
-    ] or state.settings.sku_regions
+    regions = named or state.settings.sku_regions
     found = [item for region in regions for item in items(state, region) if wanted(item)]
     shown = found[skip : skip + PAGE]
     following = None
@@ -87,6 +90,12 @@ def _list(state: State, request: Request) -> Response:
         "Count": len(shown),
     }
     return Response(200, body=body)
+
+
+def _skipped(text: str) -> int:
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        raise FilterError(f"$skip is no number: {text[:100]!r}")
+    return int(text)
 
 
 def routes() -> Iterator[Route[State]]:

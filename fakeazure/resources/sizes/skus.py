@@ -13,6 +13,9 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.state import State
 
+_MOST = 8
+"""Regions that a filter may name: each has some thousand records."""
+
 
 def _list(state: State, request: Request) -> Response:
     regions = _regions(state, request.query.get("$filter", ""))
@@ -25,20 +28,24 @@ def _list(state: State, request: Request) -> Response:
 
 
 def _regions(state: State, text: str) -> tuple[str, ...]:
-    """The regions that a filter leaves. The service filters by region only; a filter on anything else leaves none out."""
+    """The regions that a filter leaves: of those that it names, else of those that are served. The service filters by region only; a
+    filter on anything else leaves none out."""
+    served = state.settings.sku_regions
     if not text:
-        return state.settings.sku_regions
+        return served
     try:
         wanted = parse_filter(text)
     except FilterError as error:
         raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
-    quoted = text.split("'")[1] if text.count("'") >= 2 else ""
-    found = []
-    for region in state.market.catalogue.regions:
-        spelt = quoted if quoted and location_key(quoted) == region else region  # `East US` means eastus
-        if wanted({"location": spelt, "includeExtendedLocations": "false"}):
-            found.append(region)
-    return tuple(found)
+    spelt = {location_key(name): name for name in text.split("'")[1::2]}  # `East US` means eastus
+    named = [region for region in state.market.catalogue.regions if region in spelt]
+    if len(named) > _MOST:
+        raise refuse("InvalidFilterInQueryString", reason=f"it names more than {_MOST} locations")
+    return tuple(
+        region
+        for region in named or served
+        if wanted({"location": spelt.get(region, region), "includeExtendedLocations": "false"})
+    )
 
 
 def routes() -> Iterator[Route[State]]:
