@@ -87,7 +87,7 @@ GOOD = f"GET {PATH} HTTP/1.1\r\n{HEAD}\r\n".encode()
             for verb in ("OPTIONS", "TRACE", "BREW")
         ),
         (f"OPTIONS * HTTP/1.1\r\n{HEAD}\r\n".encode(), 404, "InvalidResourceType"),
-        (f"CONNECT example.com:443 HTTP/1.1\r\n{HEAD}\r\n".encode(), 400, "BadRequest"),
+        (f"CONNECT example.com:443 HTTP/1.1\r\n{HEAD}\r\n".encode(), 405, "MethodNotAllowed"),
         *(
             (put(f"Content-Length: {wrong}"), 400, "BadRequest")
             for wrong in ("-1", "+1", "1.5", "x", "0x10", "1, 2", "")
