@@ -31,7 +31,7 @@ def _encoded(content: bytes) -> str:
 
 
 def _signature(tenant: str, secret: str, text: str) -> str:
-    key = hashlib.sha256(f"fakeazure/{tenant.lower()}/{secret}".encode()).digest()
+    key = hashlib.sha256(f"fakeazure/{tenant.lower()}/{secret}".encode("utf-8", "replace")).digest()
     return _encoded(hmac.new(key, text.encode(), hashlib.sha256).digest())
 
 

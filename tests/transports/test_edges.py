@@ -92,6 +92,7 @@ def test_what_becomes_of_a_reply(header: str, fault: tuple[str, float]) -> None:
         sign(CLAIMS, TENANT, SECRET) + ".more",
         sign(CLAIMS, TENANT, SECRET) + "é",
         "W10.e30.x",  # a header that is a list
+        sign(CLAIMS, TENANT, SECRET).split(".")[0] + ".eyJ0aWQiOiJcdWQ4MDAifQ.x",  # a tenant of half a character
         "e30.W10.x",  # claims that are a list
         "MQ.e30.x",
     ],
