@@ -7,10 +7,12 @@ A subcommand's module has ``add_arguments(parser)`` and ``run(arguments) -> int`
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from harness.limits import LimitsError, check_limits
 from harness.wording import did_you_mean
 from plainlines import print_line, printable
 
@@ -52,6 +54,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str]) -> int:
     """Runs the subcommand that `arguments` begin with."""
     parser, names = _parser()
+    try:
+        check_limits(os.environ)
+    except LimitsError as error:
+        parser.error(str(error))
     asked = next((word for word in arguments if not word.startswith("-")), None)
     if asked is not None and asked not in COMMANDS:
         parser.error(f"unknown command '{asked}'; {did_you_mean(asked, COMMANDS)}")

@@ -15,6 +15,7 @@ from harness.reading.sources import files_in
 from harness.scenario.language.core_objects import core_problems, field_problems, too_long
 from harness.scenario.language.dumps import Dump, sorted_dump
 from harness.scenario.language.kind_names import kind_mistake
+from harness.scenario.language.sizes import size_problems
 
 __all__ = ["read_files"]
 
@@ -50,6 +51,7 @@ def read_files(
             (problems if unknown is None else unknown).extend(field_problems(manifest))
         elif mistake := kind_mistake(manifest):
             problems.append(mistake)
+    problems += size_problems(found)
     if problems:
         raise ScenarioError(problems)
     return sorted_dump(found, live, moment)

@@ -40,7 +40,7 @@ class Shard:
         """Parses `2/5`; None is the whole. Raises InputError."""
         if text is None:
             return cls()
-        found = re.fullmatch(r"(\d+)/(\d+)", text)
+        found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
         if found is None or not 1 <= int(found[1]) <= int(found[2]):
             raise InputError(f"--shard {text}: I/N with 1 <= I <= N is expected, for example 2/5")
         return cls(int(found[1]), int(found[2]))

@@ -44,7 +44,7 @@ def add_shard_options(group: OptionGroup) -> None:
 
 def parse_shard(text: str) -> Shard:
     """`2/5` as numbers; a usage error for anything else."""
-    found = re.fullmatch(r"(\d+)/(\d+)", text)
+    found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
     if found is None or not 1 <= int(found[1]) <= int(found[2]):
         raise pytest.UsageError(f"--shard: {text!r} is not I/N with 1 <= I <= N")
     return int(found[1]), int(found[2])

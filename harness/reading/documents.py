@@ -238,21 +238,24 @@ def documents(text: str, file: str) -> tuple[list[Document], list[Problem]]:
         if read is not None and not any("scenario" in one.value for one, _ in read):
             return [Document(file, place, one.value, parts=one.items) for one, place in read], []
     plain = one_pass.without_managed_fields(text)
+    line, counted = 1, 0
     for start, end in _chunks(plain):
-        read_one = one_pass.read_yaml(plain, start, end) if "scenario" not in text[start:end] else None
+        line, counted = line + plain.count("\n", counted, start), start
+        if not plain[start:end].removeprefix("---").strip():
+            continue
+        read_one = one_pass.read_yaml(plain, start, end, line) if "scenario" not in plain[start:end] else None
         if read_one is not None:
-            place = one_pass.Excerpt(plain, start, end)
+            place = one_pass.Excerpt(plain, start, end, line)
             found.append(Document(file, place, read_one.value, parts=read_one.items))
             continue
-        document, issues = _with_tree(plain, start, end, file)
+        document, issues = _with_tree(plain, start, end, file, line)
         problems += issues
         found += [document] if document is not None else []
     return found, problems
 
 
-def _with_tree(text: str, start: int, end: int, file: str) -> tuple[Document | None, list[Problem]]:
-    """The document between two places, and what is wrong with its YAML."""
-    line = text.count("\n", 0, start) + 1
+def _with_tree(text: str, start: int, end: int, file: str, line: int) -> tuple[Document | None, list[Problem]]:
+    """The document between two places, the first of them in `line`, and what is wrong with its YAML."""
     try:
         node, problems = nodes.compose(text[start:end], file=file, first_line=line)
     except ScenarioError as error:

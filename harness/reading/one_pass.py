@@ -46,11 +46,13 @@ class Excerpt:
     text: str = field(repr=False)
     start: int
     end: int
+    first_line: int = 0
+    """The line of `start`, where it is known."""
 
     def tree(self, file: str) -> yaml_tree.Node:
         """The tree; of a text that YAML cannot read (there is such JSON) its beginning."""
         begin = self.text.rfind("\n", 0, self.start) + 1
-        line = self.text.count("\n", 0, begin) + 1
+        line = self.first_line or self.text.count("\n", 0, begin) + 1
         column = self.start - begin
         part = " " * column + _SURROGATE.sub(r"\\ufffd", self.text[self.start : self.end])
         try:
@@ -79,8 +81,8 @@ def without_managed_fields(text: str) -> str:
     return _MANAGED.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
-def read_yaml(text: str, start: int, end: int) -> Read | None:
-    """The YAML document between two places of a text, or None for the tree to read it."""
+def read_yaml(text: str, start: int, end: int, first_line: int = 0) -> Read | None:
+    """The YAML document between two places of a text, or None for the tree to read it; `first_line` is the line of `start`."""
     part = text[start:end]
     try:
         value, starts, last = _Builder().read(part)
@@ -89,9 +91,11 @@ def read_yaml(text: str, start: int, end: int) -> Read | None:
 
     def items() -> list[Excerpt]:
         found = []
+        line, counted = first_line, 0
         for number, first in enumerate(starts):
             after = part.rfind("\n", 0, starts[number + 1]) + 1 if number + 1 < len(starts) else last
-            found.append(Excerpt(text, start + first, start + after))
+            line, counted = line + part.count("\n", counted, first), first
+            found.append(Excerpt(text, start + first, start + after, line if first_line else 0))
         return found if all(one.start < one.end for one in found) else []
 
     return Read(value, items)

@@ -7,10 +7,12 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from harness.kube.api.objects import Object
+from harness.limits import SITUATIONS
 from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
@@ -62,6 +64,10 @@ def read_plan(
     problems += _columns(cases, extra)
     if problems:
         raise ScenarioError(list(dict.fromkeys(problems)))
+    count = len(cases) * prod(map(len, extra.values()))
+    if count > SITUATIONS.most():
+        what = f"{count:,} situations are more than the {SITUATIONS.most():,} that a sweep may have"
+        raise ScenarioError([Problem(cases[0].mark, "", what, SITUATIONS.hint)])
     several = len({case.scenario for case in cases}) > 1
     planned: list[Planned] = []
     manifests: dict[str, Sequence[Object]] = {}

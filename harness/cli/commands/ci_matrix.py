@@ -20,6 +20,9 @@ _PATHS = {"apiserver": "scenarios", "kind": "scenarios/labels"}
 _NEWEST = 2
 """How many versions of Kubernetes run where none is named."""
 
+_MOST_JOBS = 256
+"""https://docs.github.com/en/actions/reference/limits: jobs of a matrix in one run."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
@@ -52,6 +55,8 @@ def matrix(
 
     if shards < 1:
         raise ValueError(f"--shards: {shards} is less than 1")
+    if shards > _MOST_JOBS:
+        raise ValueError(f"--shards: {shards} is more than the {_MOST_JOBS} jobs that GitHub starts for a matrix")
     lines = dict.fromkeys(line_of(version) for version in ALL_PROVIDER_RELEASES)
     newest = sorted(IMAGES, key=Version.of)[-_NEWEST:]
     rows = []

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, display_name, no_environment, print_json, show
 from harness.interrupts import code_of
+from harness.limits import SITUATIONS
 from harness.outputs import write_text
 from harness.wording import counted
 from plainlines import print_line
@@ -99,6 +100,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise InputError(f"-n {arguments.n}: a number from 1 is expected")
     if arguments.seeds is not None and arguments.seeds < 1:
         raise InputError(f"--seeds {arguments.seeds}: a number from 1 is expected")
+    if arguments.seeds is not None and arguments.seeds > SITUATIONS.most():
+        raise InputError(
+            f"--seeds {arguments.seeds}: a sweep has at most {SITUATIONS.most():,} situations; {SITUATIONS.hint}"
+        )
     if arguments.output is not None:
         check_format(arguments.output)
     check_outputs(arguments, "output", "html")

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from harness.limits import CASES
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
 from harness.scenario.language.core_objects import core_problems
 from harness.scenario.language.manifest_files import ManifestFiles, objects_of
+from harness.scenario.language.missing_values import missing_values, without_missing
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.expectations import ExpectationMap
 from harness.scenario.language.models.given import Given
 from harness.scenario.language.models.header import Seeds
 from harness.scenario.language.references import AXES, check_only, check_references, check_variables
+from harness.scenario.language.sizes import size_problems
 from harness.scenario.language.validation import validated
 from lazyrecords import dataclass
 
@@ -135,9 +139,9 @@ class Case:
 
 def expanded(document: Document, manifests: Sequence[Manifest], source: Source) -> tuple[list[Case], list[Problem]]:
     """The cases of one scenario, and every problem of its header."""
-    empty = _missing_values(document)
+    empty = missing_values(document)
     if empty:
-        document = replace(document, value=_without_missing(document.value))
+        document = replace(document, value=without_missing(document.value))
         _, problems = _expanded(document, manifests, source)
         told = [problem.path for problem in empty]
         return [], [*empty, *(one for one in problems if not any(path.startswith(one.path) for path in told))]
@@ -153,6 +157,8 @@ def _expanded(document: Document, manifests: Sequence[Manifest], source: Source)
             axes = axes.model_copy(update={"matrix": {**axes.matrix, "karpenter": [source.release]}})
     if axes is None or problems:
         return [], [*problems, *_other_problems(document, source.header)]
+    if too_many := _too_many(document, axes):
+        return [], [too_many]
     cases: list[Case] = []
     ids: set[str] = set()
     seen: list[Mapping[str, str]] = []
@@ -187,38 +193,20 @@ def _expanded(document: Document, manifests: Sequence[Manifest], source: Source)
     return cases, problems
 
 
+def _too_many(document: Document, axes: Axes) -> Problem | None:
+    count = max(1, len(axes.cases)) * prod(map(len, axes.matrix.values()))
+    if count <= CASES.most():
+        return None
+    key = "matrix" if axes.matrix else "cases"
+    what = f"{count:,} cases are more than the {CASES.most():,} that a scenario may have"
+    return Problem(document.position((key,)), key, what, CASES.hint)
+
+
 def _other_problems(document: Document, header: type[Header]) -> Iterator[Problem]:
     """What else is wrong with a header whose axes are; fields that wait for a value of $(NAME) are not judged."""
     value = {key: item for key, item in document.value.items() if key not in ("matrix", "cases")}
     _, problems = validated(header, value, document.position, document.has)
     yield from (problem for problem in problems if problem.path and "$(" not in problem.what)
-
-
-def _missing_values(document: Document) -> list[Problem]:
-    """`key:` without a value. Fields of manifests inside a header (`to`) may be empty: a merge patch removes them."""
-    problems: list[Problem] = []
-
-    def walk(value: Any, path: tuple[str | int, ...]) -> None:
-        if value is None:
-            problems.append(Problem(document.position(path), dotted(path), "a value is missing"))
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                if key != "to":
-                    walk(item, (*path, key))
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                walk(item, (*path, index))
-
-    walk(document.value, ())
-    return problems
-
-
-def _without_missing(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_missing(item) for key, item in value.items() if item is not None}
-    if isinstance(value, list):
-        return [_without_missing(item) for item in value if item is not None]
-    return value
 
 
 def _axes(document: Document) -> tuple[Axes | None, list[Problem]]:
@@ -319,6 +307,7 @@ def _case(
     for manifest in objects:
         if not any(manifest.is_named(name) for name in refused):
             problems += core_problems(manifest)
+    problems += size_problems(objects)
     asked = [(each.path, each.expectation) for each in (entry.inner for entry in entries)]
     problems += check_references(header, objects, asked, origin, document, source.directory)
     if problems:

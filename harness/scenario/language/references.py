@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic.alias_generators import to_camel
 
+from harness.limits import PODS
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
@@ -40,6 +41,7 @@ def check_variables(document: Document, manifests: Sequence[Manifest], axes: Axe
             problems.append(
                 Problem(document.position(("matrix", axis)), f"matrix.{axis}", what, did_you_mean(axis, AXES))
             )
+    all_names = {name for case in axes.cases for name in case.values}
     for number, case in enumerate(axes.cases):
         for name in case.values:
             known.add(name)
@@ -48,8 +50,7 @@ def check_variables(document: Document, manifests: Sequence[Manifest], axes: Axe
                 problems.append(
                     Problem(document.position(path), dotted(path), f"value '{name}' is not used as $({name})")
                 )
-        missing = {name for other in axes.cases for name in other.values} - case.values.keys()
-        for name in sorted(missing):
+        for name in sorted(all_names - case.values.keys()):
             problems.append(
                 Problem(
                     document.position(("cases", number)), f"cases[{number}].values", f"'{name}' is missing in this case"
@@ -121,6 +122,9 @@ class _Known:
                 elif not self.has(name):
                     yield self.unknown(origin(place), name)
             for key, part in (("patch", step.patch), ("scale", step.scale)):
+                if key == "scale" and step.scale is not None and step.scale.replicas > PODS.most():
+                    what = f"{step.scale.replicas:,} pods are more than the {PODS.most():,} that a step may ask for"
+                    yield self.problem(origin(("when", index, key, "replicas")), what, PODS.hint)
                 if part is None or self.from_files or "*" in part.of:
                     continue
                 if not self.has(part.of):

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import name_of, spec_of, status_of
+from harness.limits import STEPS
 from harness.reading.manifests import Manifest, read_manifests
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 from harness.reading.yaml_values import kubernetes_value
@@ -19,6 +20,7 @@ from harness.scenario.language.core_objects import core_problems, duration_probl
 from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
+from harness.scenario.language.sizes import scale_problem, size_problems
 from harness.scenario.running.checks import check
 from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Judged, Refusal, Run
@@ -166,6 +168,8 @@ def take_steps(run: Run) -> None:
 
 def _walk(run: Run) -> None:
     case, world = run.case, run.world
+    if "cluster" not in run.shared.overrides and (most := STEPS.most()) != STEPS.usual:
+        world.engine.max_steps = most
     steps = case.header.when
     held_back = {
         manifest.reference
@@ -197,7 +201,6 @@ def _walk(run: Run) -> None:
 
 
 def _has_work(run: Run) -> bool:
-    """A world without objects has nothing to settle."""
     return bool(run.case.manifests or run.case.header.when)
 
 
@@ -232,6 +235,8 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
         settled = run.world.advance(step.advance)
         if settled.runaway is not None:
             run.runaways.append(settled.runaway)
+        if settled.exhausted is not None:
+            raise ScenarioError([Problem(mark, "when", f"time stands still: {settled.exhausted}", STEPS.hint)])
         return True
     for name in step.apply or ():
         for manifest in _manifests(run.case, name, own_crds=run.shared.own_crds(run.case)):
@@ -285,7 +290,7 @@ def _manifests(case: Case, name: str, *, own_crds: bool) -> Iterator[Manifest]:
         yield from found
     else:
         found = list(read_manifests(case.directory / name))
-        problems = [problem for manifest in found for problem in core_problems(manifest)]
+        problems = [*size_problems(found), *(problem for manifest in found for problem in core_problems(manifest))]
         if not own_crds:
             problems += [problem for manifest in found for problem in field_problems(manifest)]
         if problems:
@@ -304,6 +309,8 @@ def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> N
     manifest = run.manifest(reference)
     for found in run.matching(reference) or [_existing(run, reference, mark)]:
         changed = _merged(found, patch)
+        if too_many := scale_problem(changed, mark, "when"):
+            raise ScenarioError([too_many])
         # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
         changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
         for rejection in run.world.apply(changed):
