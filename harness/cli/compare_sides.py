@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import display_name
+from harness.cli.outside import checkout_given
 from harness.cli.worlds import InputError, check_release, create_world
 
 if TYPE_CHECKING:
     from harness.clusters.control_plane.cluster import RealCluster
+    from harness.reading.checkout import Checkout
     from harness.scenario.language.cases import Case
     from harness.trace import Trace
 
@@ -38,6 +40,8 @@ class Side:
     kubernetes: str | None = None
     fixed: bool = False
     """Whether `kubernetes` also replaces what the file says."""
+    checkout: Checkout | None = None
+    """What it may name files of; by itself the one that it lies in."""
 
 
 def compared_traces(arguments: argparse.Namespace) -> tuple[list[Compared], str]:
@@ -45,7 +49,7 @@ def compared_traces(arguments: argparse.Namespace) -> tuple[list[Compared], str]
 
     Raises InputError, TraceError, ScenarioError, OSError, MissingTool.
     """
-    left, right = _sides(arguments)
+    left, right = (replace(side, checkout=checkout_given(arguments)) for side in _sides(arguments))
     version, note = None, ""
     if arguments.kubernetes is not None:
         left, right = (replace(side, kubernetes=arguments.kubernetes, fixed=True) for side in (left, right))
@@ -189,7 +193,11 @@ def _cases(side: Side, text: str | None) -> list[Case]:
     from harness.scenario.language.files import load
 
     release = provider(side.release).version if side.release is not None else None
-    found = [case for each in load(side.path, display_name(side.path), release=release) for case in each.cases]
+    found = [
+        case
+        for each in load(side.path, display_name(side.path), release=release, checkout=side.checkout)
+        for case in each.cases
+    ]
     chosen = [case for case in found if text is None or text in case.name]
     if not chosen:
         raise InputError(f"no cases{f' whose name contains {text!r}' if text else ''} in {side.path}")

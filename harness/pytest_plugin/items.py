@@ -10,7 +10,7 @@ import pytest
 
 from harness.pytest_plugin.clusters import runners_of
 from harness.pytest_plugin.keys import AHEAD, TAGS, runner_of
-from harness.pytest_plugin.options import release_override
+from harness.pytest_plugin.options import checkout_of, release_override
 from harness.pytest_plugin.real import compare
 from harness.pytest_plugin.real_options import is_compared
 from harness.reading.problems import ScenarioError
@@ -40,7 +40,12 @@ class ScenarioFile(pytest.File):
     def collect(self) -> Iterator[ScenarioItem]:
         """One item for each case."""
         try:
-            scenarios = load(self.path, _display(self.path, self.config), release=release_override(self.config))
+            scenarios = load(
+                self.path,
+                _display(self.path, self.config),
+                release=release_override(self.config),
+                checkout=checkout_of(self.config, self.path),
+            )
             runner_of(self.config).check_inputs(case for scenario in scenarios for case in scenario.cases)
         except (ScenarioError, CelEngineMissing) as error:
             raise self.CollectError(printable_lines(str(error))) from None

@@ -13,11 +13,14 @@ from harness.pytest_plugin.real_options import add_real_options
 from harness.pytest_plugin.sample_options import add_sample_options
 from harness.pytest_plugin.shards import add_shard_options
 from harness.pytest_plugin.traces import add_trace_options
+from harness.reading.checkout import OPTION, Checkout
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from harness.clusters.crd_files import CrdFiles
 
-__all__ = ["add_options", "crds_override", "header", "only_releases", "release_override"]
+__all__ = ["add_options", "checkout_of", "crds_override", "header", "only_releases", "release_override"]
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -39,6 +42,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
     )
+    group.addoption(OPTION, action="store_true", help="let scenarios name files outside the checkout that they are in")
 
 
 class _OwnNames:
@@ -66,6 +70,13 @@ def release_override(config: pytest.Config) -> str | None:
     if mistake is not None:
         raise pytest.UsageError(f"--release: {mistake}")
     return provider(name).version
+
+
+def checkout_of(config: pytest.Config, file: Path) -> Checkout:
+    """What a file may name files of: its checkout, without git what is below the rootdir; all with `--allow-outside`."""
+    if config.getoption("scenarios_allow_outside"):
+        return Checkout(None)
+    return Checkout.around(file.parent, config.rootpath)
 
 
 def only_releases(config: pytest.Config) -> frozenset[str] | None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.reading import yaml_tree
+from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import ScenarioError
@@ -59,7 +60,7 @@ class _Search:
         key = repr(header)
         if key not in self._cases:
             text = scenario_text(_written(header), ())
-            (scenario,) = load_text(text, file=_FILE, directory=self.directory)
+            (scenario,) = load_text(text, file=_FILE, directory=self.directory, checkout=Checkout(None))
             self._cases[key] = scenario.cases[0]
         return self._cases[key]
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.kube.api.objects import Object
 from harness.limits import SITUATIONS
+from harness.reading.checkout import Checkout
 from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
@@ -51,14 +52,19 @@ class Plan:
 
 
 def read_plan(
-    path: Path, file: str, *, until: float | None = None, more: Mapping[str, Sequence[Any]] | None = None
+    path: Path,
+    file: str,
+    *,
+    until: float | None = None,
+    more: Mapping[str, Sequence[Any]] | None = None,
+    checkout: Checkout | None = None,
 ) -> Plan:
     """Reads a plan; `file` is the name to print, `until` replaces the time that its steps let pass, in seconds.
 
     `more` are axes besides the plan's own: a field of Situation (karpenter, region, seed) and its values.
-    Raises ScenarioError with every mistake.
+    `checkout` is what it may name files of, by itself the one that it lies in. Raises ScenarioError with every mistake.
     """
-    cases = [case for scenario in load(path, file, header=SweepHeader) for case in scenario.cases]
+    cases = [case for scenario in load(path, file, header=SweepHeader, checkout=checkout) for case in scenario.cases]
     extra: dict[str, Sequence[Any]] = dict(more or {})
     problems = [problem for case in cases for problem in _not_for_a_plan(case)]
     problems += _columns(cases, extra)

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from harness.cli.output import add_format, bad_input, colour, display_name, no_environment, print_json
+from harness.cli.outside import add_allow_outside, checkout_given
 from harness.outputs import write_text
 from plainlines import print_line, print_lines
 
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--wait", type=float, default=300.0, metavar="SECONDS", help="for the controller (default: 300)"
     )
     parser.add_argument("--keep", action="store_true", help="leave on the cluster what the scenario made")
+    add_allow_outside(parser)
     add_format(parser)
 
 
@@ -100,7 +102,8 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
     from harness.scenario.language.files import load
 
     file = arguments.expect
-    found = [case for scenario in load(file, display_name(file), release=arguments.release) for case in scenario.cases]
+    scenarios = load(file, display_name(file), release=arguments.release, checkout=checkout_given(arguments))
+    found = [case for scenario in scenarios for case in scenario.cases]
     cases = [case for case in found if arguments.k is None or arguments.k in case.name]
     if not cases:
         raise InputError(f"--expect {file}: no case has '{arguments.k}' in its name")

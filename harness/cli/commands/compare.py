@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_format, bad_input, no_environment, print_json, show
+from harness.cli.outside import add_allow_outside
 from harness.cli.pictures import add_html
 from plainlines import printable
 
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="every difference, and those that are kept")
     add_html(parser)
+    add_allow_outside(parser)
     add_format(parser)
 
 

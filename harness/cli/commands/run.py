@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from harness.cli.output import BAD_INPUT, NO_ENVIRONMENT, add_format, bad_input, display_name
+from harness.cli.outside import add_allow_outside, checkout_given
 from harness.cli.run_reports import case_text, left_out, print_summary, write_pages, write_unread
 from harness.cli.traces import add_trace, tracing
 from harness.interrupts import code_of
@@ -70,6 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="few",
         help="of which cases the page has pictures: of all where they are few, else of those not as expected (default); or of all",
     )
+    add_allow_outside(parser)
     add_trace(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
     add_format(parser)
@@ -173,7 +175,8 @@ def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
     cases: list[Case] = []
     for path in scenario_files(arguments.files):
         try:
-            found = [case for scenario in load(path, display_name(path), release=release) for case in scenario.cases]
+            scenarios = load(path, display_name(path), release=release, checkout=checkout_given(arguments))
+            found = [case for scenario in scenarios for case in scenario.cases]
             runner.check_inputs(found)
             cases += found
         except ScenarioError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.output import bad_input, display_name
+from harness.cli.outside import add_allow_outside, checkout_given
 from harness.outputs import write_text
 from plainlines import print_document, print_line, print_over, printable
 
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="the small scenario (default: standard output)"
     )
+    add_allow_outside(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,7 +84,11 @@ def _case(arguments: argparse.Namespace) -> Case:
 
     name = display_name(arguments.file)
     if is_scenario_file(arguments.file):
-        cases = [case for scenario in load(arguments.file, name) for case in scenario.cases]
+        cases = [
+            case
+            for scenario in load(arguments.file, name, checkout=checkout_given(arguments))
+            for case in scenario.cases
+        ]
     else:
         from harness.capture.case import NotRepeated, captured
         from harness.capture.selection import Question

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, display_name, no_environment, print_json, show
+from harness.cli.outside import add_allow_outside, checkout_given
 from harness.interrupts import code_of
 from harness.limits import SITUATIONS
 from harness.outputs import write_text
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="processes of the local engine (default %(default)s)",
     )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the output (default text)")
+    add_allow_outside(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,7 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.plan.suffix in FORMATS:
             return _look(arguments)
         plan = read_plan(
-            arguments.plan, display_name(arguments.plan), until=_until(arguments.until), more=_axes(arguments)
+            arguments.plan,
+            display_name(arguments.plan),
+            until=_until(arguments.until),
+            more=_axes(arguments),
+            checkout=checkout_given(arguments),
         )
         check_outputs(arguments, "output", "html", read=map(Path, plan.files))
         return _run(plan, _engine(arguments), arguments)

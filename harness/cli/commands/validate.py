@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.output import add_forms, bad_input, display_name, print_found, print_json, show
+from harness.cli.outside import add_allow_outside, checkout_given
 from harness.wording import counted
 from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
+    from harness.reading.checkout import Checkout
     from harness.reading.manifests import Manifest
     from harness.reading.problems import Problem
     from harness.reports.annotations import Annotation
@@ -88,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the release's)")
     add_forms(parser)
+    add_allow_outside(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -145,13 +148,13 @@ def _read(arguments: argparse.Namespace) -> _Given:
             if path == STDIN:
                 read = read_stream(sys.stdin.buffer, "stdin")
                 if is_scenario_text(read):
-                    cases += _cases(path, read, arguments.release)
+                    cases += _cases(path, read, arguments.release, checkout_given(arguments))
                 else:
                     texts += manifests_of_text(read, "stdin")
                 continue
             for one in files_in(path, display_name(path)):
                 if is_scenario_file(one):
-                    cases += _cases(one, None, arguments.release)
+                    cases += _cases(one, None, arguments.release, checkout_given(arguments))
                 else:
                     plain.append(one)
         except ScenarioError as error:
@@ -172,15 +175,15 @@ def _read(arguments: argparse.Namespace) -> _Given:
     return _Given(tuple(groups.values()), bool(cases or dump.not_simulated), release)
 
 
-def _cases(path: Path, text: str | None, release: str | None) -> Sequence[Case]:
+def _cases(path: Path, text: str | None, release: str | None, checkout: Checkout | None) -> Sequence[Case]:
     """The cases of a scenario file, whose inputs exist. Raises ScenarioError."""
     from harness.scenario.language.files import load, load_text
     from harness.scenario.running.runner import Runner
 
     found = (
-        load(path, display_name(path), release=release)
+        load(path, display_name(path), release=release, checkout=checkout)
         if text is None
-        else load_text(text, file="stdin", release=release)
+        else load_text(text, file="stdin", release=release, checkout=checkout)
     )
     cases = [case for scenario in found for case in scenario.cases]
     Runner().check_inputs(cases)

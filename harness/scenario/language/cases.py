@@ -12,6 +12,7 @@ from typing import Any
 from pydantic.alias_generators import to_camel
 
 from harness.limits import CASES
+from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
@@ -32,7 +33,8 @@ __all__ = ["Case", "Entry", "Source", "expanded"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a scenario comes from: its file's name for messages, the folder of files that it names, the release that replaces its own.
+    """Where a scenario comes from: its file's name for messages, the folder of files that it names, the checkout that these are
+    in, the release that replaces its own.
 
     `header` is what its headers have to be.
     """
@@ -40,6 +42,7 @@ class Source:
     file: str
     directory: Path
     files: ManifestFiles
+    checkout: Checkout
     release: str | None = None
     header: type[Header] = Header
 
@@ -309,7 +312,7 @@ def _case(
             problems += core_problems(manifest)
     problems += size_problems(objects)
     asked = [(each.path, each.expectation) for each in (entry.inner for entry in entries)]
-    problems += check_references(header, objects, asked, origin, document, source.directory)
+    problems += check_references(header, objects, asked, origin, document, source.directory, source.checkout)
     if problems:
         return None, problems
     return Case(

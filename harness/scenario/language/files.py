@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from harness.reading.checkout import Checkout
 from harness.reading.documents import Document, documents, read_text
 from harness.reading.manifests import Manifest, manifests_of
 from harness.reading.problems import Mark, Problem, ScenarioError
@@ -32,15 +33,23 @@ class Scenario:
 
 
 def load(
-    path: Path, file: str | None = None, *, release: str | None = None, header: type[Header] = Header
+    path: Path,
+    file: str | None = None,
+    *,
+    release: str | None = None,
+    header: type[Header] = Header,
+    checkout: Checkout | None = None,
 ) -> tuple[Scenario, ...]:
     """The scenarios of a file. Raises ScenarioError with every mistake in it; `file` is the name to print.
 
     `release` is the provider's in place of what the file says: a matrix of releases has then this one value.
-    `header` is what headers have to be: SweepHeader for a sweep's plan.
+    `header` is what headers have to be: SweepHeader for a sweep's plan. `checkout` is what it may name files of; by itself the one that
+    it lies in.
     """
     name = file or str(path)
-    return load_text(read_text(path, name), file=name, directory=path.parent, release=release, header=header)
+    return load_text(
+        read_text(path, name), file=name, directory=path.parent, release=release, header=header, checkout=checkout
+    )
 
 
 def load_text(
@@ -50,6 +59,7 @@ def load_text(
     directory: Path = Path("."),
     release: str | None = None,
     header: type[Header] = Header,
+    checkout: Checkout | None = None,
 ) -> tuple[Scenario, ...]:
     """As `load`, for a text that is already read; `directory` is where the files that it names are."""
     found, problems = documents(text, file)
@@ -68,7 +78,8 @@ def load_text(
             problems.append(_without_header(document.position(), file, header))
     scenarios: list[Scenario] = []
     names: dict[str, Mark] = {}
-    source = Source(file, directory, ManifestFiles(file, directory), release, header)
+    checkout = checkout or Checkout.around(directory)
+    source = Source(file, directory, ManifestFiles(file, directory, checkout), checkout, release, header)
     for document, manifests in groups:
         cases, issues = expanded(document, manifests, source)
         problems += issues

@@ -6,45 +6,70 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from glob import glob, has_magic
+from glob import has_magic
 from pathlib import Path
 
 from harness.kube.api.kinds import served
+from harness.reading.checkout import OPTION, Checkout, TooManyFiles, matching
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest, read_manifests
 from harness.reading.patched import patched
 from harness.reading.problems import Problem, ScenarioError, did_you_mean, dotted
-from harness.reading.sources import files_in, is_manifest_name
+from harness.reading.sources import MAX_ENTRIES, files_in, is_manifest_name
 from harness.scenario.language.dumps import as_new, in_order, sorted_dump
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.models.given import Given
 from harness.sniffing import names_scenario
 
-__all__ = ["ManifestFiles", "objects_of"]
+__all__ = ["ManifestFiles", "Outside", "objects_of", "outside_problem"]
 
 Path_ = tuple[str | int, ...]
 Origin = Callable[[Path_], Path_]
 
 
-class ManifestFiles:
-    """The files that a scenario file refers to, each read once for all cases. `file` is the scenario file's name in messages."""
+class Outside(Exception):
+    """A name that leads out of the checkout."""
 
-    def __init__(self, file: str, directory: Path) -> None:
+
+def outside_problem(document: Document, place: Path_, name: str) -> Problem:
+    """The problem of such a name, whether there is such a file or not."""
+    what = f"'{name}' leads out of the checkout that the scenario is in"
+    return Problem(document.position(place), dotted(place), what, f"{OPTION} permits that")
+
+
+class ManifestFiles:
+    """The files that a scenario file refers to, each read once for all cases. `file` is the scenario file's name in messages.
+
+    What leads out of `checkout` is neither looked for nor read.
+    """
+
+    def __init__(self, file: str, directory: Path, checkout: Checkout) -> None:
+        self._checkout = checkout
         self._shown = os.path.dirname(file)
         self._own = os.path.realpath(directory / os.path.basename(file))
         self._directory = directory
         self._read: dict[str, tuple[Manifest, ...] | ScenarioError] = {}
 
     def found(self, name: str) -> list[str]:
-        """The files that a name, a folder or a pattern stands for, from the scenario's folder; a pattern finds no scenario files."""
+        """The files that a name, a folder or a pattern stands for, from the scenario's folder; a pattern finds no scenario files.
+
+        Raises ScenarioError as `files_in`, TooManyFiles, and Outside for what leads out of the checkout.
+        """
+        if not self._checkout.takes(self._directory, name):
+            raise Outside
+        names = self._found(name)
+        if not all(self._checkout.holds(self._directory / one) for one in names):
+            raise Outside
+        return names
+
+    def _found(self, name: str) -> list[str]:
         path = self._directory / name
         if path.is_dir():
             inside = (Path(name) / one.relative_to(path) for one in files_in(path, name))
             return [str(one) for one in inside if self._is_plain(str(one))]
         if path.exists() or not has_magic(name):
-            return [name] if path.exists() else []
-        matching = sorted(glob(name, root_dir=self._directory, recursive=True))
-        return [one for one in matching if is_manifest_name(one) and self._is_plain(one)]
+            return [name] if path.is_file() else []
+        return [one for one in matching(self._directory, name) if is_manifest_name(one) and self._is_plain(one)]
 
     def _is_plain(self, name: str) -> bool:
         path = self._directory / name
@@ -120,12 +145,21 @@ def _referenced(
     """The objects of all files that the simulation acts on, as they are created anew."""
     names: dict[str, None] = {}
     for index, name in enumerate(given.manifests):
+        place = origin(("given", "manifests", index))
         try:
             found = files.found(name)
         except ScenarioError:  # a folder without any
             found = []
+        except Outside:
+            problems.append(outside_problem(document, place, name))
+            continue
+        except TooManyFiles:
+            what = f"'{name}' looks at more than {MAX_ENTRIES:,} files and folders"
+            problems.append(
+                Problem(document.position(place), dotted(place), what, "name the folders that hold the files")
+            )
+            continue
         if not found:
-            place = origin(("given", "manifests", index))
             what = f"no file matches '{name}'" if has_magic(name) else f"there is no file '{name}'"
             hint = did_you_mean(name, files.beside(name))
             problems.append(Problem(document.position(place), dotted(place), what, hint))

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic.alias_generators import to_camel
 
 from harness.limits import PODS
+from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Problem, did_you_mean, dotted
+from harness.scenario.language.manifest_files import outside_problem
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import ExpectationMap
@@ -74,10 +76,11 @@ def check_references(
     origin: Callable[[Path_], Path_],
     document: Document,
     directory: Path,
+    checkout: Checkout,
 ) -> list[Problem]:
     """Objects and files that steps and expectations name must be there."""
     applied = [name for step in header.when if isinstance(step, StepMap) for name in step.apply or ()]
-    known = _Known(manifests, any(_is_file(name) for name in applied), document, directory)
+    known = _Known(manifests, any(_is_file(name) for name in applied), document, directory, checkout)
     problems = [*known.check_steps(header, origin), *(found for entry in entries for found in known.check(*entry))]
     for path, number in _steps(header):
         if not 1 <= number <= len(header.when):
@@ -95,6 +98,7 @@ class _Known:
     """Whether steps apply files, whose objects are not known here."""
     document: Document
     directory: Path
+    checkout: Checkout
 
     def problem(self, place: Path_, what: str, hint: str = "") -> Problem:
         """At a place of the document."""
@@ -110,14 +114,23 @@ class _Known:
         return any(manifest.is_named(reference) for manifest in self.manifests)
 
     def check_steps(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
-        """What steps apply, patch and scale."""
+        """What steps apply, patch and scale, and the CRD files that are named."""
+        named: list[tuple[Path_, str | None]] = [(("given", "crds"), header.given.crds)]
+        named += [
+            (("when", index, "crds"), step.crds) for index, step in enumerate(header.when) if isinstance(step, StepMap)
+        ]
+        for path, crds in named:
+            if crds is not None and not self.checkout.takes(self.directory, crds):
+                yield outside_problem(self.document, origin(path), crds)
         for index, step in enumerate(header.when):
             if not isinstance(step, StepMap):
                 continue
             for number, name in enumerate(step.apply or ()):
                 place = ("when", index, "apply", number)
                 if _is_file(name):
-                    if not (self.directory / name).is_file():
+                    if not self.checkout.takes(self.directory, name):
+                        yield outside_problem(self.document, origin(place), name)
+                    elif not (self.directory / name).is_file():
                         yield self.unknown(origin(place), name, "is not a file beside the scenario")
                 elif not self.has(name):
                     yield self.unknown(origin(place), name)
