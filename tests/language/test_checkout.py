@@ -167,3 +167,32 @@ def test_a_pattern_gives_up_where_there_is_too_much(repository: Path, monkeypatc
         ScenarioError, match=r"given\.manifests\[0\]: '\.\./\*\*/\*\.yaml' looks at more than 50,000 files and folders"
     ):
         load(_scenario(repository, _manifests("../**/*.yaml")))
+
+
+def test_no_other_mistake_makes_it_look_outside(repository: Path) -> None:
+    """A mistake beside it has the rest of the header judged as well."""
+    with pytest.raises(ScenarioError) as found:
+        load(
+            _scenario(
+                repository,
+                "given: {crds: ../../nowhere, region: nowhere}\nwhen: [{crds: ../../outside}]\ntags: [a b]\n",
+            )
+        )
+    assert "no directory" not in str(found.value)
+
+
+def test_the_plugin_has_the_option_too(pytester: pytest.Pytester) -> None:
+    """Without git the checkout is what lies below pytest's rootdir."""
+    pytester.makepyprojecttoml('[tool.pytest]\nstrict = true\naddopts = ["-p", "no:benchmark"]\n')
+    pytester.makeconftest('pytest_plugins = ("harness.pytest_plugin",)\n')
+    (pytester.path.parent / "outside.yaml").write_text(POOL)
+    scenarios = pytester.mkdir("scenarios")
+    (pytester.path / "pool.yaml").write_text(POOL)
+    (scenarios / "in.yaml").write_text(f"scenario: in\n{_manifests('../pool.yaml')}{THEN}")
+    (scenarios / "out.yaml").write_text(f"scenario: out\n{_manifests('../../outside.yaml')}{THEN}")
+    result = pytester.runpytest("scenarios/in.yaml")
+    result.assert_outcomes(passed=1)
+    result = pytester.runpytest("scenarios")
+    result.stdout.fnmatch_lines(["*out.yaml:2:21: given.manifests?0?: '../../outside.yaml' leads out of the checkout*"])
+    result.assert_outcomes(errors=1)
+    pytester.runpytest("scenarios", "--allow-outside").assert_outcomes(passed=2)

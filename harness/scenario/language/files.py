@@ -94,7 +94,7 @@ def load_text(
     if problems:
         problems = list(dict.fromkeys(problems))
         for document, manifests in groups:
-            problems += header_problems(document, directory)
+            problems += header_problems(document, directory, checkout)
             if not _names_crds(document.value):  # else they may be files that know more fields
                 problems += [problem for manifest in manifests for problem in field_problems(manifest)]
         if not any(_names_crds(document.value) for document, _ in groups):

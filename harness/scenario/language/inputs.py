@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.versions import version_mistake
+from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.problems import Problem, dotted
 from harness.scenario.language.cases import Case
@@ -159,10 +160,10 @@ def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) 
                 yield Problem(entry.mark("of"), f"{entry.label}.of", mistake.what, mistake.hint)
 
 
-def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
+def header_problems(document: Document, directory: Path, checkout: Checkout) -> Iterator[Problem]:
     """What a header of any shape names and nobody knows, where it is plainly a text: releases, regions, versions, CRDs and sizes.
 
-    `directory` is where directories of CRD files are looked for.
+    `directory` is where directories of CRD files are looked for, in `checkout` alone.
     """
     from harness.world import default_caches
     from harness.world.inputs import input_mistakes, size_mistake
@@ -172,6 +173,8 @@ def header_problems(document: Document, directory: Path) -> Iterator[Problem]:
     own = set(_own_regions(document.value))
     for path, key, text in _inputs(document.value):
         if key == "crds":
+            if not checkout.takes(directory, text):
+                continue  # whether it is there is nobody's business
             unknown = unknown_crds(text, directory)
             if unknown is not None:
                 yield Problem(document.position(path), dotted(path), unknown.what, unknown.hint)
