@@ -47,6 +47,7 @@ def repository(tmp_path: Path) -> Path:
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
+    (tmp_path / ".git").mkdir()
     return tmp_path
 
 
