@@ -58,16 +58,18 @@ def refusal(id_: ResourceId, operation: str) -> ArmError:
 
 def check(state: State, request: Request) -> None:
     """Refuse to change what is being deleted, or is in something that is: a group, a set with its instances, a cluster with its pools."""
-    if request.method not in _WRITES or "group" not in request.params:
+    delete = request.method == "DELETE"
+    if not (delete or request.method in _WRITES) or "group" not in request.params:
         return
     leaf = request.path.rstrip("/").rpartition("/")[2]
     if request.method == "POST" and leaf.lower().startswith(_READS):
         return
     group = state.groups.get((request.params["subscription"].lower(), request.params["group"].lower()))
-    if group is not None and marked(group):
+    if group is not None and marked(group) and not delete:
         raise refuse("ResourceGroupBeingDeleted", group=group["name"])
     parts = [part for part in request.path.split("/") if part]
-    for end in range(8, len(parts) + 1, 2):
+    last = len(parts) - 1 if delete else len(parts)  # what is being deleted can be deleted again, what is in it cannot
+    for end in range(8, last + 1, 2):
         entry = state.store.get(f"/{'/'.join(parts[:end])}")
         if entry is not None and marked(entry.document):
             raise refusal(entry.id, _operation(request, entry.id, leaf))
@@ -77,6 +79,8 @@ def _operation(request: Request, id_: ResourceId, leaf: str) -> str:
     """How Azure's refusals name what was asked for: `Update VM`, `Update Virtual Machine Scale Set` as recorded, an action by its name."""
     if request.method == "POST":
         return leaf
+    if request.method == "DELETE":
+        return "delete"
     kind = "Virtual Machine Scale Set" if id_.type.lower() == _SETS else _COMPUTE.get(id_.types[-1].lower(), "Resource")
     return f"Update {kind}"
 

@@ -54,6 +54,14 @@ AKS_WORDS = (
     [
         ("set delete", ("set put", "set scale"), "OperationNotAllowed", SET_WORDS),
         ("set delete", ("set stop", "set delete some", "set reimage"), "OperationNotAllowed", "marked for deletion"),
+        (
+            "set delete",
+            ("set delete one",),
+            "OperationNotAllowed",
+            "'delete' is not allowed on Virtual Machine Scale Set 's'",
+        ),
+        ("vm delete", ("vm extension delete",), "OperationNotAllowed", "'delete' is not allowed on VM 'v'"),
+        ("cluster delete", ("pool delete",), "OperationNotAllowed", AKS_WORDS),
         ("set delete one", ("set stop",), "OperationNotAllowed", "not allowed on VM '0' since the VM is marked for"),
         ("vm delete", ("vm put", "vm patch", "vm resize", "vm attach"), "OperationNotAllowed", VM_WORDS),
         ("vm delete", ("vm stop", "vm restart", "vm command", "vm evict", "vm extension"), "OperationNotAllowed", "VM"),
