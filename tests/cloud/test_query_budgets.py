@@ -66,7 +66,11 @@ def test_queries_that_are_answered(query: str) -> None:
 @pytest.mark.parametrize("query", REFUSED.values(), ids=REFUSED)
 def test_queries_that_cost_too_much_or_are_none_are_refused(query: str) -> None:
     driver = filled()
-    assert error_of(ask(driver, query))[:2] == (400, "BadRequest")
+    refused = ask(driver, query)
+    assert error_of(refused)[:2] == (400, "BadRequest")
+    if query == REFUSED["kept"]:
+        assert refused.body is not None
+        assert "it takes too much memory" in refused.body["error"]["details"][1]["message"]
     assert rows(ask(driver, "Resources | count"))  # and the next has all of its own
 
 

@@ -44,6 +44,21 @@ def test_a_subscriber_that_raises_does_not_stop_the_pump(capsys: pytest.CaptureF
     assert wrong(driver.cloud) == []
 
 
+def test_what_another_action_raises_is_no_answer_to_a_request(capsys: pytest.CaptureFixture[str]) -> None:
+    clock = WallClock(speed=5000)
+    driver = prepared(clock=clock)
+
+    def refuse(event: object) -> None:
+        raise RuntimeError("a subscriber of the user's")
+
+    driver.cloud.subscribe(refuse)
+    CHANGES["vm delete"](driver)
+    Pump(Front(driver.cloud, authenticate=False), clock)  # not started: the request itself runs what is due
+    until(lambda: driver.cloud.due() > 0)
+    assert CHANGES["disk patch"](driver).status < 500
+    assert "RuntimeError" in capsys.readouterr().err
+
+
 def test_what_raises_beside_the_actions_does_not_stop_the_pump(capsys: pytest.CaptureFixture[str]) -> None:
     clock = WallClock(speed=5000)
     driver = prepared(clock=clock)

@@ -12,7 +12,7 @@ LONGEST_QUERY = 64 * 1024
 LONGEST_TEXT = 1024 * 1024
 """Characters of a text that a function makes (Kusto's limit of a string)."""
 _STEPS = 1_000_000
-_SIZE = 32 * 1024 * 1024
+_SIZE = 16 * 1024 * 1024
 _UNIT = 6
 """Texts of 2 to this many characters are looked at in one step."""
 
