@@ -136,7 +136,7 @@ def test_a_node_joins_starts_anew_with_other_flags_and_goes(reused: KindContaine
     assert made["status"]["capacity"]["pods"] == "7"
     assert node.sh("cat", "/etc/hostname").strip() == "w"
     node.write("/kind/word", "hello")
-    assert node.sh("cat", "/kind/word") == "hello"
+    assert node.read("/kind/word") == "hello"
     assert "journal of kubelet on w:" in node.journal("kubelet")
     assert set(reused.memory()) == {reused.node_name, f"{reused.node_name}-w"}
     assert reused.deaths() == ""

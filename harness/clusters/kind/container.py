@@ -38,7 +38,7 @@ from harness.clusters.kind.reaper import remove_all
 from harness.clusters.owner import NOBODY, this_process
 from harness.clusters.waiting import poll, unique
 
-__all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "NodeError"]
+__all__ = ["LABEL", "OWNER", "ImageMissing", "JoinRefused", "KindContainer", "KubeletFlags", "NodeError"]
 
 NO_FLAGS = KubeletFlags()
 OWNER = "karpenter-harness.owner"
@@ -98,7 +98,7 @@ class KindContainer(KindNode):
         try:
             self._make_network()
             super().start()
-            self.version = self.sh("cat", "/kind/version").strip()
+            self.version = self.read("/kind/version").strip()
             self._init()
         except BaseException:
             self.remove()
@@ -118,7 +118,7 @@ class KindContainer(KindNode):
         self.docker_labels = {key: found.labels[key] for key in (LABEL, OWNER) if key in found.labels}
         self.image = found.attrs["Config"]["Image"]
         self.with_network(self._network_of_ours())
-        self.version = self.sh("cat", "/kind/version").strip()
+        self.version = self.read("/kind/version").strip()
         selector = {"label": f"{LABEL}={self.node_name}"}
         for each in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
             if each.name != self.node_name:
@@ -161,7 +161,7 @@ class KindContainer(KindNode):
 
     def kubeconfig(self, *, inside: bool = False) -> dict[str, Any]:
         """The administrator's kubeconfig: for this process, or (`inside`) for containers in the cluster's network."""
-        config: dict[str, Any] = yaml.safe_load(self.sh("cat", "/etc/kubernetes/admin.conf"))
+        config: dict[str, Any] = yaml.safe_load(self.read("/etc/kubernetes/admin.conf"))
         host, port = (self.node_name, 6443) if inside else self.api_address()
         config["clusters"][0]["cluster"]["server"] = f"https://{host}:{port}"
         return config
@@ -237,7 +237,7 @@ class KindContainer(KindNode):
         Returns and raises as `join` does, in a fraction of the time.
         """
         node = self.nodes[name]
-        node.write(FLAGS_FILE, flags_file(node.sh("cat", FLAGS_FILE), kubelet))
+        node.write(FLAGS_FILE, flags_file(node.read(FLAGS_FILE), kubelet))
         cursor = node.restart_kubelet()
         await_kubelet(node, self, lambda: self._has_node(name), cursor)
         return node
@@ -306,7 +306,7 @@ class KindContainer(KindNode):
         except NodeError as error:
             lacking = exhaustion(str(error))
             raise NodeError(f"{self.node_name} does not come up: {lacking}\n{error}") if lacking else error from None
-        cni = self.sh("cat", "/kind/manifests/default-cni.yaml").replace("{{ .PodSubnet }}", POD_SUBNET)
+        cni = self.read("/kind/manifests/default-cni.yaml").replace("{{ .PodSubnet }}", POD_SUBNET)
         self.kubectl("apply", "-f", "-", stdin=cni)
         self.sh(*_KUBECTL, "apply", "-f", "/kind/manifests/default-storage.yaml")
         self.wait_ready(self.node_name)

@@ -166,6 +166,15 @@ class KindNode(DockerContainer):
             )
         return output
 
+    def read(self, path: str) -> str:
+        """Returns the text of a file in the node, once it has any. Raises NodeError, TimedOut.
+
+        Docker now and then ends a command before what it printed has come; and who writes the file may not have finished.
+        """
+        return poll(
+            lambda: self.sh("cat", path), f"{path} of {self.node_name} to have content", seconds=self.seconds, every=0.2
+        )
+
     def write(self, path: str, text: str) -> None:
         """Writes a file into the node."""
         folder, _, name = path.rpartition("/")
