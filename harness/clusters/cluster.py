@@ -12,6 +12,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import Identity, Sink, View, Writer
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
+from harness.kube.api.objects import Object
 from harness.nodes.boot import BootPlan
 
 __all__ = ["MEMORY", "Boot", "Cluster", "ClusterFactory", "RealMachines"]
@@ -64,6 +65,10 @@ class Cluster(Protocol):
 
     def writer(self, identity: Identity) -> Writer:
         """A Writer in the name of this identity."""
+        ...
+
+    def owns(self, obj: Object) -> bool:
+        """Whether kubelets and drivers of this world look after an object: on a cluster of somebody else after its own only."""
         ...
 
     def update_crds(self, crds: Crds) -> None:

@@ -13,13 +13,21 @@ from typing import TypeVar
 
 from harness.clusters.errors import ClusterFailed
 
-__all__ = ["Deadline", "Patience", "TimedOut", "crowding", "poll", "stopwatch", "unique"]
+__all__ = ["Deadline", "Interrupted", "Patience", "TimedOut", "crowding", "poll", "sleep", "stopwatch", "unique"]
 
 T = TypeVar("T")
 
 
 class TimedOut(ClusterFailed, TimeoutError):
     """Something did not come about in time; the message says what and for how long it was waited for."""
+
+
+class Interrupted(Exception):
+    """The user, or whoever runs the command, has ended it. `exit_code` is a shell's for the signal."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(f"interrupted by signal {number}")
+        self.exit_code = 128 + number
 
 
 class Deadline:
@@ -91,6 +99,11 @@ def poll(probe: Callable[[], T | None], what: Callable[[], str] | str, *, second
         if patience.passed:
             raise TimedOut(f"waited {patience.waited} for {what if isinstance(what, str) else what()}")
         time.sleep(every)
+
+
+def sleep(seconds: float) -> None:
+    """Lets real time pass."""
+    time.sleep(seconds)
 
 
 def stopwatch() -> Callable[[], float]:

@@ -56,7 +56,10 @@ class DiskDriver:
         machines: Machines,
         *,
         region: str,
+        owns: Callable[[Object], bool] = lambda obj: True,
     ) -> None:
+        """`owns` tells which objects it looks after; those of others have a driver of their own."""
+        self._owns = owns
         self._view = view
         self._writer_for = writer_for
         self._writer = writer_for(ADMIN)
@@ -92,7 +95,7 @@ class DiskDriver:
         assert isinstance(key, tuple)
         kind, namespace, name = key
         found = self._view.get(kind, name, namespace)
-        if found is None or is_terminating(found):
+        if found is None or is_terminating(found) or not self._owns(found):
             return DONE
         if kind == "Node":
             self._label(found)

@@ -97,6 +97,8 @@ class Kubelets:
         self.forced = forced
         """The version that images carry whatever they are asked for; None where it is the one that is asked for."""
         self.timing = timing or Timing()
+        self.owns: Callable[[Object], bool] = lambda obj: True
+        """Which pods they run, and which Nodes fall silent here."""
         self._stopping: dict[tuple[str, str, str], int] = {}
 
     def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
@@ -156,7 +158,7 @@ class Kubelets:
         """A Node has sent no heartbeat for a while: does what the cluster's controllers do then, on a cluster without them."""
         name = silence.node
         node = self._view.get("Node", name)
-        if node is None or self._machines.of_node(name) is not None:
+        if node is None or self._machines.of_node(name) is not None or not self.owns(node):
             return DONE
         writer = self._writer_for(CONTROLLER_MANAGER)
         now = self._engine.clock.timestamp()
@@ -202,7 +204,11 @@ class Kubelets:
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 return self._fail(running, f"Unable to register node with API server: {error.message}")
-            self._update_defaults(running, writer)
+            try:
+                self._update_defaults(running, writer)
+            except ApiError as refusal:  # the Node is somebody else's: nothing here may speak for it
+                self._machines.remove(running.machine.vm_id)
+                return self._fail(running, f"Unable to register node with API server: {refusal.message}")
         running.phase = Phase.REGISTERED
         return Result(self.timing.ready) if self.timing.ready < NEVER else DONE
 
@@ -263,7 +269,7 @@ class Kubelets:
         meta, status = pod["metadata"], pod.get("status") or {}
         if meta.get("deletionTimestamp"):
             return self._stop(running, pod, now)
-        if _is_at_rest(pod):
+        if _is_at_rest(pod) or not self.owns(pod):
             return DONE
         if not status.get("startTime"):
             started = {"startTime": self._engine.clock.timestamp()}

@@ -112,7 +112,10 @@ class Assembly:
             self.clock,
             lambda: self.kubelets.timing.cloud_node_manager,
         )
-        disks = DiskDriver(ports.view, ports.writer, ports.sink, self.machines, region=self.region)
+        self.kubelets.owns = self.cluster.owns
+        disks = DiskDriver(
+            ports.view, ports.writer, ports.sink, self.machines, region=self.region, owns=self.cluster.owns
+        )
         notices = EvictionNotices(
             engine, ports.view, ports.writer, self.machines, lambda: self.kubelets.timing.eviction_notice
         )

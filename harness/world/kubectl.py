@@ -10,7 +10,7 @@ from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.rejections import Rejection
 from harness.karpenter.validation.runtime import runtime_validate
-from harness.kube.api.kinds import KINDS
+from harness.kube.api.kinds import KINDS, place_of
 from harness.kube.api.objects import Key, Object, frozen, name_of, namespace_of, with_metadata
 from harness.kube.api.status import ApiError
 from harness.world.apply import applied_patch, read
@@ -20,15 +20,9 @@ from harness.world.shapes import misshapen
 if TYPE_CHECKING:
     from harness.reading.sources import Source
 
-__all__ = ["Kubectl", "Rejected", "place_of"]
+__all__ = ["Kubectl", "Rejected"]
 
 Rejected: TypeAlias = list[Rejection]
-
-
-def place_of(kind: str, namespace: str | None) -> str:
-    """The namespace of an object: `default` where none is said and the kind has one."""
-    known = KINDS.get(kind)
-    return (namespace or "default") if known is not None and known.namespaced else ""
 
 
 class Kubectl:

@@ -12,9 +12,9 @@ from harness.engine.label_layers import LabelLayer
 from harness.engine.ports import View
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.validation.rejections import Rejection
+from harness.kube.api.kinds import place_of
 from harness.kube.api.objects import Object, copy_json
 from harness.world.azure.observations import AzureObservations
-from harness.world.kubectl import place_of
 from harness.world.nodeclasses import nodeclass_of
 from harness.world.recorder import Event, LogLine
 

@@ -6,16 +6,20 @@ import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from harness.clusters.client.connection import Connection
 from harness.clusters.control_plane.cluster import RealCluster
 from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.errors import ClusterFailed
 from harness.clusters.http.cluster import HttpCluster
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.clusters.memory.journal import Entry
+from harness.clusters.remote.attaching import attach
 from harness.clusters.usage import Usage
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine
@@ -25,7 +29,9 @@ from harness.engine.rng import Rng
 from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.objects import Key
 from harness.kube.api.status import ApiError
+from harness.world import World
 from harness.world.recorder import Recorder
+from tests.clusters.attached import Place
 from tests.clusters.subject import Subject
 
 KUBERNETES = "1.36.3"
@@ -186,3 +192,41 @@ def clean(subject: Subject) -> None:
             if error.code != 404:
                 raise
     admin.delete("Namespace", subject.namespace)
+
+
+@pytest.fixture(scope="session")
+def azure_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of Azure's certificates, which all runs of `harness attach` share."""
+    return tmp_path_factory.mktemp("authority")
+
+
+@pytest.fixture(
+    params=[
+        "http",
+        pytest.param("apiserver", marks=(pytest.mark.real_cluster, pytest.mark.needs_kube)),
+    ]
+)
+def place(
+    request: pytest.FixtureRequest, tmp_path: Path, azure_authority: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Place]:
+    """A user's cluster with a kubeconfig, which is read without the package `kubernetes` where that is not installed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    if request.param == "http":
+        with HttpCluster(silent(), crds=crd_set(CRDS), kubernetes=KUBERNETES) as cluster:
+            connection = Connection(cluster.server.endpoint())
+            user = Place(connection, cluster.server.kubeconfig(), tmp_path, azure_authority)
+            if find_spec("kubernetes") is None:
+                monkeypatch.setattr("harness.clusters.remote.reached.reach", lambda path, context: user.reached)
+            yield user
+            connection.close()
+        return
+    pytest.importorskip("kubernetes")
+    if not request.config.getoption("--run-clusters", default=False):
+        pytest.skip("apiserver: a real cluster, asked for with --run-clusters")
+    real = request.getfixturevalue("real_clusters").get("apiserver")
+    World(cluster=attach(real))  # finds it empty
+    user = Place(real.admin, real.kubeconfig(), tmp_path, azure_authority)
+    yield user
+    user.forget()
+    World(cluster=attach(real))

@@ -25,10 +25,10 @@ def kubeconfig_of(
     }
 
 
-def token_of(connection: Connection, name: str, namespace: str) -> str:
-    """Returns a token of a service account, which is made if it is not there (TokenRequest). Raises ApiError."""
+def token_of(connection: Connection, name: str, namespace: str, *, account: Mapping[str, Any] | None = None) -> str:
+    """Returns a token of a service account, which is made if it is not there (TokenRequest), as `account` says. Raises ApiError."""
     place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     with ignoring(409):
-        connection.request("POST", place, body={"metadata": {"name": name}})
+        connection.request("POST", place, body=account or {"metadata": {"name": name}})
     wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
     return str(connection.request("POST", f"{place}/{name}/token", body=wanted)["status"]["token"])

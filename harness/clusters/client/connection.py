@@ -35,13 +35,15 @@ class ClusterLost(ClusterFailed):
 class Endpoint:
     """Where an API server listens and how it is spoken to: TLS with a client certificate, or plain with headers.
 
-    `diagnose` is asked, when the server does not answer, for what became of it.
+    `server_name` is the name that its certificate has to have, where that is not `host`. `diagnose` is asked, when the server does not
+    answer, for what became of it.
     """
 
     host: str
     port: int
     tls: ssl.SSLContext | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    server_name: str = ""
     diagnose: Callable[[], str] = lambda: ""
 
     @property
@@ -179,12 +181,25 @@ class Connection:
         return ClusterLost(f"{text}\n{why}" if why else text)
 
 
+class _SecureConnection(http.client.HTTPConnection):
+    """A connection whose server shows a certificate with the endpoint's name."""
+
+    def __init__(self, endpoint: Endpoint, tls: ssl.SSLContext, timeout: float | None) -> None:
+        super().__init__(endpoint.host, endpoint.port, timeout=timeout)
+        self._tls, self._name = tls, endpoint.server_name or endpoint.host
+
+    def connect(self) -> None:
+        """Opens the connection. Raises ssl.SSLError, also where the name is another one."""
+        super().connect()
+        self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
+
+
 def _open(endpoint: Endpoint, timeout: float | None) -> http.client.HTTPConnection:
     connection: http.client.HTTPConnection
     if endpoint.tls is None:
         connection = http.client.HTTPConnection(endpoint.host, endpoint.port, timeout=timeout)
     else:
-        connection = http.client.HTTPSConnection(endpoint.host, endpoint.port, timeout=timeout, context=endpoint.tls)
+        connection = _SecureConnection(endpoint, endpoint.tls, timeout)
     try:
         connection.connect()
         connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

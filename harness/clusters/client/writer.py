@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
 from harness.clusters.client.connection import Connection
@@ -12,7 +12,7 @@ from harness.kube.api.kinds import KINDS, Kind, served
 from harness.kube.api.objects import Object, name_of, namespace_of
 from harness.kube.api.status import ApiError, not_served
 
-__all__ = ["RestWriter", "Witness"]
+__all__ = ["RestWriter", "Witness", "served_kind"]
 
 _PATCHES: Mapping[str, str] = {
     "merge": "application/merge-patch+json",
@@ -47,8 +47,11 @@ class RestWriter:
         *,
         witness: Witness | None = None,
         explain: Explain | None = None,
+        foreground: Collection[str] = (),
     ) -> None:
+        """`foreground`: kinds whose objects, once deleted, stay until what they own is gone."""
         self.identity = identity
+        self._foreground = foreground
         self._connection = connection
         self._witness = witness
         self._explain = explain
@@ -83,7 +86,7 @@ class RestWriter:
         dry_run: bool = False,
     ) -> Object:
         """Patches an object, or a subresource, by one of the three patch types."""
-        known = _known(kind)
+        known = served_kind(kind)
         path = path_of(known, namespace, name, subresource)
         return self._do("PATCH", known, path, body=patch, content_type=_PATCHES[type], dry_run=dry_run)
 
@@ -98,8 +101,9 @@ class RestWriter:
         resource_version: str | None = None,
     ) -> Object:
         """Deletes; finalizers and a running pod's grace period delay it. Returns the last state that is known."""
-        known = _known(kind)
-        options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+        known = served_kind(kind)
+        policy = "Foreground" if kind in self._foreground else "Background"
+        options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy}
         if grace_period_seconds is not None:
             options["gracePeriodSeconds"] = grace_period_seconds
         conditions = {"uid": uid, "resourceVersion": resource_version}
@@ -142,7 +146,7 @@ class RestWriter:
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
         """`…/scale`: sets the number of replicas of a workload. Returns the workload."""
-        known = _known(kind)
+        known = served_kind(kind)
         patch = {"spec": {"replicas": replicas}}
         path = path_of(known, namespace, name, "scale")
         self._do("PATCH", known, path, body=patch, content_type=_PATCHES["merge"])
@@ -187,7 +191,8 @@ class RestWriter:
             self._witness.gone(kind, namespace, name)
 
 
-def _known(kind: str) -> Kind:
+def served_kind(kind: str) -> Kind:
+    """Returns the kind of this name. Raises ApiError 404 for one that no server has."""
     found = KINDS.get(kind)
     if found is None:
         raise not_served()

@@ -22,7 +22,7 @@ from harness.engine.ids import Ids
 from harness.engine.ports import CONTROLLER_MANAGER, SCHEDULER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.api.objects import Key
+from harness.kube.api.objects import Key, Object
 from harness.kube.api.versions import Version
 
 
@@ -66,6 +66,10 @@ class MemoryCluster:
             "validation": validation(version),
             "overheads": overheads(lambda: self.store),
         }
+
+    def owns(self, obj: Object) -> bool:
+        """All objects are this world's."""
+        return True
 
     def install(self, crds: Crds) -> None:
         """Puts CRDs in place of the others while nothing is stored that those let pass."""

@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from harness.clusters.client.connection import ClusterLost
 from harness.clusters.client.events import SCHEDULER_NAME, ObservedEvent
 from harness.clusters.client.mirror import Mirror
-from harness.clusters.client.writer import RestWriter
 from harness.clusters.cluster import Boot, RealMachines
 from harness.clusters.memory.journal import Journal
 from harness.clusters.provenance import Evidence
@@ -18,7 +17,7 @@ from harness.clusters.remote.writer import AttachedWriter
 from harness.clusters.waiting import Patience, TimedOut, crowding
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
-from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink
+from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink, Writer
 from harness.karpenter.validation.admission import Crds
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Object, key_of, labels_of, name_of, namespace_of, spec_of, uid_of
@@ -96,7 +95,7 @@ class Attachable(Protocol):
         """Which parts of it have died, with their last words; empty while all live."""
         ...
 
-    def writer(self, identity: Identity) -> RestWriter: ...
+    def writer(self, identity: Identity) -> Writer: ...
 
     def evidence(self, node: str) -> Iterable[Evidence]: ...
 
@@ -185,6 +184,10 @@ class RemoteCluster:
             )
         return self._writers[identity]
 
+    def owns(self, obj: Object) -> bool:
+        """Whether this world looks after an object: all of them, since it has the cluster to itself."""
+        return True
+
     def update_crds(self, crds: Crds) -> None:
         """Replaces the CRDs, for writes that come from now on."""
         self.remote.update_crds(crds)
@@ -221,7 +224,8 @@ class RemoteCluster:
             self._stirred = True
         if change.type is ChangeType.MODIFIED and change.object["kind"] == "Pod":
             pod = change.object
-            if driven_out_by_mistake(pod, self.view.get("Node", spec_of(pod).get("nodeName") or "")):
+            node = self.view.get("Node", spec_of(pod).get("nodeName") or "")
+            if driven_out_by_mistake(pod, node) and self.owns(pod):
                 self._mistaken.setdefault(uid_of(pod), pod)
         self._engine.notify(change)
 
@@ -325,7 +329,7 @@ def _is_cleared(obj: Object) -> bool:
     return not (kind == "StorageClass" and name in _KEPT_CLASSES)
 
 
-def _remove(admin: RestWriter, obj: Object) -> None:
+def _remove(admin: Writer, obj: Object) -> None:
     kind, name, namespace = obj["kind"], name_of(obj), namespace_of(obj)
     nothing: Mapping[str, Any] = {"metadata": {"finalizers": None}}
     with ignoring(404, 409):

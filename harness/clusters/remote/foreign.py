@@ -1,30 +1,33 @@
-"""A cluster that somebody else runs, reached by a kubeconfig: worlds put their objects beside what is there, and take away nothing else."""
+"""A cluster that somebody else runs, reached by a kubeconfig: worlds put their objects beside what is there, and touch nothing else."""
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
-from harness.clusters.client.access import kubeconfig_of, token_of
-from harness.clusters.client.connection import Connection, Endpoint
+from harness.clusters.client.access import token_of
+from harness.clusters.client.connection import Connection
 from harness.clusters.client.events import EventFeed, ObservedEvent
 from harness.clusters.client.mirror import Mirror
 from harness.clusters.client.writer import RestWriter
 from harness.clusters.cluster import RealMachines
 from harness.clusters.control_plane.cluster import is_infrastructure
 from harness.clusters.control_plane.rejections import explainer
-from harness.clusters.kubeconfig import KubeconfigError, client_of
+from harness.clusters.kubeconfig import KubeconfigError
 from harness.clusters.provenance import Evidence
+from harness.clusters.remote.belongings import Belongings
 from harness.clusters.remote.live import LiveRemoteCluster
+from harness.clusters.remote.own_writer import OwnWriter
+from harness.clusters.remote.ownership import Ownership, reference_of
+from harness.clusters.remote.reached import Reached
+from harness.clusters.waiting import unique
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, KARPENTER, Identity, Sink
 from harness.engine.rng import Rng
 from harness.karpenter.validation.admission import Crds
-from harness.kube.api.objects import Key, name_of
+from harness.kube.api.objects import Key, Object
 from harness.kube.api.status import ApiError
 
 __all__ = ["ForeignCluster", "ForeignRemote", "attach_foreign"]
@@ -33,27 +36,32 @@ _NEEDED = ("NodePool", "NodeClaim", "AKSNodeClass")
 
 
 class ForeignCluster:
-    """The cluster of a context (the current one where none is named). Kubelets are impersonated; all others write as the kubeconfig says.
+    """The cluster that a context leads to. Kubelets are impersonated; all others write as the kubeconfig says.
 
-    Raises ClientMissing, KubeconfigError, also for a cluster without Karpenter's CRDs. Close it with `stop`.
+    `bare`: Karpenter's CRDs need not be there. `run` names the run whose objects are written to;
+    `belongings` are what it has there, and nothing else is ever changed or deleted.
+    Raises KubeconfigError, also for a cluster without Karpenter's CRDs. Close it with `stop`.
     """
 
     events_come_later = True
     real_machines: RealMachines | None = None
     machines: Collection[str] = ()
 
-    def __init__(self, path: Path | None = None, context: str | None = None) -> None:
-        self.name, client = client_of(path, context)
-        settings = self._settings = client.configuration
-        parts = urlsplit(settings.host)
-        self.host, self.port = parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
-        self.ca = Path(settings.ssl_ca_cert) if settings.ssl_ca_cert else None
-        self._headers = {one["key"]: one["value"] for one in settings.auth_settings().values() if one["in"] == "header"}
-        self._tls = _context_of(settings) if parts.scheme == "https" else None
+    def __init__(self, reached: Reached, *, run: str | None = None, bare: bool = False) -> None:
+        self.name, self.ca = reached.name, reached.ca
+        self.run = run or unique()
+        self.ownership = Ownership(self.run)
+        self._reached = reached
+        try:
+            self._endpoint = reached.endpoint()
+        except OSError as error:
+            raise KubeconfigError(f"context {self.name}: {' '.join(str(error).split())}") from None
+        self.host, self.port = self._endpoint.host, self._endpoint.port
         self._connections: dict[str, Connection] = {}
-        self._writers: dict[Identity, RestWriter] = {}
+        self._writers: dict[Identity, OwnWriter] = {}
         self._crds: Crds | None = None
         self.admin = self._connection(ADMIN)
+        self.belongings = Belongings(self.admin, self.ownership)
         self.view = Mirror(self.admin)
         self.view.serves_accounts = True
         self.view.hidden = is_infrastructure
@@ -67,21 +75,24 @@ class ForeignCluster:
         except (OSError, RuntimeError, ApiError) as error:
             raise KubeconfigError(f"context {self.name}: {' '.join(str(error).split())}", reached=True) from None
         missing = [kind for kind in _NEEDED if not self.view.watches(kind)]
-        if missing:
+        if missing and not bare:
             self.stop()
             raise KubeconfigError(
                 f"context {self.name} serves no {', '.join(missing)}: apply the CRDs of Karpenter and of its Azure provider",
                 reached=True,
             )
 
-    def writer(self, identity: Identity) -> RestWriter:
-        """A Writer in the name of this identity."""
+    def writer(self, identity: Identity) -> OwnWriter:
+        """A Writer in the name of this identity, for objects of the run only."""
         if identity not in self._writers:
             explain = explainer(self._rules)
-            self._writers[identity] = RestWriter(
-                self._connection(identity), identity, witness=self.view, explain=explain
-            )
+            writer = RestWriter(self._connection(identity), identity, witness=self.view, explain=explain)
+            self._writers[identity] = OwnWriter(writer, self.admin, self.ownership)
         return self._writers[identity]
+
+    def owns(self, obj: Object) -> bool:
+        """Whether an object belongs to the run, by what the view shows."""
+        return self.ownership.owns(obj, self.view.get)
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """Nothing: there is no audit log to read. ForeignRemote has what it saw."""
@@ -112,26 +123,20 @@ class ForeignCluster:
 
     def left_by_others(self) -> list[str]:
         """Karpenter's objects that are there already, by name."""
-        kinds = ("NodePool", "NodeClaim", "AKSNodeClass")
-        return [f"{kind}/{name_of(each)}" for kind in kinds for each in self.view.list(kind)]
+        return [reference_of(each) for kind in _NEEDED for each in self.view.list(kind) if not self.owns(each)]
 
     def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
         """For a controller that runs beside this process: the same credentials, whoever asks."""
-        cluster: dict[str, Any] = {"server": self._settings.host}
-        if self.ca is not None:
-            cluster["certificate-authority"] = str(self.ca.absolute())
-        user: dict[str, Any] = {}
-        if self._settings.cert_file:
-            user = {"client-certificate": self._settings.cert_file, "client-key": self._settings.key_file}
-        bearer = self._headers.get("authorization", "")
-        if bearer.startswith("Bearer "):
-            user["token"] = bearer.removeprefix("Bearer ")
-        return kubeconfig_of(self.name, cluster, user)
+        return self._reached.kubeconfig()
 
     def token(self, name: str, namespace: str = "kube-system") -> str:
-        """A token of a service account, which is made if it is not there (TokenRequest); empty where the server gives none."""
+        """A token of a service account (TokenRequest); empty where the server gives none.
+
+        An account that is there stays as it is; one that is not is made, and belongs to the run.
+        """
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
         try:
-            return token_of(self.admin, name, namespace)
+            return token_of(self.admin, name, namespace, account=self.ownership.stamped(account))
         except ApiError as error:
             if error.code not in (404, 405):
                 raise
@@ -154,8 +159,8 @@ class ForeignCluster:
         key = identity.user if node else ""
         if key not in self._connections:
             impersonated = {"Impersonate-User": identity.user, "Impersonate-Group": "system:nodes"} if node else {}
-            endpoint = Endpoint(self.host, self.port, self._tls, {**self._headers, **impersonated})
-            self._connections[key] = Connection(endpoint)
+            headers = {**self._endpoint.headers, **impersonated}
+            self._connections[key] = Connection(replace(self._endpoint, headers=headers))
         return self._connections[key]
 
 
@@ -163,6 +168,11 @@ class ForeignRemote(LiveRemoteCluster):
     """The same for one world in real time. What somebody else writes to Nodes is taken for Karpenter's, whoever runs it."""
 
     somebody = KARPENTER
+    remote: ForeignCluster
+
+    def owns(self, obj: Object) -> bool:
+        """Whether an object belongs to the run: kubelets and drivers look after these only."""
+        return self.remote.owns(obj)
 
     def clear(self) -> None:
         """Does nothing: the cluster's objects belong to others."""
@@ -179,15 +189,3 @@ def attach_foreign(cluster: ForeignCluster) -> Any:
         return ForeignRemote(cluster, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=60.0)
 
     return factory
-
-
-def _context_of(settings: Any) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=settings.ssl_ca_cert)
-    if not settings.verify_ssl:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    elif settings.ssl_ca_cert:
-        context.check_hostname = False  # addresses change with tunnels; the authority is the cluster's own
-    if settings.cert_file:
-        context.load_cert_chain(settings.cert_file, settings.key_file)
-    return context

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from harness.clusters.client.mirror import Mirror
-from harness.clusters.client.writer import RestWriter
 from harness.clusters.memory.journal import Entry, Journal
 from harness.clusters.waiting import TimedOut, poll
 from harness.engine.clock import Clock
 from harness.engine.ids import Ids
-from harness.engine.ports import Identity, PatchType
+from harness.engine.ports import Identity, PatchType, Writer
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Key, Object, name_of, namespace_of
 from harness.kube.api.status import ApiError
@@ -29,11 +28,11 @@ _NEWS = 0.2
 
 
 class AttachedWriter:
-    """A RestWriter whose requests are kept in a journal."""
+    """A Writer whose requests are kept in a journal."""
 
     def __init__(
         self,
-        writer: RestWriter,
+        writer: Writer,
         view: Mirror,
         journal: Journal,
         clock: Clock,

@@ -84,6 +84,12 @@ def served(api_version: str, kind: str) -> Kind | None:
     return found
 
 
+def place_of(kind: str, namespace: str | None) -> str:
+    """Returns the namespace of an object: `default` where none is said and the kind has one."""
+    known = KINDS.get(kind)
+    return (namespace or "default") if known is not None and known.namespaced else ""
+
+
 _BEFORE_OTHERS: Mapping[str, int] = {
     "Namespace": 0,
     "PriorityClass": 1,

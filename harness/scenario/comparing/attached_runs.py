@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.clusters.waiting import Patience, TimedOut, stopwatch
-from harness.engine.ports import ADMIN
-from harness.kube.api.objects import name_of, namespace_of
-from harness.kube.api.status import ignoring
-from harness.scenario.comparing.inputs import real_inputs
+from harness.clusters.errors import ClusterFailed
+from harness.clusters.waiting import Interrupted, Patience, TimedOut, sleep, stopwatch
+from harness.kube.api.kinds import KINDS
+from harness.kube.api.objects import Object
+from harness.scenario.comparing.inputs import ENDPOINT, real_inputs
 from harness.scenario.comparing.outside import outside_verdicts
-from harness.scenario.running.runner import expected_outcome, unexpected, walk
+from harness.scenario.language.models.steps import StepMap
+from harness.scenario.running.runner import expected_outcome, manifests_of, unexpected, walk
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.verdicts import CaseReport
 
 if TYPE_CHECKING:
+    from harness.clusters.remote.belongings import Leftover
     from harness.clusters.remote.foreign import ForeignCluster
     from harness.scenario.language.cases import Case
     from harness.scenario.running.run import Run
     from harness.world.real.world import RealWorld
 
-__all__ = ["AttachedRun", "unfit"]
+__all__ = ["AttachedRun", "planned_objects", "unfit"]
 
 _LATE = 25.0
 """Seconds in which a world that looks at rest may still come to what is expected."""
 _GOING = 60.0
 """Seconds in which Karpenter may take away what a case made."""
-
-_GOES = ("NodeClaim", "Node")
+_IDLE = 5.0
+"""Seconds after which nothing more is waited for where no controller of this run is there."""
+_LOOK_EVERY = 0.5
 
 
 def unfit(case: Case) -> str:
@@ -48,11 +51,27 @@ def unfit(case: Case) -> str:
     return ""
 
 
+def planned_objects(case: Case) -> list[Object]:
+    """Returns the objects that a case creates, at once and in its steps. Raises ScenarioError for a file that cannot be read."""
+    steps = (step for step in case.header.when if isinstance(step, StepMap))
+    later = (manifest for step in steps for name in step.apply or () for manifest in manifests_of(case, name))
+    return [dict(manifest.object) for manifest in (*case.manifests, *later) if manifest.object.get("kind") in KINDS]
+
+
+def _let_pass(world: RealWorld) -> None:
+    """Lets a moment pass, in which machines and controller go on, as far as they live."""
+    try:
+        world.advance(_LOOK_EVERY)
+    except ClusterFailed:
+        sleep(_LOOK_EVERY)
+
+
 class AttachedRun:
     """Runs cases one after the other on `cluster`.
 
-    `started` is told the variables that a controller needs, once Azure answers. `ports` are Azure's, plain and with TLS; `wait` is how many
-    seconds of an idle machine a controller may take until it asks something. Without `tidy` what a case made stays.
+    `started` is told the world of a case, once Azure answers. `pulse` is called while anything is waited for, and ends the run by raising.
+    `ports` are Azure's, plain and with TLS; `wait` is how many seconds of an idle machine a controller may take until it asks something.
+    Without `tidy` what a case made stays. `left` is what is still there of the last case; None where the cluster did not say.
     """
 
     def __init__(
@@ -60,16 +79,19 @@ class AttachedRun:
         cluster: ForeignCluster,
         authority: Path,
         *,
-        started: Callable[[RealWorld], None],
+        started: Callable[[RealWorld], None] = lambda world: None,
+        pulse: Callable[[], None] = lambda: None,
         ports: tuple[int, int] = (0, 0),
         controller: Path | None = None,
         release: str | None = None,
         wait: float = 300.0,
         tidy: bool = True,
     ) -> None:
+        self.left: Sequence[Leftover] | None = ()
         self._cluster = cluster
         self._authority = authority
         self._started = started
+        self._pulse = pulse
         self._ports = ports
         self._controller = controller
         self._overrides: Mapping[str, Any] = {
@@ -81,25 +103,64 @@ class AttachedRun:
 
     def run(self, case: Case) -> CaseReport:
         """One case. Raises ScenarioError for bad input, TimedOut when no controller comes, OSError for a port that is taken."""
-        from harness.clusters.remote.foreign import attach_foreign
-        from harness.world.real.world import RealWorld
-
         watch = stopwatch()
         shared = Shared(None, self._overrides)
-        inputs = {**real_inputs(case, shared, self._overrides), "cluster": attach_foreign(self._cluster)}
-        with RealWorld(self._controller, self._authority, ports=self._ports, **inputs) as world:
-            before = {(kind, name_of(each)) for kind in _GOES for each in world.list(kind)}
+        inputs = real_inputs(case, shared, self._overrides)
+
+        def judge(world: RealWorld) -> tuple[Any, ...]:
             self._started(world)
             self._await_controller(world)
-            try:
-                run = walk(case, world, shared)
-                verdicts = (*unexpected(run), *self._judged(run, world))
-            finally:
-                if self._tidy:
-                    self._clear(world, before)
+            run = walk(case, world, shared)
+            return (*unexpected(run), *self._judged(run, world))
+
+        verdicts = self._within(inputs, judge)
         outcome, reason = expected_outcome(case, verdicts)
         tags = tuple(case.header.tags)
         return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, seconds=watch(), tags=tags)
+
+    def clean(self) -> None:
+        """Removes what the run has on the cluster; with a controller, which finds an Azure without machines and so lets its objects go."""
+        if self._controller is None:
+            self._remove(self._rest, idle=_IDLE)
+            return
+        options = {"cluster_endpoint": ENDPOINT}
+        self._within({**self._overrides, "options": options}, lambda world: ())
+
+    def _within(self, inputs: Mapping[str, Any], act: Callable[[RealWorld], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """The result of `act` in a new world on the cluster. Whatever happens, what belongs to the run is removed while the world lives."""
+        from harness.clusters.remote.foreign import attach_foreign
+        from harness.world.real.world import RealWorld
+
+        world: RealWorld | None = None
+        factory = attach_foreign(self._cluster)
+        try:
+            with RealWorld(
+                self._controller, self._authority, ports=self._ports, pulse=self._pulse, cluster=factory, **inputs
+            ) as world:
+                try:
+                    return act(world)
+                finally:
+                    if self._tidy:
+                        self._remove(partial(_let_pass, world))
+        finally:
+            if world is None and self._tidy:  # it did not come about, and may have made its service account
+                self._remove(self._rest, idle=_IDLE)
+            elif not self._tidy:
+                self.left = self._cluster.belongings.left()
+
+    def _remove(self, pause: Callable[[], None], *, idle: float | None = None) -> None:
+        """Removes what belongs to the run. Interrupted meanwhile, it goes on, and raises at the end."""
+        self.left = None
+        remove = partial(self._cluster.belongings.remove, pause, seconds=_GOING, idle=idle)
+        try:
+            self.left = remove()
+        except Interrupted:
+            self.left = remove()
+            raise
+
+    def _rest(self) -> None:
+        self._pulse()
+        sleep(_LOOK_EVERY)
 
     def _await_controller(self, world: RealWorld) -> None:
         """Waits until a controller makes its first call of Azure."""
@@ -117,23 +178,3 @@ class AttachedRun:
             if all(each.holds for each in verdicts) or patience.passed:
                 return verdicts
             world.advance(1.0)
-
-    @staticmethod
-    def _clear(world: RealWorld, before: set[tuple[str, str]]) -> None:
-        """Deletes what was applied, lets Karpenter take its machines away, and removes what is still there after a while."""
-        for obj in reversed(world.applied):
-            with ignoring(404):
-                world.delete(obj["kind"], name_of(obj), namespace_of(obj))
-        patience = Patience(_GOING)
-
-        def left() -> list[tuple[str, str]]:
-            there = [(kind, name_of(each)) for kind in _GOES for each in world.list(kind)]
-            return [each for each in there if each not in before]
-
-        while left() and not patience.passed:
-            world.advance(0.5)
-        admin = world.cluster.writer(ADMIN)
-        for kind, name in left():
-            with ignoring(404, 409), suppress(TimedOut):
-                admin.patch(kind, name, {"metadata": {"finalizers": None}})
-                admin.delete(kind, name)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
     from harness.scenario.running.shared import Shared
 
-__all__ = ["real_inputs"]
+__all__ = ["ENDPOINT", "real_inputs"]
 
-_ENDPOINT = "https://harness-dns-12345678.hcp.eastus.azmk8s.io:443"
+ENDPOINT = "https://harness-dns-12345678.hcp.eastus.azmk8s.io:443"
 """The cluster's address where a scenario names none: controllers up to 1.10.2 end at their start when it is shorter than AKS's are."""
 
 
@@ -22,5 +22,5 @@ def real_inputs(case: Case, shared: Shared, overrides: Mapping[str, Any]) -> dic
     from harness.world.real.world import TIMING
 
     inputs = world_inputs(case, shared.caches, overrides, shared.crd_directories)
-    options = {"cluster_endpoint": _ENDPOINT, **(inputs.get("options") or {})}
+    options = {"cluster_endpoint": ENDPOINT, **(inputs.get("options") or {})}
     return {**inputs, "options": options, "timing": TIMING}

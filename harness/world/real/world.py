@@ -79,8 +79,11 @@ class RealWorld(World):
         *,
         elects: bool = False,
         ports: tuple[int, int] = (0, 0),
+        pulse: Callable[[], None] = lambda: None,
         **inputs: Any,
     ) -> None:
+        """`pulse` is called whenever the world waits; what it raises ends the wait."""
+        self._pulse = pulse
         inputs = {"timing": TIMING, "cloud_timing": CLOUD_TIMING, **inputs}
         super().__init__(**inputs, simulated=False, clock=wall_clock())
         self.lock = FairLock()
@@ -256,6 +259,7 @@ class RealWorld(World):
 
     def _let_pass(self, seconds: float) -> None:
         """Lets everybody else work for a moment, not longer than what is left undone can wait; then does what is due here."""
+        self._pulse()
         if self._behind:
             self.lock.give_way()
         else:
