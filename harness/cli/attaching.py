@@ -10,6 +10,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from atomicfiles import replacing
 from harness.cli.output import print_json
 from harness.cli.worlds import InputError
 
@@ -127,8 +128,6 @@ class Target:
 
 def write_private(path: Path, text: str) -> None:
     """Writes a file that only its owner can read; whoever waits for it finds all of it. Raises OSError."""
-    partial = path.with_name(path.name + ".part")
-    partial.unlink(missing_ok=True)
-    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-        file.write(text)
-    partial.replace(path)
+    with replacing(path, mode=0o600) as file:
+        os.fchmod(file.fileno(), 0o600)  # before it has content, also where a file that others can read was there
+        file.write(text.encode())

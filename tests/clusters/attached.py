@@ -11,6 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from harness import testing
 from harness.cli import main
 from harness.clusters.client.connection import Connection
 from harness.clusters.client.paths import path_of
@@ -18,7 +19,15 @@ from harness.clusters.client.writer import RestWriter
 from harness.clusters.remote.reached import Reached
 from harness.engine.ports import ADMIN
 from harness.kube.api.kinds import KINDS
-from harness.kube.api.objects import Object, finalizers_of, is_terminating, name_of, owner_reference, uid_of
+from harness.kube.api.objects import (
+    Object,
+    finalizers_of,
+    is_terminating,
+    name_of,
+    owner_reference,
+    uid_of,
+    with_metadata,
+)
 from harness.kube.api.status import ignoring
 
 NODECLASS_FINALIZER = "karpenter.azure.com/termination"
@@ -161,7 +170,7 @@ class Karpenter:
             if not is_terminating(pool):
                 self._ready(pool)
                 if len(owned) < self._claims:
-                    self._writer.create(nodeclaim(pool, len(owned)))
+                    self._writer.create(claim_of(pool, len(owned)))
         for claim in claims:
             if not is_terminating(claim):
                 self._ready(claim, "Launched", "Registered", "Initialized")
@@ -207,32 +216,20 @@ def ask_azure(environment: Path) -> None:
         answer.read()
 
 
-def nodeclass(name: str = "mine") -> dict[str, Any]:
-    return {"apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass", "metadata": {"name": name}, "spec": {}}
+def class_of_ours() -> Object:
+    return testing.nodeclass("mine")
 
 
-def nodepool(name: str = "mine") -> dict[str, Any]:
-    reference = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "mine"}
-    spot = {"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodePool",
-        "metadata": {"name": name},
-        "spec": {"template": {"spec": {"nodeClassRef": reference, "requirements": [spot]}}},
-    }
+def pool_of(name: str = "mine") -> Object:
+    return testing.nodepool(testing.requirement("karpenter.sh/capacity-type", "on-demand"), name=name, nodeclass="mine")
 
 
-def nodeclaim(pool: Object, number: int = 0) -> dict[str, Any]:
+def claim_of(pool: Object, number: int = 0) -> Object:
     """As Karpenter makes it of a NodePool: owned by it."""
-    reference = owner_reference(pool, controller=False)
-    spec = pool["spec"]["template"]["spec"]
-    labels = {"karpenter.sh/nodepool": name_of(pool)}
-    return {
-        "apiVersion": "karpenter.sh/v1",
-        "kind": "NodeClaim",
-        "metadata": {"name": f"{name_of(pool)}-{number}", "labels": labels, "ownerReferences": [reference]},
-        "spec": {"nodeClassRef": spec["nodeClassRef"], "requirements": spec["requirements"]},
-    }
+    requirements = pool["spec"]["template"]["spec"]["requirements"]
+    claim = testing.nodeclaim(*requirements, name=f"{name_of(pool)}-{number}", nodeclass="mine")
+    owners = [owner_reference(pool, controller=False)]
+    return with_metadata(claim, labels={"karpenter.sh/nodepool": name_of(pool)}, ownerReferences=owners)
 
 
 def same(before: Object | None, after: Object | None) -> bool:

@@ -13,9 +13,10 @@ import pytest
 
 from harness import testing
 from harness.cli import main
+from harness.cli.attaching import write_private
 from harness.kube.api.kinds import KINDS
 from harness.kube.api.objects import Object
-from tests.clusters.attached import NOTHING, Karpenter, Place, nodeclass, nodepool, same
+from tests.clusters.attached import NOTHING, Karpenter, Place, class_of_ours, pool_of, same
 
 Output = pytest.CaptureFixture[str]
 
@@ -52,8 +53,8 @@ def of_each_kind() -> list[Object]:
         ),
         obj("PodDisruptionBudget", "web", spec={"selector": selector, "minAvailable": 1}),
         obj("Pod", "bare", spec=template["spec"]),
-        nodeclass(),
-        nodepool(),
+        class_of_ours(),
+        pool_of(),
     ]
 
 
@@ -87,7 +88,7 @@ def labels_of_run(each: Object) -> str | None:
 def test_what_a_step_would_create_counts_too(place: Place, capsys: Output) -> None:
     theirs = place.create(obj("Namespace", "prod")), place.create(obj("ConfigMap", "settings", data={}))
     place.scenario(
-        nodeclass(),
+        class_of_ours(),
         obj("ConfigMap", "settings", data={"a": "b"}),
         header=f"when:\n- apply: [ConfigMap/prod/settings]\n{NOTHING}",
     )
@@ -97,8 +98,8 @@ def test_what_a_step_would_create_counts_too(place: Place, capsys: Output) -> No
 
 
 def test_it_does_not_begin_beside_other_nodepools(place: Place, capsys: Output) -> None:
-    theirs = place.create(nodeclass("theirs"))
-    place.scenario(nodeclass())
+    theirs = place.create(testing.nodeclass("theirs"))
+    place.scenario(class_of_ours())
     assert place.attach("--yes") == 2
     assert f"AKSNodeClass/theirs is on context {place.context} already" in capsys.readouterr().err
     assert same(theirs, place.get("AKSNodeClass", "theirs"))
@@ -109,7 +110,7 @@ def test_without_a_context_it_needs_a_yes_where_nobody_can_answer(
     place: Place, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))  # no terminal
-    place.scenario(nodeclass())
+    place.scenario(class_of_ours())
     before = place.state()
     assert place.attach() == 2
     said = capsys.readouterr().err
@@ -131,7 +132,7 @@ def test_on_a_terminal_it_names_the_context_and_asks(
     shown = Terminal()
     monkeypatch.setattr("sys.stdin", Terminal(answer))
     monkeypatch.setattr("sys.stderr", shown)
-    place.scenario(nodeclass())
+    place.scenario(class_of_ours())
     assert place.attach("--wait", "0.1") == (3 if goes_on else 2)
     said = shown.getvalue()
     assert f"create the objects of s.yaml on context {place.context} (" in said
@@ -144,8 +145,8 @@ def test_on_a_terminal_it_names_the_context_and_asks(
 @pytest.mark.smoke
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(place: Place, capsys: Output) -> None:
     place.scenario(
-        nodeclass(),
-        nodepool(),
+        class_of_ours(),
+        pool_of(),
         testing.deployment("web", 1, "1"),
         header=f"when:\n- scale: {{of: Deployment/web, replicas: 2}}\n{NOTHING}",
     )
@@ -159,7 +160,7 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(place: Place, capsys
     assert place.state() == before
     assert not Path("az.env").exists()
 
-    place.create(nodepool())
+    place.create(pool_of())
     assert place.attach("--dry-run", "--format", "json") == 2
     plan = json.loads(capsys.readouterr().out)
     assert plan["inTheWay"] == ["NodePool/mine"]
@@ -167,16 +168,15 @@ def test_a_dry_run_says_what_would_be_done_and_does_nothing(place: Place, capsys
 
 
 def test_the_file_with_the_token_is_its_owners_alone(place: Place) -> None:
-    Path("az.env").touch(mode=0o644)
-    os.chmod("az.env", 0o644)
-    Path("az.env.part").write_text("of somebody who would like to read along")
-    os.chmod("az.env.part", 0o666)
-    place.scenario(nodeclass())
-    Path("az.env").unlink()
+    place.scenario(class_of_ours())
     with Karpenter(place):
         assert place.attach("--context", place.context) == 0
     assert stat.S_IMODE(Path("az.env").stat().st_mode) == 0o600
     assert "IDENTITY_HEADER" in Path("az.env").read_text()
+    os.chmod("az.env", 0o644)
+    write_private(Path("az.env"), "anew")
+    assert stat.S_IMODE(Path("az.env").stat().st_mode) == 0o600
+    assert os.listdir() == [each for each in os.listdir() if "new" not in each]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from harness.clusters.waiting import poll
 from harness.kube.api.objects import Object, finalizers_of
-from tests.clusters.attached import NODECLASS_FINALIZER, Karpenter, Place, nodeclass, nodepool
+from tests.clusters.attached import NODECLASS_FINALIZER, Karpenter, Place, class_of_ours, pool_of
 
 Output = pytest.CaptureFixture[str]
 KEEP = "x.example.com/keep"
@@ -40,7 +40,7 @@ def left(place: Place) -> list[str]:
 @pytest.mark.smoke
 def test_a_case_without_a_nodeclaim_leaves_nothing(place: Place, capsys: Output) -> None:
     """Karpenter takes its finalizer from the nodeclass a moment after the deletion, for which a run has to wait."""
-    place.scenario(nodeclass(), nodepool(), OURS)
+    place.scenario(class_of_ours(), pool_of(), OURS)
     for _ in range(2):  # so that the next run can begin
         Path("az.env").unlink(missing_ok=True)
         with Karpenter(place) as karpenter:
@@ -53,7 +53,7 @@ def test_a_case_without_a_nodeclaim_leaves_nothing(place: Place, capsys: Output)
 
 @pytest.mark.smoke
 def test_a_finalizer_of_somebody_else_is_never_taken_away(place: Place, capsys: Output) -> None:
-    place.scenario(nodeclass(), OURS)
+    place.scenario(class_of_ours(), OURS)
     with Karpenter(place) as karpenter:
         holder = when(karpenter.worked.is_set, lambda: hold(place, "ConfigMap", "ours", "made"))
         assert place.attach("--yes") == 3
@@ -93,7 +93,7 @@ def when(condition: Callable[[], bool], act: Callable[[], object]) -> threading.
 
 
 def test_what_karpenter_does_not_let_go_is_said(place: Place, capsys: Output) -> None:
-    place.scenario(nodeclass())
+    place.scenario(class_of_ours())
     with Karpenter(place) as karpenter:
         stopper = when(karpenter.worked.is_set, lambda: setattr(karpenter, "lets_go", False))
         assert place.attach("--yes", "--keep") == 0
@@ -112,7 +112,7 @@ def test_what_karpenter_does_not_let_go_is_said(place: Place, capsys: Output) ->
 
 
 def test_a_namespace_stays_where_others_have_something_in_it(place: Place, capsys: Output) -> None:
-    place.scenario(nodeclass(), OURS)
+    place.scenario(class_of_ours(), OURS)
     with Karpenter(place) as karpenter:
         guest = when(karpenter.worked.is_set, lambda: place.create(THEIRS))
         assert place.attach("--yes") == 3
@@ -148,7 +148,7 @@ SLOW = "when:\n- advance: 10m\nthen:\n- nodeclaims: {count: 0}"
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_it_says_what_is_there_and_removes_it(place: Place, number: int) -> None:
     pytest.importorskip("kubernetes")
-    place.scenario(nodeclass(), OURS, header=SLOW)
+    place.scenario(class_of_ours(), OURS, header=SLOW)
     process = command(place)
     with Karpenter(place) as karpenter:
         assert karpenter.worked.wait(120)
@@ -169,7 +169,7 @@ def test_interrupted_it_says_what_is_there_and_removes_it(place: Place, number: 
 @pytest.mark.smoke
 def test_what_a_killed_one_left_is_named_and_cleaned(place: Place, capsys: Output) -> None:
     pytest.importorskip("kubernetes")
-    place.scenario(nodeclass(), OURS, header=SLOW)
+    place.scenario(class_of_ours(), OURS, header=SLOW)
     process = command(place)
     with Karpenter(place) as karpenter:
         assert karpenter.worked.wait(120)
@@ -193,7 +193,7 @@ def test_what_a_killed_one_left_is_named_and_cleaned(place: Place, capsys: Outpu
 
 def test_a_signal_during_the_wait_for_a_controller_ends_it(place: Place) -> None:
     pytest.importorskip("kubernetes")
-    place.scenario(nodeclass())
+    place.scenario(class_of_ours())
     process = command(place, "--wait", "600")
     poll((place.folder / "az.env").exists, "Azure to be served", seconds=120)
     process.send_signal(signal.SIGTERM)

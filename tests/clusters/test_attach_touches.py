@@ -17,7 +17,7 @@ from harness.clusters.remote.ownership import MADE_AS, RUN, NotOurs, Ownership
 from harness.engine.ports import ADMIN, Identity
 from harness.kube.api.objects import Object, labels_of, name_of, uid_of
 from harness.kube.api.status import ApiError
-from tests.clusters.attached import Karpenter, Place, nodeclaim, nodeclass, nodepool, same
+from tests.clusters.attached import Karpenter, Place, claim_of, class_of_ours, pool_of, same
 
 CONFIG: dict[str, Any] = {
     "apiVersion": "v1",
@@ -103,7 +103,7 @@ def settled(place: Place, kind: str, name: str, namespace: str) -> Object:
 
 
 def test_a_pod_of_theirs_is_not_evicted(place: Place, cluster: ForeignCluster) -> None:
-    theirs = place.create(pod("theirs"))
+    theirs = place.create(testing.pod("theirs"))
     with pytest.raises(NotOurs):
         cluster.writer(ADMIN).evict("theirs", "default")
     found = place.get("Pod", "theirs", "default")
@@ -149,10 +149,10 @@ def test_a_change_is_of_what_was_read(place: Place, cluster: ForeignCluster) -> 
 
 def test_what_descends_from_its_own_is_its_own(place: Place, cluster: ForeignCluster) -> None:
     admin = cluster.writer(ADMIN)
-    pool = admin.create(nodepool())
-    theirs = place.create(nodepool("theirs"))
-    place.create(nodeclaim(pool))
-    place.create(nodeclaim(theirs))
+    pool = admin.create(pool_of())
+    theirs = place.create(pool_of("theirs"))
+    place.create(claim_of(pool))
+    place.create(claim_of(theirs))
     node = Identity.node("aks-1")
     cluster.writer(node).create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "aks-1"}, "spec": {}})
     place.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "aks-2"}, "spec": {}})
@@ -188,23 +188,13 @@ def test_claims_that_a_statefulset_makes_are_its_own() -> None:
         assert not Ownership("this-run").marks(other)
 
 
-def pod(name: str, **spec: Any) -> dict[str, Any]:
-    containers = [{"name": "c", "image": "i"}]
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": {"containers": containers, "terminationGracePeriodSeconds": 5, **spec},
-    }
-
-
 def test_a_kubelet_of_the_run_runs_no_pod_of_theirs_and_lets_it_end(place: Place, cluster: ForeignCluster) -> None:
     admin, kubelet = cluster.writer(ADMIN), cluster.writer(Identity.node("aks-1"))
     kubelet.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "aks-1"}, "spec": {}})
     place.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "aks-2"}, "spec": {}})
     for name, node in (("here", "aks-1"), ("elsewhere", "aks-2")):
-        place.create(pod(name, nodeName=node))
-    ours = admin.create(pod("ours", nodeName="aks-1"))
+        place.create(testing.pod(name, nodeName=node))
+    ours = admin.create(testing.pod("ours", nodeName="aks-1"))
     assert cluster.owns(ours)
     running = {"status": {"phase": "Running"}}
     kubelet.patch("Pod", "ours", running, namespace="default", subresource="status")
@@ -240,7 +230,7 @@ def test_what_others_have_and_bring_meanwhile_stays_as_it_is(place: Place, capsy
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "karpenter", "namespace": "kube-system"}}
     )
     place.create(testing.deployment("web", 0, "1"))
-    place.scenario(nodeclass(), nodepool(), header="then:\n- nodeclaims: {count: 1}")
+    place.scenario(class_of_ours(), pool_of(), header="then:\n- nodeclaims: {count: 1}")
     node = {
         "apiVersion": "v1",
         "kind": "Node",

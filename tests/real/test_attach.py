@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +43,12 @@ def commands(word: str) -> list[list[str]]:
     return [shlex.split(line) for line in lines if line.startswith(word)]
 
 
+def as_kind_names_it(config: dict[str, Any]) -> dict[str, Any]:
+    """The kubeconfig with the context that kind makes."""
+    (context,) = config["contexts"]
+    return {**config, "contexts": [{**context, "name": "kind-kind"}], "current-context": "kind-kind"}
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pytest.importorskip("kubernetes")
@@ -55,7 +63,7 @@ def http(folder: Path) -> Iterator[HttpCluster]:
     """A cluster of the http kind, and its kubeconfig as the page calls it."""
     release = provider(DEFAULT_RELEASE)
     with HttpCluster(Recorder(Clock()), crds=crd_set(release.crds), kubernetes=release.defaults.kubernetes) as cluster:
-        (folder / "kind.kubeconfig").write_text(json.dumps(cluster.server.kubeconfig()))
+        (folder / "kind.kubeconfig").write_text(json.dumps(as_kind_names_it(cluster.server.kubeconfig())))
         yield cluster
 
 
@@ -76,14 +84,16 @@ def apiserver() -> Iterator[ApiServerCluster]:
 @pytest.fixture
 def checkout(folder: Path, apiserver: ApiServerCluster) -> Path:
     """The folder as the page's first three commands leave it."""
-    (folder / "kind.kubeconfig").write_text(json.dumps(apiserver.kubeconfig()))
+    (folder / "kind.kubeconfig").write_text(json.dumps(as_kind_names_it(apiserver.kubeconfig())))
     (folder / "controller").symlink_to(binaries()[DEFAULT_RELEASE])
     return folder
 
 
 def attach(*options: str) -> int:
     """`harness attach` on free ports."""
-    return main(["attach", "--kubeconfig", "kind.kubeconfig", "--http-port", "0", "--https-port", "0", *options])
+    return main(
+        ["attach", "--kubeconfig", "kind.kubeconfig", "--yes", "--http-port", "0", "--https-port", "0", *options]
+    )
 
 
 def left(cluster: ApiServerCluster) -> list[str]:
@@ -91,7 +101,7 @@ def left(cluster: ApiServerCluster) -> list[str]:
     cluster.view.pump(0.5)
     return [
         each["metadata"]["name"]
-        for kind in ("NodePool", "NodeClaim", "Node", "Pod")
+        for kind in ("NodePool", "NodeClaim", "AKSNodeClass", "Node", "Pod")
         for each in cluster.view.list(kind)
     ]
 
@@ -108,6 +118,37 @@ def test_the_command_of_the_page(
     assert main([*command[1:], "--http-port", "0", "--https-port", "0"]) == 0
     assert "1 passed" in capsys.readouterr().out
     assert left(apiserver) == []
+
+
+TOO_LARGE = "then:\n- pods: {pending: 1}\n- nodeclaims: {count: 0}\n---" + FILE.partition("\n---")[2].replace(
+    'cpu: "1"', "cpu: 10k"
+)
+
+
+def test_a_case_without_a_nodeclaim_leaves_nothing(
+    checkout: Path, apiserver: ApiServerCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pod that no size takes. Its AKSNodeClass stayed behind, Terminating, and the next run could not begin."""
+    (checkout / "too-large.yaml").write_text(f"scenario: too large\n{TOO_LARGE}")
+    for _ in range(2):
+        assert attach("--expect", "too-large.yaml", "--controller", "./controller") == 0
+        assert left(apiserver) == []
+    assert "left on context" not in capsys.readouterr().err
+
+
+def test_clean_has_karpenter_let_go_of_what_a_run_left(
+    checkout: Path, apiserver: ApiServerCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert attach("--expect", "a-pod.yaml", "--controller", "./controller", "--keep") == 0
+    run = re.findall(r"^run (\S+) on", capsys.readouterr().err, re.MULTILINE)[0]
+    assert {"default", "web"} <= set(left(apiserver))
+    assert attach("--clean", run) == 3  # nobody takes the finalizers away
+    said = capsys.readouterr().err
+    assert "waits for karpenter.sh/termination" in said
+    assert "--controller PROGRAM" in said
+    assert attach("--clean", run, "--controller", "./controller") == 0
+    assert left(apiserver) == []
+    assert attach("--clean", run) == 0
 
 
 def test_what_does_not_hold_is_named(
@@ -162,7 +203,7 @@ def test_without_a_controller_it_says_so(http: HttpCluster, capsys: pytest.Captu
 def test_objects_of_others_are_left_alone(http: HttpCluster, capsys: pytest.CaptureFixture[str]) -> None:
     http.writer(ADMIN).create(NODECLASS)
     assert attach("--expect", "a-pod.yaml") == 2
-    assert "AKSNodeClass/mine is on context http already" in capsys.readouterr().err
+    assert "AKSNodeClass/mine is on context kind-kind already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
