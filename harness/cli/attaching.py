@@ -10,9 +10,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from atomicfiles import replacing
 from harness.cli.output import print_json
 from harness.cli.worlds import InputError
+from harness.outputs import write_text
+from plainlines import print_line
 
 if TYPE_CHECKING:
     from harness.clusters.remote.belongings import Leftover
@@ -48,7 +49,7 @@ class Target:
                 f"--context: none is named, and nobody can be asked here: --context {quote(self.cluster.name)}, or --yes "
                 f"for the current one, {self.place}"
             )
-        print(f"{action} on {self.place}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
+        print_line(f"{action} on {self.place}; go on? [y/N]", error=True, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise InputError(f"nothing was done on {self.place}")
 
@@ -87,17 +88,16 @@ class Target:
         if form == "json":
             print_json({"context": self.cluster.name, "inTheWay": present, "cases": plans})
             return not present
-        print(f"on {self.place}")
+        lines = [f"on {self.place}"]
         for plan in plans:
-            print(f"{plan['case']}:")
-            print("".join(f"  create {reference}\n" for reference in plan["creates"]), end="")
-            print("".join(f"  step {step}\n" for step in plan["steps"]), end="")
-        print(
+            steps = [f"  step {step}" for step in plan["steps"]]
+            lines += [f"{plan['case']}:", *(f"  create {reference}" for reference in plan["creates"]), *steps]
+        lines.append(
             "and for each case: the namespaces of these objects and ServiceAccount/kube-system/karpenter, where they are not there; "
             "a Node and its Lease for each machine that Karpenter orders; at the end all of it is deleted"
         )
-        for reference in present:
-            print(f"in the way: {reference}")
+        for line in (*lines, *(f"in the way: {reference}" for reference in present)):
+            print_line(line)
         return not present
 
     def interrupted(self) -> str:
@@ -128,6 +128,6 @@ class Target:
 
 def write_private(path: Path, text: str) -> None:
     """Writes a file that only its owner can read; whoever waits for it finds all of it. Raises OSError."""
-    with replacing(path, mode=0o600) as file:
-        os.fchmod(file.fileno(), 0o600)  # before it has content, also where a file that others can read was there
-        file.write(text.encode())
+    if path.is_file():
+        os.chmod(path, 0o600)  # what replaces it has its permissions
+    write_text(path, text, mode=0o600)
