@@ -54,10 +54,12 @@ def test_a_case_without_a_nodeclaim_leaves_nothing(place: Place, capsys: Output)
 @pytest.mark.smoke
 def test_a_finalizer_of_somebody_else_is_never_taken_away(place: Place, capsys: Output) -> None:
     place.scenario(class_of_ours(), OURS)
-    with Karpenter(place) as karpenter:
-        holder = when(karpenter.worked.is_set, lambda: hold(place, "ConfigMap", "ours", "made"))
+    with Karpenter(place):
+        ours = when(
+            lambda: place.get("ConfigMap", "ours", "made") is not None, lambda: hold(place, "ConfigMap", "ours", "made")
+        )
         assert place.attach("--yes") == 3
-        holder.join()
+        ours.join()
     said = capsys.readouterr().err
     (run,) = re.findall(r"^run (\S+) on", said, re.MULTILINE)
     assert f"ConfigMap/made/ours (waits for {KEEP})" in said
@@ -113,8 +115,8 @@ def test_what_karpenter_does_not_let_go_is_said(place: Place, capsys: Output) ->
 
 def test_a_namespace_stays_where_others_have_something_in_it(place: Place, capsys: Output) -> None:
     place.scenario(class_of_ours(), OURS)
-    with Karpenter(place) as karpenter:
-        guest = when(karpenter.worked.is_set, lambda: place.create(THEIRS))
+    with Karpenter(place):
+        guest = when(lambda: place.get("Namespace", "made") is not None, lambda: place.create(THEIRS))
         assert place.attach("--yes") == 3
         guest.join()
     said = capsys.readouterr().err
