@@ -14,7 +14,7 @@ from harness.kube.api.objects import Object
 from harness.scenario.comparing.inputs import ENDPOINT, real_inputs
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.running.runner import expected_outcome, manifests_of, unexpected, walk
+from harness.scenario.running.runner import applied_manifests, expected_outcome, unexpected, walk
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.verdicts import CaseReport
 
@@ -54,7 +54,7 @@ def unfit(case: Case) -> str:
 def planned_objects(case: Case) -> list[Object]:
     """Returns the objects that a case creates, at once and in its steps. Raises ScenarioError for a file that cannot be read."""
     steps = (step for step in case.header.when if isinstance(step, StepMap))
-    later = (manifest for step in steps for name in step.apply or () for manifest in manifests_of(case, name))
+    later = (manifest for step in steps for name in step.apply or () for manifest in applied_manifests(case, name))
     return [dict(manifest.object) for manifest in (*case.manifests, *later) if manifest.object.get("kind") in KINDS]
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from harness.karpenter.validation.rejections import Rejection
     from harness.world import Caches, World
 
-__all__ = ["Runner", "expected_outcome", "manifests_of", "take_steps", "unexpected", "walk"]
+__all__ = ["Runner", "applied_manifests", "expected_outcome", "take_steps", "unexpected", "walk"]
 
 
 _QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
@@ -239,7 +239,7 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
             raise ScenarioError([Problem(mark, "when", f"time stands still: {settled.exhausted}", STEPS.hint)])
         return True
     for name in step.apply or ():
-        for manifest in manifests_of(run.case, name, own_crds=run.shared.own_crds(run.case)):
+        for manifest in applied_manifests(run.case, name, own_crds=run.shared.own_crds(run.case)):
             _apply(run, manifest)
     for name in step.delete or ():
         for found in run.matching(name) or [_existing(run, name, mark)]:
@@ -284,7 +284,7 @@ def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
     return value
 
 
-def manifests_of(case: Case, name: str, *, own_crds: bool = True) -> Iterator[Manifest]:
+def applied_manifests(case: Case, name: str, *, own_crds: bool = True) -> Iterator[Manifest]:
     """Yields the objects that a step applies by this name: of the case, or of a file. Raises ScenarioError."""
     found = [manifest for manifest in case.manifests if manifest.is_named(name)]
     if found:
