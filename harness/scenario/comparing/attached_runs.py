@@ -14,7 +14,8 @@ from harness.kube.api.objects import Object
 from harness.scenario.comparing.inputs import ENDPOINT, real_inputs
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.running.runner import applied_manifests, expected_outcome, unexpected, walk
+from harness.scenario.running.applied import applied_manifests
+from harness.scenario.running.runner import expected_outcome, unexpected, walk
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.verdicts import CaseReport
 

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.objects import name_of, spec_of, status_of
 from harness.limits import STEPS
-from harness.reading.manifests import Manifest, read_manifests
+from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 from harness.reading.yaml_values import kubernetes_value
 from harness.scenario.language.cases import Case
-from harness.scenario.language.core_objects import core_problems, duration_problems, field_problems, too_long
+from harness.scenario.language.core_objects import duration_problems, too_long
 from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.language.sizes import scale_problem, size_problems
+from harness.scenario.language.sizes import scale_problem
+from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.checks import check
 from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Judged, Refusal, Run
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from harness.karpenter.validation.rejections import Rejection
     from harness.world import Caches, World
 
-__all__ = ["Runner", "applied_manifests", "expected_outcome", "take_steps", "unexpected", "walk"]
+__all__ = ["Runner", "expected_outcome", "take_steps", "unexpected", "walk"]
 
 
 _QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
@@ -282,21 +283,6 @@ def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
     node = case.given_document.node_at(case.when_paths[index] + ("patch", "to"))
     value: Mapping[str, Any] = kubernetes_value(node)
     return value
-
-
-def applied_manifests(case: Case, name: str, *, own_crds: bool = True) -> Iterator[Manifest]:
-    """Yields the objects that a step applies by this name: of the case, or of a file. Raises ScenarioError."""
-    found = [manifest for manifest in case.manifests if manifest.is_named(name)]
-    if found:
-        yield from found
-    else:
-        found = list(read_manifests(case.directory / name))
-        problems = [*size_problems(found), *(problem for manifest in found for problem in core_problems(manifest))]
-        if not own_crds:
-            problems += [problem for manifest in found for problem in field_problems(manifest)]
-        if problems:
-            raise ScenarioError(problems)
-        yield from found
 
 
 def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
