@@ -83,6 +83,11 @@ PROBES: tuple[Probe, ...] = (
     ),
     _set("ranks_offerings", "pkg/providers", r"package allocationstrategy"),
     _set(
+        "filters_overlaid_types",
+        "pkg/cloudprovider/cloudprovider.go",
+        r"ApplyAll\(nodePoolName, instanceTypes\)\s+if err != nil \{\s+return nil, fmt\.Errorf\(\"applying",
+    ),
+    _set(
         "managed_subnets_refused",
         "pkg/controllers/nodeclass/status",
         r"custom subnet cannot be in the same VNet as cluster managed VNet",

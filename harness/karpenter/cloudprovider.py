@@ -13,9 +13,10 @@ from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import ZONE
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, merge, subtract
+from harness.kube.go.text import quote
 from lazyrecords import dataclass
 
-__all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead", "allocatable_of"]
+__all__ = ["RESERVED", "DroppedSize", "InstanceType", "Offering", "Overhead", "UnevaluatedNodePool", "allocatable_of"]
 
 RESERVED = "reserved"
 """The capacity type of offerings that a capacity reservation stands behind."""
@@ -132,3 +133,17 @@ class DroppedSize:
     name: str
     filter: str
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+class UnevaluatedNodePool(Exception):
+    """The NodeOverlays have not been evaluated for a NodePool yet (UnevaluatedNodePoolError)."""
+
+    def __init__(self, nodepool: str) -> None:
+        super().__init__(nodepool)
+        self.nodepool = nodepool
+
+    def text(self, *, quoted: bool) -> str:
+        """Core's message; ``quoted`` in the words of core since 1.9."""
+        if quoted:
+            return f"nodepool {quote(self.nodepool)} is awaiting evaluation"
+        return f"awaiting nodeoverlay evaluation, nodepool {self.nodepool}"

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from harness.karpenter.cloudprovider import UnevaluatedNodePool
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.instancetypes import NoInstanceTypes
-from harness.karpenter.overlays.applied import Unevaluated
 from tests.disruption.fleet import Json, nodepool
 
 
@@ -39,5 +39,5 @@ def test_there_are_none_while_the_nodeclass_is_gone_or_goes(nodeclass: Json | No
 
 def test_there_are_none_where_nothing_is_allowed_or_overlays_are_not_evaluated() -> None:
     nodeclass = {"metadata": {"name": "default"}}
-    assert types(nodeclass, NoInstanceTypes()) == types(nodeclass, Unevaluated("pool")) == ()
+    assert types(nodeclass, NoInstanceTypes()) == types(nodeclass, UnevaluatedNodePool("pool")) == ()
     assert types(nodeclass, spec={"template": {"spec": {}}}) == ()

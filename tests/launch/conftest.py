@@ -11,7 +11,15 @@ from typing import Any
 import pytest
 
 from harness.karpenter.instancetypes import Prices, Region
-from harness.karpenter.launch import Launch, LaunchEnvironment, MachinePlan, VmPlan, plan
+from harness.karpenter.launch import (
+    Launch,
+    LaunchEnvironment,
+    MachinePlan,
+    VmPlan,
+    claim_requirements,
+    plan,
+    resolve_instance_types,
+)
 from harness.karpenter.launch.images import community_image_id, gallery_image_id, image_family
 from harness.karpenter.releases import Defaults, ProviderOptions, ProviderRelease, provider
 
@@ -105,11 +113,12 @@ def launch() -> Callable[..., VmPlan | MachinePlan]:
             "spec": nodeclass_spec,
             "status": {"kubernetesVersion": kubernetes, "images": images, **(status or {})},
         }
+        types = region.build(options=opts, nodeclass=nodeclass, prices=prices).types
         return plan(
             Launch(
                 nodeclaim=claim,
                 nodeclass=nodeclass,
-                types=region.build(options=opts, nodeclass=nodeclass, prices=prices).types,
+                types=resolve_instance_types(claim, claim_requirements(claim, known), types, known),
                 skus=region.skus,
                 options=opts,
                 release=known,

@@ -10,7 +10,7 @@ import pytest
 from harness.explain.labels.probes import default_objects
 from harness.karpenter.instancetypes import Prices, UnavailableOfferings
 from harness.karpenter.labels.core import CAPACITY_TYPE
-from harness.karpenter.launch import claim_requirements, resolve_instance_types
+from harness.karpenter.launch import LaunchTypes, claim_requirements, resolve_instance_types
 from harness.karpenter.launch.choice import choose
 from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.provider.selection import PriceOrders, best_types
@@ -45,7 +45,7 @@ def test_the_best_type_alone_is_chosen_as_among_all(version: str) -> None:
         claim = {"metadata": {"name": "c"}, "spec": {"requirements": wanted, "resources": {"requests": requests}}}
         requirements = claim_requirements(claim, world.release)
         all_of_them = resolve_instance_types(claim, requirements, types, world.release)
-        alone = best_types(claim, types, world.release, orders)
+        alone = best_types(claim, LaunchTypes(types, types), world.release, orders)
         try:
             expected = choose(requirements, all_of_them, world.release)
         except LaunchError:
@@ -83,7 +83,7 @@ def test_a_claim_of_both_kinds_gets_the_cheapest_of_either(
     region, _ = recorded_region(release)
     types = region.build(options=OPTIONS, nodeclass=nodeclass(osDiskSizeGB=128), prices=prices, unavailable=marks).types
     claim = nodeclaim(size=sizes, capacity_type=kinds)
-    alone = best_types(claim, types, release, PriceOrders())
+    alone = best_types(claim, LaunchTypes(types, types), release, PriceOrders())
     assert [each.name for each in alone] == ([best] if best else [])
 
 
@@ -100,4 +100,4 @@ def test_of_equally_good_sizes_the_first_by_name_is_bought_even_if_another_is_ch
     types = region.build(options=OPTIONS, nodeclass=nodeclass(osDiskSizeGB=128), prices=prices, unavailable=marks).types
     for zone, best in (("southcentralus-1", other), ("southcentralus-2", first)):
         claim = nodeclaim(size=[first, other], zone=[zone], capacity_type=["on-demand", "spot"])
-        assert [each.name for each in best_types(claim, types, release, PriceOrders())] == [best]
+        assert [each.name for each in best_types(claim, LaunchTypes(types, types), release, PriceOrders())] == [best]

@@ -13,9 +13,9 @@ from harness.engine.access import Access
 from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.ports import Change, ChangeType
+from harness.karpenter.cloudprovider import UnevaluatedNodePool
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
-from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provisioning import provisioner
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.podtimes import PodTimes
@@ -373,7 +373,7 @@ def test_instance_types_are_asked_for_each_nodepool_whose_nodeclass_is_there(
     assert of.provisioner.instance_types() == ({"default": ["D2"]} if there else {})
 
 
-@pytest.mark.parametrize("problem", [Unevaluated("default"), NoInstanceTypes()])
+@pytest.mark.parametrize("problem", [UnevaluatedNodePool("default"), NoInstanceTypes()])
 def test_a_nodepool_without_instance_types_is_left_out(monkeypatch: pytest.MonkeyPatch, problem: Exception) -> None:
     pool = nodepool()
     of = Provisioning(monkeypatch, pool, nodeclass(), results=[NOTHING])

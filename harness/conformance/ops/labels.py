@@ -1,16 +1,30 @@
 """Op ``labels``: the labels of one launch on every path, against the provider's own fakes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from harness.conformance.context import AnswerContext
 from harness.conformance.errors import RequestError
+from harness.conformance.ops.schedule import overlays_answer, overlays_of
 from harness.conformance.provider_inputs import location_of, nodeclass_of, options_of, shared_book
 from harness.engine.names import VmId
+from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.instancetypes import NoInstanceTypes
-from harness.karpenter.launch import Launch, LaunchEnvironment, LaunchError, VmPlan, plan, populated_labels
+from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.launch import (
+    Launch,
+    LaunchEnvironment,
+    LaunchError,
+    LaunchTypes,
+    VmPlan,
+    claim_requirements,
+    overlaid_types,
+    plan,
+    populated_labels,
+)
 from harness.karpenter.launch.images import gallery_image_id, image_family
+from harness.karpenter.overlays.evaluation import Evaluation
 from harness.karpenter.releases import GALLERY_SUBSCRIPTION, ProviderRelease
 from harness.kube.api.labels import ZONE
 from harness.kube.api.resources import render
@@ -42,12 +56,13 @@ def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any
     nodeclass = _with_status(nodeclass_of(request), request.get("kubernetes_version") or _DEFAULT_KUBERNETES, release)
     nodeclaim = _nodeclaim(request)
     region = shared_book(context).region(location.skus, release, location.name, use_sig=options.use_sig)
-    types = region.build(options=options, nodeclass=nodeclass, prices=location.prices).types
+    listed = region.build(options=options, nodeclass=nodeclass, prices=location.prices).types
+    types, overlays = _for_launch(request, nodeclaim, listed, release)
     launched = plan(
         Launch(
             nodeclaim=nodeclaim,
             nodeclass=nodeclass,
-            types=types,
+            types=types.allowed(nodeclaim, claim_requirements(nodeclaim, release), release),
             skus=region.skus,
             options=options,
             release=release,
@@ -81,7 +96,21 @@ def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any
         "capacity": render(created.capacity),
         "allocatable": render(created.allocatable),
         "zone": labels.get(ZONE, ""),
+        **overlays_answer(overlays),
     }
+
+
+def _for_launch(
+    request: Mapping[str, Any], nodeclaim: Mapping[str, Any], listed: Sequence[InstanceType], release: ProviderRelease
+) -> tuple[LaunchTypes, Evaluation | None]:
+    """The instance types of the launch, and what the request's NodeOverlays came to."""
+    name = ((nodeclaim["metadata"]).get("labels") or {}).get(NODEPOOL)
+    pool = request.get("nodepool") or {"metadata": {}, "spec": {}}
+    pools = [{**pool, "metadata": {**(pool.get("metadata") or {}), "name": name}}] if name else []
+    overlays = overlays_of(request, pools, {name: listed} if name else {}, release)
+    if overlays is None:
+        return LaunchTypes(listed, listed), None
+    return overlaid_types(nodeclaim, listed, overlays.apply, release), overlays
 
 
 def _machine(body: Mapping[str, Any]) -> dict[str, Any]:

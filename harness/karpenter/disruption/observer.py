@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from harness.engine.clock import Clock
 from harness.engine.ports import View as ClusterView
-from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.cloudprovider import InstanceType, UnevaluatedNodePool
 from harness.karpenter.disruption.situation import View
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
-from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingOptions
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
@@ -71,5 +70,5 @@ class Observer:
             return ()
         try:
             return self._instance_types.for_nodepool(name_of(nodepool), nodeclass)
-        except (NoInstanceTypes, Unevaluated):
+        except (NoInstanceTypes, UnevaluatedNodePool):
             return ()

@@ -4,7 +4,14 @@
 are classified by :mod:`~harness.karpenter.launch.failures.handlers`.
 """
 
-from harness.karpenter.launch.choice import Choice, choose, claim_requirements, resolve_instance_types
+from harness.karpenter.launch.choice import (
+    Choice,
+    LaunchTypes,
+    choose,
+    claim_requirements,
+    overlaid_types,
+    resolve_instance_types,
+)
 from harness.karpenter.launch.environment import LaunchEnvironment
 from harness.karpenter.launch.failures.errors import FailureKind, LaunchError
 from harness.karpenter.launch.failures.handlers import AzureFailure, Verdict, classify
@@ -22,6 +29,7 @@ __all__ = [
     "Launch",
     "LaunchEnvironment",
     "LaunchError",
+    "LaunchTypes",
     "MachinePlan",
     "Source",
     "Verdict",
@@ -29,6 +37,7 @@ __all__ = [
     "choose",
     "claim_requirements",
     "classify",
+    "overlaid_types",
     "plan",
     "populated_labels",
     "resolve_instance_types",

@@ -4,12 +4,13 @@ Kaz ``pkg/cloudprovider/cloudprovider.go`` resolveInstanceTypes, ``pkg/providers
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.offerings import placement_scope
 from harness.karpenter.labels.azure import SKU_ULTRA_SSD
-from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
+from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND, SPOT
 from harness.karpenter.launch.failures.errors import LaunchError
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirement, Requirements
@@ -18,11 +19,14 @@ from harness.kube.api.resources import fits, parse_list
 from lazyrecords import dataclass
 
 __all__ = [
+    "ApplyOverlays",
     "Choice",
+    "LaunchTypes",
     "Rank",
     "Shuffle",
     "choose",
     "claim_requirements",
+    "overlaid_types",
     "rank",
     "resolve_instance_types",
     "wants_ultra_ssd",
@@ -30,6 +34,9 @@ __all__ = [
 
 Shuffle = Callable[[list[Offering]], None]
 """Shuffles in place; where Go draws at random, the world's seeded generator does."""
+
+ApplyOverlays = Callable[[str, Sequence[InstanceType]], Sequence[InstanceType]]
+"""Returns instance types as NodeOverlays make them for the NodePool of a name, in the same order."""
 
 Rank = tuple[float, int, int]
 
@@ -80,6 +87,51 @@ def resolve_instance_types(
         and any(offering.available for offering in item.compatible_offerings(wanted))
         and fits(requests, item.allocatable)
     ]
+
+
+@dataclass(frozen=True)
+class LaunchTypes:
+    """The instance types of an AKSNodeClass for a launch: ``filtered`` by what the NodeClaim asks for, ``compared`` by price.
+
+    NodeOverlays make the two differ; the order and the names are the same (kaz ``pkg/cloudprovider/cloudprovider.go``
+    resolveInstanceTypes, Create).
+    """
+
+    filtered: Sequence[InstanceType]
+    compared: Sequence[InstanceType]
+
+    @cached_property
+    def _filtered_by_name(self) -> Mapping[str, InstanceType]:
+        return {item.name: item for item in self.filtered}
+
+    def allows(
+        self, item: InstanceType, nodeclaim: Mapping[str, Any], wanted: Requirements, release: ProviderRelease
+    ) -> bool:
+        """Whether the NodeClaim allows one of the compared types."""
+        if self.filtered is not self.compared:
+            item = self._filtered_by_name[item.name]
+        return bool(resolve_instance_types(nodeclaim, wanted, (item,), release))
+
+    def allowed(
+        self, nodeclaim: Mapping[str, Any], wanted: Requirements, release: ProviderRelease
+    ) -> list[InstanceType]:
+        """The compared types that the NodeClaim allows."""
+        left = {item.name for item in resolve_instance_types(nodeclaim, wanted, self.filtered, release)}
+        return [item for item in self.compared if item.name in left]
+
+
+def overlaid_types(
+    nodeclaim: Mapping[str, Any], types: Sequence[InstanceType], apply: ApplyOverlays, release: ProviderRelease
+) -> LaunchTypes:
+    """The instance types of a launch while NodeOverlays count. Raises what ``apply`` raises.
+
+    A NodeClaim that names no NodePool is launched as if there were none.
+    """
+    nodepool = ((nodeclaim.get("metadata") or {}).get("labels") or {}).get(NODEPOOL)
+    if nodepool is None:
+        return LaunchTypes(types, types)
+    overlaid = apply(nodepool, types)
+    return LaunchTypes(overlaid if release.filters_overlaid_types else types, overlaid)
 
 
 def choose(

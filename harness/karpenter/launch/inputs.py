@@ -19,7 +19,7 @@ __all__ = ["Launch"]
 
 @dataclass(frozen=True)
 class Launch:
-    """The inputs of one launch. ``skus`` are the region's sizes by name; ``types`` what the NodeClass sees now."""
+    """The inputs of one launch. ``skus`` are the region's sizes by name; ``types`` the instance types that the NodeClaim allows now."""
 
     nodeclaim: Mapping[str, Any]
     nodeclass: Mapping[str, Any]

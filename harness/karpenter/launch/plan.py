@@ -16,7 +16,7 @@ from harness.karpenter.launch.bodies.vm import VmInput, billing_extension, custo
 from harness.karpenter.launch.boot.bootstrapping import BootstrapInput, provision_values
 from harness.karpenter.launch.boot.custom_data import ScriptInput, script
 from harness.karpenter.launch.boot.kubelet import kubelet_flags
-from harness.karpenter.launch.choice import Choice, choose, claim_requirements, resolve_instance_types
+from harness.karpenter.launch.choice import Choice, choose, claim_requirements
 from harness.karpenter.launch.failures.errors import CREATING_MACHINE, LaunchError, LaunchPanic
 from harness.karpenter.launch.images import (
     ImageDefinition,
@@ -116,14 +116,13 @@ class MachinePlan:
 def plan(launch: Launch) -> VmPlan | MachinePlan:
     """Chooses size, zone and capacity type, stacks the labels and prepares the bodies. Raises LaunchError, LaunchPanic."""
     wanted = claim_requirements(launch.nodeclaim, launch.release)
-    types = resolve_instance_types(launch.nodeclaim, wanted, launch.types, launch.release)
-    if not types:
+    if not launch.types:
         raise LaunchError.capacity("all requested instance types were unavailable during launch")
     machine = launch.machines
     try:
         if machine:
             machine_name(launch.name, launch.release.machine_name_limit)  # the first thing that can go wrong
-        choice = choose(wanted, types, launch.release, launch.shuffle)
+        choice = choose(wanted, launch.types, launch.release, launch.shuffle)
         return _machine_plan(launch, wanted, choice) if machine else _vm_plan(launch, wanted, choice)
     except LaunchError as error:
         context = CREATING_MACHINE if machine else "creating instance failed"

@@ -7,17 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.cloudprovider import InstanceType, UnevaluatedNodePool
 from harness.karpenter.overlays.evaluation import Evaluation
 
-__all__ = ["AppliedOverlays", "Unevaluated"]
-
-
-class Unevaluated(Exception):
-    """The overlays have not been evaluated for a NodePool yet; the message is core's."""
-
-    def __init__(self, nodepool: str) -> None:
-        super().__init__(f"applying nodeoverlays, awaiting nodeoverlay evaluation, nodepool {nodepool}")
+__all__ = ["AppliedOverlays"]
 
 
 class AppliedOverlays:
@@ -33,7 +26,7 @@ class AppliedOverlays:
         self.version += 1
 
     def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]:
-        """The instance types of a NodePool with overlays applied. Raises Unevaluated."""
+        """The instance types of a NodePool with overlays applied. Raises UnevaluatedNodePool."""
         if nodepool not in self._evaluation.nodepools:
-            raise Unevaluated(nodepool)
+            raise UnevaluatedNodePool(nodepool)
         return self._evaluation.apply(nodepool, types)

@@ -13,7 +13,7 @@ from harness.engine.clock import Clock
 from harness.engine.names import ProviderId
 from harness.engine.ports import Sink, View
 from harness.engine.rng import Rng
-from harness.karpenter.cloudprovider import InstanceType, Offering
+from harness.karpenter.cloudprovider import Offering, UnevaluatedNodePool
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.instancetypes.offerings import zone_label
 from harness.karpenter.labels.azure import REGIONAL_ZONE
@@ -25,6 +25,7 @@ from harness.karpenter.launch import (
     Launch,
     LaunchEnvironment,
     LaunchError,
+    LaunchTypes,
     MachinePlan,
     VmPlan,
     plan,
@@ -91,11 +92,7 @@ class AzureProvider:
     def _create(self, claim: Object) -> Asking[Instance]:
         nodeclass = self._nodeclass(claim)
         _check_readiness(nodeclass)
-        try:
-            types = self._instance_types.cached(nodeclass).types
-        except NoInstanceTypes as error:
-            text = f"resolving instance types, {error}"
-            raise LaunchError.create(text, "InstanceTypeResolutionFailed", str(error)) from error
+        types = self._types(claim, nodeclass)
         planned = self._plan(claim, nodeclass, types)
         choice = planned.choice
 
@@ -120,7 +117,19 @@ class AzureProvider:
         self._tell(claim, vm, planned.labels, created)
         return _instance(claim, choice, created, self._instance_types.release)
 
-    def _plan(self, claim: Object, nodeclass: Object, types: Sequence[InstanceType]) -> VmPlan | MachinePlan:
+    def _types(self, claim: Object, nodeclass: Object) -> LaunchTypes:
+        release = self._instance_types.release
+        try:
+            return self._instance_types.for_launch(claim, nodeclass)
+        except NoInstanceTypes as error:
+            raise _unresolved(str(error)) from error
+        except UnevaluatedNodePool as error:
+            text = error.text(quoted=release.core.unevaluated_quoted)
+            if release.filters_overlaid_types:
+                raise _unresolved(f"applying instance type overlays, {text}") from error
+            raise LaunchError(f"creating instance, {text}") from error
+
+    def _plan(self, claim: Object, nodeclass: Object, types: LaunchTypes) -> VmPlan | MachinePlan:
         return plan(
             Launch(
                 nodeclaim=claim,
@@ -220,6 +229,11 @@ def _instance(claim: Object, choice: Choice, created: Created, release: Provider
         capacity=render(created.capacity),
         allocatable=render(created.allocatable),
     )
+
+
+def _unresolved(text: str) -> LaunchError:
+    """The error of a launch whose instance types could not be resolved."""
+    return LaunchError.create(f"resolving instance types, {text}", "InstanceTypeResolutionFailed", text)
 
 
 def _check_readiness(nodeclass: Object) -> None:

@@ -27,6 +27,7 @@ from harness.karpenter.instancetypes import (
 )
 from harness.karpenter.instancetypes.alike import lists_like
 from harness.karpenter.instancetypes.market import NO_USAGES
+from harness.karpenter.launch import LaunchTypes, overlaid_types
 from harness.karpenter.provider.market_snapshot import MarketSnapshot
 from harness.karpenter.provider.selection import PriceOrders
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
@@ -128,7 +129,7 @@ class InstanceTypeProvider:
         shared: SharedLists,
         overlays: Overlays | None = None,
     ) -> None:
-        """`overlays` change the instance types that Karpenter decides by, not what is launched nor its price."""
+        """`overlays` change the instance types by which Karpenter decides and launches; None where NodeOverlays do not count."""
         self.release = release
         self._listing = lists_like(release)
         self.options = options
@@ -184,9 +185,16 @@ class InstanceTypeProvider:
         return (self.unavailable.sequence, *seen, self._renewed, overlays)
 
     def for_nodepool(self, nodepool: str, nodeclass: Object) -> Sequence[InstanceType]:
-        """The instance types of a NodePool with NodeOverlays applied. Raises NoInstanceTypes, and what the overlays raise (Unevaluated)."""
+        """The instance types of a NodePool with NodeOverlays applied. Raises NoInstanceTypes, UnevaluatedNodePool."""
         types = self.cached(nodeclass).types
         return types if self._overlays is None else self._overlays.apply(nodepool, types)
+
+    def for_launch(self, nodeclaim: Object, nodeclass: Object) -> LaunchTypes:
+        """The instance types from which a NodeClaim is launched. Raises NoInstanceTypes, UnevaluatedNodePool."""
+        types = self.cached(nodeclass).types
+        if self._overlays is None:
+            return LaunchTypes(types, types)
+        return overlaid_types(nodeclaim, types, self._overlays.apply, self.release)
 
     def cached(self, nodeclass: Object) -> InstanceTypeList:
         """The instance types for an AKSNodeClass as the provider's cache returns them. Raises NoInstanceTypes where the release does.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.labels.core import CAPACITY_TYPE
-from harness.karpenter.launch import claim_requirements, resolve_instance_types
+from harness.karpenter.launch import LaunchTypes, claim_requirements
 from harness.karpenter.launch.choice import Rank, rank
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Requirements
@@ -94,7 +94,7 @@ class PriceOrders:
 
 
 def best_types(
-    claim: Object, types: Sequence[InstanceType], release: ProviderRelease, orders: PriceOrders
+    claim: Object, types: LaunchTypes, release: ProviderRelease, orders: PriceOrders
 ) -> Sequence[InstanceType]:
     """The instance type that will be launched, as the only item; empty when the NodeClaim allows none.
 
@@ -106,10 +106,10 @@ def best_types(
     named = wanted.get(INSTANCE_TYPE)
     best: tuple[tuple[float, ...], str] | None = None
     found: InstanceType | None = None
-    for least, item in orders.of(types).of(single):
+    for least, item in orders.of(types.compared).of(single):
         if best is not None and _counted(least, release) > best[0]:
             break
-        if not named.has(item.name) or not resolve_instance_types(claim, wanted, (item,), release):
+        if not named.has(item.name) or not types.allows(item, claim, wanted, release):
             continue
         ranks = [rank(offering) for offering in item.compatible_offerings(wanted) if offering.available]
         key: tuple[tuple[float, ...], str] = (_counted(min(ranks), release), item.name)

@@ -13,7 +13,7 @@ from harness.engine.clock import SECOND
 from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.names import NodeClaimName, ProviderId
 from harness.engine.ports import Change, ChangeType
-from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.cloudprovider import InstanceType, UnevaluatedNodePool
 from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.names import claim_of
@@ -21,7 +21,6 @@ from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused, cr
 from harness.karpenter.lifecycle.nodepools.status import nodeclass_name
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
 from harness.karpenter.lifecycle.nominations import NOMINATED, nomination
-from harness.karpenter.overlays.applied import Unevaluated
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provisioning.batcher import Batcher
 from harness.karpenter.provisioning.comings_and_goings import ComingsAndGoings
@@ -158,7 +157,7 @@ class Provisioner:
                 continue
             try:
                 found[name_of(pool)] = self._instance_types.for_nodepool(name_of(pool), nodeclass)
-            except Unevaluated:
+            except UnevaluatedNodePool:
                 self._sink.log("debug", self.name, "skipping, awaiting nodeoverlay evaluation", NodePool=name_of(pool))
             except NoInstanceTypes as error:
                 self._sink.log(

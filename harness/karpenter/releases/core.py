@@ -71,6 +71,7 @@ _V1_7 = replace(
     nodes_in_status=False,
     counts_registrations=False,
     first_overlay_capacity_wins=False,
+    unevaluated_quoted=False,
     readiness_in_metrics=False,
     nodepool_cost_metric=False,
     consistency_is_error=True,

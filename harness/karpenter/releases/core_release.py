@@ -40,6 +40,9 @@ class CoreRelease:
     """A NodePool's registration health goes by its last four outcomes, from core 1.8 on; before, by the last (``nodepools/health.py``)."""
     first_overlay_capacity_wins: bool = True
     """Of NodeOverlays that name the same resource the heaviest counts; else the lightest."""
+    unevaluated_quoted: bool = True
+    """The error about a NodePool that no NodeOverlays were evaluated for yet quotes its name (core ``pkg/cloudprovider/types.go``, since
+    1.9)."""
     overlays_skip_broken_nodepools: bool = True
     """A NodePool without instance types does not keep NodeOverlays from the others."""
     zone_in_metrics: bool = True

@@ -74,6 +74,7 @@ FIRST = ProviderRelease(
     spot_quota_kept=180.0,
     zonal_failure_marks_family=False,
     machine_refusals_handled=False,
+    filters_overlaid_types=False,
     nodeclass_conditions=("ImagesReady", "KubernetesVersionReady"),
     managed_subnets_refused=False,
     trusted_launch=False,

@@ -152,6 +152,10 @@ class LaunchFlags:
     """Image families of an AKSNodeClass → the operating system that labels name."""
     ranks_offerings: bool
     """The cheapest offering decides; before, the cheapest size, then spot if allowed."""
+    filters_overlaid_types: bool
+    """NodeOverlays change the instance types before those are sorted out that a NodeClaim does not allow; before 1.12, only what is left is
+    changed, so that a resource that an overlay alone knows of is not there (kaz ``pkg/cloudprovider/cloudprovider.go``
+    resolveInstanceTypes, Create)."""
     only_azure_linux_2: bool
     """Azure Linux is version 2 for every Kubernetes."""
     nodeclass_lookup_told: bool

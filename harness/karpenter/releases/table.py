@@ -250,6 +250,7 @@ _CHANGES: Mapping[str, Change] = {
             nodeclass_hash_fields=NODECLASS_FIELDS | FIELDS_OF_1_10 | {"GPU"},
             scsi_required_without_sig=False,
             machine_refusals_handled=True,
+            filters_overlaid_types=True,
             provision_modes=(
                 *SCRIPTLESS_AND_CLIENT,
                 ProvisionMode.AKS_MACHINE_API,

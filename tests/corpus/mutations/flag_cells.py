@@ -82,7 +82,7 @@ _RELEASES = "no label depends on it; unit tests have it by release"
 _MEMORY = "how widely and how long a failure is remembered, which tests/launch/test_failures.py has by release"
 _DRIFT = "when a node has drifted, which tests/disruption/test_provider_drift.py has by release"
 _REPAIR = "when a node is replaced because it is unhealthy, which tests/disruption/test_lifetimes.py has by release"
-_OVERLAYS = "what NodeOverlays come to, which scenarios/scheduling/node-overlays.yaml and tests/scheduling/test_overlays.py have by release"
+_OVERLAYS = "what NodeOverlays come to, which scenarios/scheduling/node-overlays.yaml and tests/launch/test_overlays.py have by release"
 _METRICS = "what metrics tell, which tests/corridor/test_metrics.py has by release"
 _SCHEDULING = (
     "it decides where pods go; core's own test cases and the generated clusters of the conformance run measure it"
@@ -139,6 +139,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             ),
             _MEMORY,
         ),
+        "filters_overlaid_types": _OVERLAYS,
         "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
         "billing_extension_may_lack": "how machines are updated, which tests/corridor/test_in_place.py has by release",
@@ -163,7 +164,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         "eviction_queue_deletes": "how drains end, which tests/corridor/test_drain_deadline.py has by release",
         "held_repair_looks_again": _REPAIR,
         "repair_asks_node_first": _REPAIR,
-        **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools"), _OVERLAYS),
+        **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools", "unevaluated_quoted"), _OVERLAYS),
         **dict.fromkeys(
             (
                 "disruption_modes_in_metrics",
