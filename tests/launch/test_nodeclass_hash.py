@@ -29,8 +29,6 @@ def dns(**override: Any) -> dict[str, Any]:
         (dns(zone=""), {"localDNS": {"mode": "Required", "vnetDNSOverrides": [{}]}}),
         ({"localDNS": {"mode": ""}}, {"localDNS": {}}),
         (dns(cacheDuration="1h"), dns(cacheDuration="60m")),
-        ({"tags": {}}, {}),
-        ({"kubelet": {"allowedUnsafeSysctls": []}}, {"kubelet": {}}),
         ({"kubelet": {"cpuCFSQuotaPeriod": "0s"}}, {"kubelet": {}}),
     ],
 )
@@ -49,11 +47,24 @@ def test_what_makes_no_difference(one: dict[str, Any], other: dict[str, Any]) ->
         ({"imageFamily": ""}, {}),  # a pointer to an empty text
         ({"kubelet": {}}, {}),
         ({"tags": {"a": ""}}, {}),
+        ({"tags": {}}, {}),  # a map that is there
+        ({"kubelet": {"allowedUnsafeSysctls": []}}, {"kubelet": {}}),
+        ({"localDNS": {"vnetDNSOverrides": []}}, {"localDNS": {}}),
         ({"kubelet": {"cpuCFSQuotaPeriod": "1ms"}}, {"kubelet": {}}),
     ],
 )
 def test_what_makes_a_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
     assert hashed(**one) != hashed(**other)
+
+
+def test_the_hash_of_an_empty_list_is_the_one_that_go_calculates() -> None:
+    """Kaz ``pkg/apis/v1beta1/aksnodeclass.go`` Hash of 1.14.0, of objects as its decoder reads them."""
+    spec = {"imageFamily": "Ubuntu2204", "osDiskSizeGB": 128}
+    hashes = [
+        nodeclass_hash({"spec": {**spec, "kubelet": kubelet}}, provider("1.14.0").nodeclass_hash_fields)
+        for kubelet in ({}, {"allowedUnsafeSysctls": []})
+    ]
+    assert hashes == ["13086400575342956906", "448501667507582437"]
 
 
 @pytest.mark.parametrize(

@@ -104,11 +104,11 @@ def _struct(name: str, fields: _Fields, value: Mapping[str, Any], empty_is_zero:
 def _present(fields: _Fields, value: Mapping[str, Any], empty_is_zero: frozenset[str]) -> Iterator[tuple[str, int]]:
     for name, hasher in fields:
         found = value.get(_JSON_NAMES.get(name, name[0].lower() + name[1:]))
-        # Go reads "Never" as no duration, and its serialisation leaves empty lists and maps out.
-        if found is None or found == [] or (found == "" and name in empty_is_zero) or (found == {} and name == "Tags"):
+        # An empty list or map is no zero value in Go: the API server keeps it, so a change from none to an empty one is drift.
+        if found is None or (found == "" and name in empty_is_zero):
             continue
         if found == "Never" and hasher is _nillable_duration:
-            continue
+            continue  # Go reads it as no duration
         if hasher is _duration and not parse_duration(found):
             continue  # no pointer, so that none counts as absent
         yield name, hasher(found)
