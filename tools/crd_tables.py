@@ -22,6 +22,8 @@ from tools.crd_rules import predicate
 
 TARGET = Path(__file__).parent.parent / "harness/karpenter/releases/data/crds.json"
 DROPPED = {"description", "title", "example", "externalDocs", "x-kubernetes-map-type"}
+PARTS = ("fields", "rules", "scales")
+"""The tables of a resource: fields, rules, scale subresource. A row is what is the same in a range of releases."""
 CHILDREN = {"properties", "items", "additionalProperties", "x-kubernetes-validations"}
 
 
@@ -124,15 +126,19 @@ def with_release(tables: Mapping[str, Any], release: str, crds: Iterable[Mapping
         spec = crd["spec"]
         for version in spec["versions"]:
             name = f"{spec['group']}/{version['name']}/{spec['names']['kind']}"
-            fields, rules = Ranges(releases), Ranges(releases)
+            fields, rules, scales = Ranges(releases), Ranges(releases), Ranges(releases)
+            if (scale := version.get("subresources", {}).get("scale")) is not None:
+                scales.add("", scale, release)
             for path, own, own_rules in nodes(version["schema"]["openAPIV3Schema"]):
                 fields.add(path, own, release)
                 for rule in own_rules:
                     rules.add(path, rule, release)
-            result[name] = {"plural": spec["names"]["plural"], "scope": spec["scope"], "fields": fields, "rules": rules}
+            told = {"plural": spec["names"]["plural"], "scope": spec["scope"]}
+            result[name] = {**told, "fields": fields, "rules": rules, "scales": scales}
     for name, table in tables["crds"].items():
-        empty = {**table, "fields": Ranges(releases), "rules": Ranges(releases)}
-        mine = result.setdefault(name, empty)
+        mine = result.setdefault(name, {**table, **{part: Ranges(releases) for part in PARTS}})
+        for path, scale, first, last in table["scales"]:
+            mine["scales"].extend(path, scale, first, last)
         for path, row, first, last in table["fields"]:
             mine["fields"].extend(path, row, first, last)
         for path, definition, message, first, last in table["rules"]:
@@ -148,7 +154,7 @@ def of_release(tables: Mapping[str, Any], release: str) -> dict[str, list[list[A
     return {
         f"{name} {part}": [row[:-2] for row in table[part] if place(row[-2]) <= place(release) <= place(row[-1])]
         for name, table in tables["crds"].items()
-        for part in ("fields", "rules")
+        for part in PARTS
     }
 
 
@@ -159,7 +165,9 @@ def without_release(tables: Mapping[str, Any], release: str) -> dict[str, Any]:
     releases = tables["releases"][:-1]
     result: dict[str, Any] = {}
     for name, table in tables["crds"].items():
-        mine = {**table, "fields": Ranges(releases), "rules": Ranges(releases)}
+        mine = {**table, **{part: Ranges(releases) for part in PARTS}}
+        for path, scale, first, last in table["scales"]:
+            mine["scales"].extend(path, scale, first, last)
         for path, row, first, last in table["fields"]:
             mine["fields"].extend(path, row, first, last)
         for path, definition, message, first, last in table["rules"]:
@@ -181,6 +189,7 @@ def _rendered(crds: Mapping[str, Mapping[str, Any]], releases: list[str]) -> dic
         name: {
             **crd,
             "fields": crd["fields"].result(),
+            "scales": crd["scales"].result(),
             "rules": [[path, *value, first, last] for path, value, first, last in crd["rules"].result()],
         }
         for name, crd in crds.items()
@@ -192,12 +201,14 @@ def render(tables: dict[str, Any]) -> str:
     """JSON with a line per row."""
 
     def rows(name: str, entries: list[Any]) -> str:
+        if not entries:
+            return f'   "{name}": []'
         lines = ",\n".join("    " + json.dumps(row, separators=(",", ":"), ensure_ascii=False) for row in entries)
         return f'   "{name}": [\n{lines}\n   ]'
 
     crds = ",\n".join(
         f'  "{name}": {{\n   "plural": "{crd["plural"]}", "scope": "{crd["scope"]}",\n'
-        f"{rows('rules', crd['rules'])},\n{rows('fields', crd['fields'])}\n  }}"
+        f"{rows('scales', crd['scales'])},\n{rows('rules', crd['rules'])},\n{rows('fields', crd['fields'])}\n  }}"
         for name, crd in tables["crds"].items()
     )
     return f'{{\n "releases": {json.dumps(tables["releases"])},\n "crds": {{\n{crds}\n }}\n}}\n'

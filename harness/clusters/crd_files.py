@@ -12,6 +12,7 @@ from harness.karpenter.validation.crds import RuleRow
 from harness.kube.api.field_errors import Pointer
 from harness.kube.custom_resources.admission import CustomResource
 from harness.kube.custom_resources.cel_rules import CelError
+from harness.kube.custom_resources.scale import Scale
 from harness.kube.custom_resources.schema import Rule, SchemaError, parse_schema
 from harness.kube.go.patterns import PatternError, searcher
 from harness.reading.documents import Document, documents, read_text
@@ -70,6 +71,7 @@ class CrdFiles:
         if not directory.is_dir():
             raise CrdFileError(f"{directory}: no such directory")
         self._definitions: dict[str, _Definition] = {}
+        self._scales: dict[str, Scale] = {}
         self._resources: dict[tuple[str, bool], CustomResource] = {}
         problems: list[Problem] = []
         for file in sorted(path for path in directory.glob("*") if path.suffix in (".yaml", ".yml")):
@@ -99,6 +101,8 @@ class CrdFiles:
                 place = ("spec", "versions", number, "schema", "openAPIV3Schema")
                 name = f"{spec['group']}/{version['name']}/{kind}"
                 self._definitions[name] = _Definition(str(kind), spec, schema, document, place)
+                if (scale := (version.get("subresources") or {}).get("scale")) is not None:
+                    self._scales[name] = Scale.of(scale)
             self.manifests.append(document.value)
         except (AttributeError, KeyError, TypeError) as error:
             what = f"not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})"
@@ -150,7 +154,14 @@ class CrdFiles:
             schema = parse_schema(definition.schema, lambda path: rules.get(path, ()), integer_formats=integer_formats)
         except SchemaError as error:
             raise CrdFileError.at([definition.problem((), str(error))]) from None
-        return CustomResource(group, version, kind, schema, namespaced=definition.spec.get("scope") == "Namespaced")
+        return CustomResource(
+            group,
+            version,
+            kind,
+            schema,
+            namespaced=definition.spec.get("scope") == "Namespaced",
+            scale=self._scales.get(name),
+        )
 
 
 def _rules(definition: _Definition) -> dict[str, tuple[Rule, ...]]:

@@ -17,11 +17,24 @@ from harness.kube.go.text import parse_int
 from harness.kube.go.times import parse_rfc3339
 from lazyrecords import dataclass
 
-__all__ = ["DELETION_COST", "in_deletion_order"]
+__all__ = ["DELETION_COST", "deletion_cost", "in_deletion_order"]
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES: Mapping[str, int] = {"Pending": 0, "Unknown": 1, "Running": 2}
+_FIRST = frozenset("-123456789")
 _UNKNOWN = -2  # since nobody knows when, which comes before all that is known
+
+
+def deletion_cost(annotations: Mapping[str, str]) -> int | None:
+    """The deletion cost that a pod's annotations say, 0 without one; None for what is none: 32 bits, neither a plus sign nor leading zeros.
+
+    Source: kubernetes pkg/apis/core/helper/helpers.go (GetDeletionCostFromPodAnnotations).
+    """
+    text = annotations.get(DELETION_COST)
+    if text is None or text == "0":
+        return 0
+    number = parse_int(text) if text[:1] in _FIRST else None
+    return number if number is not None and -(1 << 31) <= number < 1 << 31 else None
 
 
 def in_deletion_order(pods: Sequence[Object], related: Iterable[Object], now: datetime) -> list[Object]:
@@ -51,7 +64,7 @@ class _Ranked:
         found = condition(pod, "Ready")
         is_ready = found is not None and found.get("status") == "True"
         since = str(found.get("lastTransitionTime") or "") if found is not None and is_ready else ""
-        cost = parse_int(annotations_of(pod).get(DELETION_COST) or "0") or 0
+        cost = deletion_cost(annotations_of(pod)) or 0
         phase = _PHASES.get(status_of(pod).get("phase", ""), 0)
         standing = bool(spec_of(pod).get("nodeName")), phase, is_ready, cost, -together
         age = _doublings(str(metadata_of(pod).get("creationTimestamp") or ""), now)

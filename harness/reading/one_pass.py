@@ -17,7 +17,7 @@ import yaml
 
 from harness.reading import yaml_tree
 from harness.reading.problems import ScenarioError
-from harness.reading.yaml_values import resolve
+from harness.reading.yaml_values import as_sent, resolve
 from lazyrecords import dataclass
 
 __all__ = ["Excerpt", "Read", "read_json", "read_yaml", "without_managed_fields"]
@@ -147,7 +147,7 @@ class _Builder:
                         raise _Unusual
                     key = text
                     continue
-                value = resolve(text) if plain else text
+                value = as_sent(resolve(text)) if plain else text
             elif kind is map_start or kind is list_start:
                 if event.anchor is not None or event.tag is not None or len(open_) >= yaml_tree.MAX_DEPTH:
                     raise _Unusual
@@ -186,7 +186,9 @@ def read_json(text: str) -> list[tuple[Read, Excerpt]] | None:
     A key that is set twice, NaN and what is no JSON at all are left to the tree.
     """
     found: list[tuple[Read, Excerpt]] = []
-    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refused, parse_int=_integer)
+    decoder = json.JSONDecoder(
+        object_pairs_hook=_unique, parse_constant=_refused, parse_int=_integer, parse_float=_float
+    )
     text = _LONE.sub(r"\\ufffd", text)
     place = _after_blanks(text, 0)
     try:
@@ -219,6 +221,11 @@ def _integer(text: str) -> int | float:
     """A number that no 64 bits hold is a float, as in Go."""
     number = int(text) if len(text) < 21 else 1 << 64
     return number if -(2**63) <= number < 2**64 else float(text)
+
+
+def _float(text: str) -> int | float:
+    value: int | float = as_sent(float(text))
+    return value
 
 
 def _refused(_: str) -> Any:

@@ -59,12 +59,19 @@ def _scalar(node: Scalar) -> Any:
     return value
 
 
+def as_sent(value: Any) -> Any:
+    """A scalar as the API server reads it from kubectl, whose JSON has 50 for 50.0; what no 64 bits hold stays a float."""
+    if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
+        return int(value)
+    return value
+
+
 def kubernetes_value(node: Node | None) -> Any:
     """The JSON-shaped value that kubectl sends for this tree; keys are text, whatever they look like."""
     if node is None:
         return None
     if isinstance(node, Scalar):
-        return _scalar(node)
+        return as_sent(_scalar(node))
     if isinstance(node, Sequence):
         return [kubernetes_value(item) for item in node.items]
     result: dict[str, Any] = {}

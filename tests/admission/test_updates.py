@@ -240,7 +240,7 @@ def test_a_new_status_is_judged_alike_when_the_rest_is_known_to_be_as_before(
         ({"labels": {"a": "b c"}}, False),
         ({"annotations": {"a b": "c"}}, False),
         ({"uid": "u2"}, False),
-        ({"finalizers": ["x y"]}, False),
+        ({"finalizers": ["x y"]}, True),  # create alone looks at their names
     ],
 )
 def test_new_metadata_is_judged_alike_when_the_rest_is_known_to_be_as_before(metadata: Object, sound: bool) -> None:
@@ -249,3 +249,50 @@ def test_new_metadata_is_judged_alike_when_the_rest_is_known_to_be_as_before(met
     quick, whole = (admit(new, old=old, crds=CRDS, unruled=each) for each in (True, False))
     assert quick == whole
     assert quick.accepted is sound
+
+
+NAMES = "a lowercase RFC 1123 subdomain must consist of"
+
+
+def test_an_update_looks_at_labels_and_not_again_at_names_and_finalizers() -> None:
+    """Apimachinery ``pkg/api/validation/objectmeta.go`` ValidateObjectMetaAccessorUpdate, also for a status."""
+    old = {**nodepool(), "metadata": {"name": "Bad_Name", "labels": {"a b": "x"}, "finalizers": ["a b/c"]}}
+    for subresource in ("", "status"):
+        texts = complaints(old, old, subresource=subresource)
+        assert [text.partition(":")[0] for text in texts] == ["metadata.labels"]
+
+
+def test_a_rule_reads_both_values_until_they_differ_in_size() -> None:
+    """CEL cannot read an integer that came as a float; the API server tolerates it where it was there before."""
+    wanted = {"key": "team", "operator": "In", "values": ["a"], "minValues": 1.0}
+    old = admit(nodeclaim(wanted), crds=CRDS).object
+    more = changed(old, "spec", "terminationGracePeriod", to="1h")
+    misread = (
+        'spec: Invalid value: "object": invalid data, expected int, got float64 evaluating rule: spec is immutable'
+    )
+    assert misread in complaints(old, old)
+    assert "spec: Invalid value: spec is immutable" in complaints(more, old)
+
+
+def test_overrides_without_a_zone_are_no_other_zone() -> None:
+    """The write of a status does not ask the schema about the rest, but the rules; false wins over an error in a conjunction."""
+    external = "external domains cannot be forwarded to ClusterCoreDNS from vnetDNSOverrides"
+    zones = "must contain required zones '.' and 'cluster.local'"
+    override = {
+        "cacheDuration": "1h",
+        "forwardDestination": "VnetDNS",
+        "forwardPolicy": "Sequential",
+        "maxConcurrent": 1000,
+        "protocol": "PreferUDP",
+        "queryLogging": "Log",
+        "serveStale": "Verify",
+        "serveStaleDuration": "1h",
+    }
+    overrides = [{**override, "zone": "x"}, override]
+    made = nodeclass(localDNS={"mode": "Required", "vnetDNSOverrides": overrides, "kubeDNSOverrides": []})
+    old = admit(made, crds=CRDS).object
+    texts = complaints(old, old, subresource="status")
+    assert (
+        f'spec.localDNS.vnetDNSOverrides: Invalid value: "array": no such key: zone evaluating rule: {zones}' in texts
+    )
+    assert not [text for text in texts if external in text]

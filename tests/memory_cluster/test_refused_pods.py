@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from harness.explain.pods.unused import refused_lines
+from harness.kube.admission.pod_validation import pod_annotation_errors
+from harness.testing import pod
 from harness.world import World
 
 MISSING = "is forbidden: no PriorityClass with name high was found"
@@ -73,3 +75,34 @@ def test_a_class_with_nearly_that_name_is_told(known: str, hint: str) -> None:
     (line,) = refused_lines(world)
     assert line.startswith("Deployment/web gets no pods: ")
     assert line.endswith(f"{MISSING}{hint}")
+
+
+COST = "controller.kubernetes.io/pod-deletion-cost"
+
+
+@pytest.mark.parametrize("cost", ["abc", "1_000", "+10", "008", "2147483648", "1.5", ""])
+def test_a_deletion_cost_that_is_no_int32_is_refused(cost: str) -> None:
+    """Kubernetes pkg/apis/core/validation/validation.go (ValidatePodSpecificAnnotations), of pods and of templates."""
+    world = World()
+    wrong = f'[{COST}]: Invalid value: "{cost}": must be a 32bit integer'
+    made = pod("a")
+    made["metadata"]["annotations"] = {COST: cost}
+    deployment = workload("Deployment")
+    deployment["spec"]["template"]["metadata"]["annotations"] = {COST: cost}
+    texts = [rejection.text for rejection in world.apply(made, deployment)]
+    assert texts == [f"metadata.annotations{wrong}", f"spec.template.annotations{wrong}"]
+
+
+@pytest.mark.parametrize("cost", ["0", "-1", "2147483647", "-2147483648"])
+def test_a_deletion_cost_is_an_int32(cost: str) -> None:
+    made = pod("a")
+    made["metadata"]["annotations"] = {COST: cost}
+    assert not World().apply(made)
+
+
+def test_what_was_wrong_before_may_stay_wrong() -> None:
+    """Kubernetes pkg/api/pod/util.go (AllowInvalidPodDeletionCost)."""
+    place, text = ("metadata", "annotations"), "metadata.annotations"
+    assert pod_annotation_errors({COST: "x"}, {}, place, text)
+    assert not pod_annotation_errors({COST: "x"}, {COST: "y"}, place, text)
+    assert pod_annotation_errors({COST: "x"}, {COST: "1"}, place, text)

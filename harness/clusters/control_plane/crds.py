@@ -8,7 +8,7 @@ from typing import Any
 from harness.clusters.control_plane.cel import expression
 from harness.clusters.crd_files import CrdFiles
 from harness.karpenter.validation.admission import Crds
-from harness.karpenter.validation.crds import CrdSet, names_of, openapi_of
+from harness.karpenter.validation.crds import CrdSet, names_of, openapi_of, scale_of
 
 __all__ = ["crd_manifests", "mark_of", "marked"]
 
@@ -71,10 +71,16 @@ def _manifest(crds: CrdSet, group: str, kind: str, versions: Sequence[str]) -> d
                     "name": version,
                     "served": True,
                     "storage": version == stored,
-                    "subresources": {"status": {}},
-                    "schema": {"openAPIV3Schema": openapi_of(crds, f"{group}/{version}/{kind}", expression)},
+                    "subresources": {"status": {}, **_scale(crds, resource)},
+                    "schema": {"openAPIV3Schema": openapi_of(crds, resource, expression)},
                 }
                 for version in versions
+                for resource in (f"{group}/{version}/{kind}",)
             ],
         },
     }
+
+
+def _scale(crds: CrdSet, resource: str) -> Mapping[str, Any]:
+    scale = scale_of(crds.name, resource)
+    return {} if scale is None else {"scale": scale}

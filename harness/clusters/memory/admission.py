@@ -21,7 +21,7 @@ from harness.kube.admission.defaults import (
     default_workload,
 )
 from harness.kube.admission.match_label_keys import merge_label_keys, merges_spread
-from harness.kube.admission.pod_validation import pod_spec_errors
+from harness.kube.admission.pod_validation import pod_annotation_errors, pod_spec_errors
 from harness.kube.admission.runtime_class import (
     RuntimeClassRefused,
     check_overhead,
@@ -33,7 +33,7 @@ from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import FieldError
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
-from harness.kube.api.objects import Object, differ, metadata_of, spec_of
+from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of
 from harness.kube.api.quantity import QuantityError
 from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
@@ -198,7 +198,15 @@ def _validated(
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         template = spec_of(new).get("template") or {}
         errors.extend(workload_errors(request.kind.kind, spec_of(new)))
+        kept = annotations_of(spec_of(old).get("template") or {}) if old is not None else {}
+        at = ("spec", "template", "metadata", "annotations")
+        errors.extend(pod_annotation_errors(annotations_of(template), kept, at, "spec.template.annotations"))
         errors.extend(pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged))
+    if request.kind.kind == "Pod" and not request.subresource:
+        kept = annotations_of(old) if old is not None else {}
+        errors.extend(
+            pod_annotation_errors(annotations_of(new), kept, ("metadata", "annotations"), "metadata.annotations")
+        )
     if errors:
         text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
         causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]

@@ -9,7 +9,7 @@ import yaml
 
 from harness.conformance.context import AnswerContext
 from harness.conformance.errors import RequestError
-from harness.karpenter.validation.admission import UnknownResource, admit
+from harness.karpenter.validation.admission import Admission, UnknownResource, admit
 from harness.karpenter.validation.crds import crd_set
 from harness.karpenter.validation.decoding import decode_error
 from harness.karpenter.validation.hashing import nodepool_hash
@@ -33,11 +33,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         admission = admit(obj, crds=context.crds or crd_set(release.crds), server=api_server(release.core.kubernetes))
     except UnknownResource as error:
         raise RequestError(str(error)) from None
-    errors = [
-        {"type": str(error.type), "field": error.field, "detail": error.detail, "text": str(error)}
-        for error in admission.errors
-    ]
-    out["crd"] = {"errors": errors, "message": admission.message}
+    out["crd"] = crd_answer(admission)
     out["defaulted"] = admission.object
     if obj.get("kind") != "NodePool":
         return out
@@ -54,6 +50,15 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     ]
     out["hash"] = nodepool_hash(obj)
     return out
+
+
+def crd_answer(admission: Admission) -> dict[str, Any]:
+    """What the API server answers, as the protocol has it."""
+    errors = [
+        {"type": str(error.type), "field": error.field, "detail": error.detail, "text": str(error)}
+        for error in admission.errors
+    ]
+    return {"errors": errors, "message": admission.message}
 
 
 def _predicates(label: str, context: AnswerContext) -> dict[str, Any]:
@@ -92,13 +97,18 @@ def _object(request: Mapping[str, Any]) -> dict[str, Any] | None:
             raise RequestError(f"yaml: {error}") from None
     if obj is None:
         return None
+    # create drops the status before anything looks at it
+    return {key: value for key, value in object_of(obj).items() if key != "status"}
+
+
+def object_of(obj: Any) -> dict[str, Any]:
+    """An object of a request as Go decodes it, without the list of managers, of which the API server keeps its own. Raises RequestError."""
     if not isinstance(obj, dict):
         raise RequestError("object is not a mapping")
     metadata = obj.get("metadata")
     if isinstance(metadata, dict):
         obj = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "managedFields"}}
-    # create drops the status and the list of managers before anything looks at them
-    return {key: _as_go_reads(value) for key, value in obj.items() if key != "status"}
+    return {key: _as_go_reads(value) for key, value in obj.items()}
 
 
 def _as_go_reads(value: Any) -> Any:

@@ -18,7 +18,7 @@ from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of
 from harness.kube.deletion_order import DELETION_COST
 from harness.kube.go.durations import parse_duration
-from harness.kube.go.text import parse_int
+from harness.kube.go.text import parse_float, parse_int
 
 __all__ = [
     "BASE_COST",
@@ -44,21 +44,13 @@ def eviction_cost(pod: Object, rules: DisruptionRules) -> float:
     said = annotations_of(pod)
     if not rules.own_disruption_cost:
         text = said.get(DELETION_COST)
-        cost += _number(text) / 2.0**27 if text is not None else 0.0
+        cost += (parse_float(text) or 0.0) / 2.0**27 if text is not None else 0.0
     elif (text := said.get(DISRUPTION_COST, said.get(DELETION_COST))) is not None:
         cost += _whole(text) / 2.0**27
     priority = spec_of(pod).get("priority")
     if priority is not None:
         cost += float(priority) / 2.0**25
     return min(max(cost, -_MOST), _MOST)
-
-
-def _number(text: str) -> float:
-    """What Go's ParseFloat reads, 0 where it reads nothing."""
-    try:
-        return 0.0 if "_" in text or text != text.strip() else float(text)
-    except ValueError:
-        return 0.0
 
 
 def _whole(text: str) -> int:

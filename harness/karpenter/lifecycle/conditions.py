@@ -36,6 +36,20 @@ def are_true(obj: Object, kinds: tuple[str, ...]) -> bool:
     return found == len(kinds)
 
 
+def is_ready(obj: Object, dependents: tuple[str, ...]) -> bool:
+    """Whether the root condition is True to whoever reads it: while a dependent was never set, it is not, whatever it says.
+
+    ``dependents`` are the types that the root rests on (ConditionTypes.For sets those that are missing to Unknown, and the root with them).
+    """
+    found = {each.get("type"): each.get("status") for each in conditions_of(obj)}
+    return found.get(READY) == TRUE and all(kind in found for kind in dependents)
+
+
+def nodepool_is_ready(nodepool: Object) -> bool:
+    """Whether a NodePool is ready (core ``pkg/apis/v1/nodepool_status.go``)."""
+    return is_ready(nodepool, NODEPOOL)
+
+
 class Conditions:
     """The conditions of one object while a controller works on it. `items` are its `status.conditions`, `now` is RFC 3339."""
 

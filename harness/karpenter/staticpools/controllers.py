@@ -14,6 +14,7 @@ from harness.engine.ports import View as ClusterView
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 from harness.karpenter.disruption.situation import View
 from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.conditions import nodepool_is_ready
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused
 from harness.karpenter.requirement import EmptyRange
 from harness.karpenter.scheduling import PlannedNodeClaim, SchedulingEvent
@@ -66,7 +67,7 @@ class StaticProvisioning:
         if change.type is ChangeType.DELETED or not is_static_nodepool(pool):
             return ()
         changed = old is None or _replicas(old) != _replicas(pool)
-        ready = condition_is(pool, "Ready") and old is not None and not condition_is(old, "Ready")
+        ready = nodepool_is_ready(pool) and old is not None and not nodepool_is_ready(old)
         return (name_of(pool),) if changed or ready else ()
 
     def _of_nodeclaim(self, change: Change) -> Iterable[Hashable]:

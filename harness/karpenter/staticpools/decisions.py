@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from harness.karpenter.disruption.costs import lifetime_remaining, rescheduling_cost
 from harness.karpenter.disruption.methods.static_drift import Counts, counts_of, node_limit
 from harness.karpenter.labels.core import NODEPOOL
+from harness.karpenter.lifecycle.conditions import nodepool_is_ready
 from harness.karpenter.lifecycle.names import is_managed
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.simulation import Simulations
-from harness.kube.api.objects import Object, condition, is_terminating, labels_of, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, is_terminating, labels_of, name_of, spec_of, status_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.scheduling.pods import is_daemon
 from lazyrecords import dataclass
@@ -51,11 +52,9 @@ def growth(
     They count when it is decided whether NodeClaims are missing, but not for how many: then the controller creates one for each of them
     as well, as upstream does.
     """
-    ready = condition(nodepool, "Ready")
     if (
         not _is_managed(simulations, nodepool)
-        or ready is None
-        or ready["status"] != "True"
+        or not nodepool_is_ready(nodepool)
         or not is_static_nodepool(nodepool)
         or is_terminating(nodepool)
     ):

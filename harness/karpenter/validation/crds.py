@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from harness.karpenter.releases.policies import closed_domain, split_name
 from harness.karpenter.validation.predicates import rule_of
 from harness.kube.custom_resources.admission import CustomResource
+from harness.kube.custom_resources.scale import Scale
 from harness.kube.custom_resources.schema import Rule, parse_schema
 from lazyrecords import dataclass
 
@@ -128,6 +129,12 @@ def names_of(resource: str) -> tuple[str, str]:
     return table["plural"], table["scope"]
 
 
+def scale_of(release: str, resource: str) -> Mapping[str, str] | None:
+    """The scale subresource of a resource (``group/version/Kind``) as a definition has it; None where a release has none."""
+    rows = _tables()["crds"][resource]["scales"]
+    return next((scale for _, scale, first, last in rows if _within(release, first, last)), None)
+
+
 def field_paths(resource: str) -> tuple[str, ...]:
     """The paths of all fields that a resource (``group/version/Kind``) has or had in any release; empty for an unknown one."""
     table = _tables()["crds"].get(resource)
@@ -170,7 +177,15 @@ def _resource(release: str, name: str, integer_formats: bool) -> CustomResource 
         rules.setdefault(path, []).append(rule_of(definition, message))
     fields = {path: definition for path, definition, first, last in table["fields"] if _within(release, first, last)}
     schema = parse_schema(_definition(fields), lambda path: tuple(rules.get(path, ())), integer_formats=integer_formats)
-    return CustomResource(group, version, kind, schema, namespaced=table["scope"] == "Namespaced")
+    scale = scale_of(release, name)
+    return CustomResource(
+        group,
+        version,
+        kind,
+        schema,
+        namespaced=table["scope"] == "Namespaced",
+        scale=Scale.of(scale) if scale is not None else None,
+    )
 
 
 def _rows_of(release: str, resource: str, table: Mapping[str, Any]) -> Iterator[Row]:

@@ -10,6 +10,7 @@ from harness.karpenter.validation.predicate_logic import (
     Predicate,
     attempt,
     cel_all,
+    cel_any,
     cel_int,
     each_element,
     each_key,
@@ -136,9 +137,11 @@ def _ports_ordered(arguments: Arguments) -> Predicate:
 def _zones_present(arguments: Arguments) -> Predicate:
     zones = arguments["zones"]
 
+    def there(overrides: Sequence[Mapping[str, Any]], zone: str) -> bool:
+        return cel_any(*(lambda each=each: present(each, "zone") == zone for each in overrides))
+
     def check(overrides: Sequence[Mapping[str, Any]], _: Any) -> bool:
-        present = {override.get("zone") for override in overrides}
-        return present.issuperset(zones)
+        return cel_all(attempt(lambda zone=zone: there(overrides, zone)) for zone in zones)  # type: ignore[misc]
 
     return Predicate(f"zones:{','.join(zones)}", check, itself)
 
@@ -173,9 +176,12 @@ def _stale_not_tcp(arguments: Arguments) -> Predicate:
 
 def _forwarding(name: str, concerns: Callable[[str], bool], destination: str) -> Predicate:
     def fine(override: Mapping[str, Any]) -> bool:
-        if not concerns(present(override, "zone")):
-            return True
-        return bool(present(override, "forwardDestination") != destination)
+        return not cel_all(
+            (
+                attempt(lambda: concerns(present(override, "zone"))),
+                attempt(lambda: bool(present(override, "forwardDestination") == destination)),
+            )
+        )
 
     return each_element(name, fine, "forwardDestination")
 

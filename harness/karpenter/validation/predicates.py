@@ -23,7 +23,7 @@ from harness.karpenter.validation.predicate_logic import (
     present,
 )
 from harness.kube.api.field_errors import Pointer
-from harness.kube.custom_resources.correlation import same
+from harness.kube.custom_resources.cel_rules import cel_equal
 from harness.kube.custom_resources.schema import Rule
 
 
@@ -177,14 +177,14 @@ def _not_empty(_: Arguments) -> Predicate:
 
 
 def _unchanged(_: Arguments) -> Predicate:
-    return Predicate("unchanged", same, itself, transition=True)
+    return Predicate("unchanged", cel_equal, itself, transition=True)
 
 
 def _unchanged_field(arguments: Arguments) -> Predicate:
     field = arguments["field"]
     return Predicate(
         f"unchanged:{field}",
-        lambda value, old: same(present(value, field), present(old, field)),
+        lambda value, old: cel_equal(present(value, field), present(old, field)),
         lambda _: ((field,),),
         transition=True,
     )

@@ -167,6 +167,10 @@ def _requirement(requirement: Mapping[str, Any], wording: Wording) -> Iterator[F
     operator = requirement.get("operator") or ""
     values = [value or "" for value in requirement.get("values") or ()]
     minimum = requirement.get("minValues")
+    if isinstance(minimum, float):
+        minimum = int(
+            minimum
+        )  # 50.0 is an integer to the schema, and Karpenter reads the 50 that the API server writes
     if operator not in wording.operators:
         supported = bracketed(sorted(wording.operators))
         text = f"key {key} has an unsupported operator {operator} not in {supported}"

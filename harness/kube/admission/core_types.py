@@ -66,16 +66,13 @@ class ShapeError:
 
 
 def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
-    """Every field of a core object that has the wrong type, does not exist, or is missing; of other kinds labels and annotations."""
+    """Every field of a core object that has the wrong type, does not exist, or is missing; of other kinds those of the metadata."""
     table = _table()
     name = table["kinds"].get(f"{obj.get('apiVersion')}/{obj.get('kind')}")
     if name is not None:
         yield from _checked(obj, name, (), table["types"])
         return
-    metadata = obj.get("metadata")
-    if isinstance(metadata, Mapping):
-        for field in ("labels", "annotations"):
-            yield from _checked(metadata.get(field), "{}string", ("metadata", field), table["types"])
+    yield from _checked(obj.get("metadata"), "meta.v1.ObjectMeta", ("metadata",), table["types"])
 
 
 def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:

@@ -13,8 +13,9 @@ from harness.kube.admission.places import Place
 from harness.kube.admission.tolerations import toleration_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, Pointer
 from harness.kube.api.names import label_value_errors, qualified_name_errors
+from harness.kube.deletion_order import DELETION_COST, deletion_cost
 
-__all__ = ["pod_spec_errors", "selector_errors"]
+__all__ = ["pod_annotation_errors", "pod_spec_errors", "selector_errors"]
 
 Part = Mapping[str, Any]
 _ACTIONS = ("DoNotSchedule", "ScheduleAnyway")
@@ -37,6 +38,19 @@ def pod_spec_errors(spec: Part, at: Pointer = ("spec",), *, merged: bool = True)
     ``merged``: whether the API server is one that writes matchLabelKeys of spread constraints into their selectors.
     """
     return list(_pod_spec(spec, Place(".".join(map(str, at)), at), merged))
+
+
+def pod_annotation_errors(
+    annotations: Mapping[str, str], before: Mapping[str, str], at: Pointer, text: str
+) -> list[FieldError]:
+    """The errors of a pod's annotations, or of a template's; `before` are those that they replace. `text` is how the API server names them.
+
+    An update of what was wrong before may be wrong (kubernetes pkg/api/pod/util.go, AllowInvalidPodDeletionCost).
+    """
+    if deletion_cost(annotations) is not None or deletion_cost(before) is None:
+        return []
+    place = Place(text, at).key(DELETION_COST)
+    return [place.invalid(annotations[DELETION_COST], "must be a 32bit integer")]
 
 
 def _pod_spec(spec: Part, at: Place, merged: bool) -> Iterator[FieldError]:

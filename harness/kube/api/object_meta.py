@@ -6,7 +6,7 @@ Source: apimachinery pkg/api/validation/objectmeta.go, pkg/apis/meta/v1/validati
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -28,7 +28,8 @@ ANNOTATIONS_LIMIT = 256 * 1024
 """Bytes of all annotation keys and values together."""
 
 _EXCLUSIVE_FINALIZERS = ("orphan", "foregroundDeletion")
-_REST = ("labels", "annotations", "ownerReferences", "finalizers")
+_LOOKED_AT_AGAIN = ("labels", "annotations", "ownerReferences")
+_REST = (*_LOOKED_AT_AGAIN, "finalizers")
 
 
 def validate_object_meta(
@@ -41,12 +42,27 @@ def validate_object_meta(
     generation = meta.get("generation")
     if isinstance(generation, int) and generation < 0:
         errors.append(_invalid(("generation",), generation, "must be greater than or equal to 0"))
-    rest = {name: meta[name] for name in _REST if name in meta}
-    try:
-        errors.extend(_known_errors(marshal.dumps(rest, 2), wording))
-    except ValueError:  # texts of other types than str
-        errors.extend(_errors(rest, wording))
+    errors.extend(_errors_of(meta, _REST, wording))
     return errors
+
+
+def validate_custom_meta_update(
+    obj: Mapping[str, Any], old: Mapping[str, Any], *, wording: NameWording = WORDING
+) -> list[FieldError]:
+    """What is wrong with the metadata of a custom resource that replaces another one, or its status.
+
+    Names and finalizers are those that create let pass, and are not looked at again (ValidateObjectMetaAccessorUpdate).
+    """
+    meta = mapping_in(obj.get("metadata"))
+    return [*validate_object_meta_update(obj, old), *_errors_of(meta, _LOOKED_AT_AGAIN, wording)]
+
+
+def _errors_of(meta: Mapping[str, Any], names: tuple[str, ...], wording: NameWording) -> Sequence[FieldError]:
+    rest = {name: meta[name] for name in names if name in meta}
+    try:
+        return _known_errors(marshal.dumps(rest, 2), wording)
+    except ValueError:  # texts of other types than str
+        return _errors(rest, wording)
 
 
 @lru_cache(maxsize=1024)

@@ -22,12 +22,13 @@ from harness.kube.api.field_errors import (
     invalid_message,
 )
 from harness.kube.api.names import OLD_WORDING, OLDEST_WORDING, WORDING, NameWording
-from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
+from harness.kube.api.object_meta import validate_custom_meta_update, validate_object_meta
 from harness.kube.api.objects import is_mapping, mapping_in
 from harness.kube.api.versions import Version
 from harness.kube.custom_resources.cel_rules import evaluate
 from harness.kube.custom_resources.correlation import Correlation
 from harness.kube.custom_resources.list_types import validate_list_types
+from harness.kube.custom_resources.scale import Scale, scale_errors
 from harness.kube.custom_resources.schema import Schema, prepare
 from harness.kube.custom_resources.schema_validation import validate
 from lazyrecords import dataclass
@@ -79,6 +80,7 @@ class CustomResource:
     kind: str
     schema: Schema
     namespaced: bool = False
+    scale: Scale | None = None
 
     @property
     def api_version(self) -> str:
@@ -111,16 +113,17 @@ def admit(
     stored = prepare(obj, schema)
     correlation = None
     errors: list[FieldError] = []
-    if subresource != "status":
+    if old is None:
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
-    if old is not None:
-        errors.extend(validate_object_meta_update(stored, old))
+    else:
+        errors.extend(validate_custom_meta_update(stored, old, wording=server.names))
         if server.ratchets:
             correlation = Correlation(stored, old, schema)
     if subresource != "status":
         errors.extend(validate(schema, stored, correlation))
     else:
         errors.extend(_status_errors(schema, stored, correlation))
+    errors.extend(scale_errors(resource.scale, stored, subresource=subresource))
     if schema.has_list_types:
         errors.extend(_new_duplicates(schema, stored, old))
     if any(error.type in BLOCKING for error in errors):
@@ -158,9 +161,8 @@ def admit_unruled(
             errors.extend(_status_errors(schema, stored, correlation))
         if validate_list_types(below, prepared):
             errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
-    elif mapping_in(stored.get("metadata")) != mapping_in(old.get("metadata")):
-        errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
-    errors.extend(validate_object_meta_update(stored, old))
+    errors.extend(validate_custom_meta_update(stored, old, wording=server.names))
+    errors.extend(scale_errors(resource.scale, stored, subresource=subresource))
     if any(error.type in BLOCKING for error in errors):
         errors.append(_UNCHECKED)
     return _outcome(resource, stored, errors, server)

@@ -12,7 +12,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from harness.kube.api.field_errors import NO_FIELD, OMITTED, ErrorType, FieldError, Pointer
-from harness.kube.custom_resources.correlation import Correlation, old_element
+from harness.kube.custom_resources.correlation import Correlation, old_element, same
 from harness.kube.custom_resources.schema import Schema
 from lazyrecords import dataclass
 
@@ -66,9 +66,22 @@ def without_marks(value: Any) -> tuple[Any, tuple[str, ...]]:
     return fields, tuple(paths)
 
 
+def cel_equal(new: Any, old: Any) -> bool:
+    """CEL's ``==`` of a value and the one that it replaces, which reads what both have until they differ in size. Raises CelError."""
+    if isinstance(new, dict) and isinstance(old, dict):
+        return len(new) == len(old) and all(key in old and cel_equal(new[key], old[key]) for key in dict.keys(new))
+    if isinstance(new, list) and isinstance(old, list):
+        return len(new) == len(old) and all(cel_equal(one, other) for one, other in zip(new, old, strict=True))
+    return same(new, old)
+
+
 def _unmarked(value: Any) -> Any:
     """The value itself, whose own fields may all be touched."""
     return dict(value.items()) if value.__class__ is _Misread else value
+
+
+def _unmarked_items(value: Any) -> Any:
+    return [_unmarked(each) for each in value] if isinstance(value, list) else value
 
 
 def _has_floats(value: Any) -> bool:
@@ -136,6 +149,8 @@ def evaluate(
     ratchet = _Ratchet(correlation, None) if correlation is not None else _CREATED
     if _has_floats(value):
         value = _as_rules_read(schema, value)
+    if old is not None and _has_floats(old):
+        old = _as_rules_read(schema, old)
     rules.visit(schema, value, old, "", (), ratchet)
     return sorted(rules.failures, key=str)
 
@@ -176,17 +191,17 @@ class _Rules:
             self._visit_fields(schema, value, old, path, at, ratchet)
         elif isinstance(value, list) and schema.items is not None and schema.items.has_rules:
             for index, entry in enumerate(value):
-                before, place = old_element(schema, _unmarked(entry), old), f"{path}[{index}]"
+                before, place = old_element(schema, _unmarked(entry), _unmarked_items(old)), f"{path}[{index}]"
                 self.visit(schema.items, entry, before, place, (*at, index), ratchet.index(index))
 
     def _visit_fields(
         self, schema: Schema, value: dict[str, Any], old: Any, path: str, at: Pointer, ratchet: _Ratchet
     ) -> None:
-        fields = _unmarked(value)
+        fields, kept = _unmarked(value), _unmarked(old)
         below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in fields]
         additional = schema.additional
         if additional is not None and additional.has_rules:
             below += [(key, f"{path}[{key}]", additional) for key in fields if key not in schema.properties]
         for key, place, child in below:
-            before = old.get(key) if isinstance(old, Mapping) else None
+            before = kept.get(key) if isinstance(kept, Mapping) else None
             self.visit(child, fields[key], before, place, (*at, key), ratchet.key(key))

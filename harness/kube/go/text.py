@@ -1,8 +1,9 @@
 """How Go reads and prints the scalars that end up in Kubernetes and Karpenter messages.
 
-Only what messages and label values need: ``%q`` quoting, ``strconv.Atoi`` and ``%v`` of a list of strings.
+Only what messages and label values need: ``%q`` quoting, ``strconv.Atoi``, ``strconv.ParseFloat`` and ``%v`` of a list of strings.
 """
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -10,6 +11,9 @@ MAX_INT = (1 << 63) - 1
 MIN_INT = -(1 << 63)
 
 _INTEGER = re.compile(r"([+-]?)0*([0-9]{1,20})[0-9]*\Z")  # 20 digits tell that there are too many
+_DECIMAL = re.compile(r"[+-]?(#(\.(#)?)?|\.#)([eE][+-]?#)?".replace("#", r"[0-9](_?[0-9])*"))
+_HEX = re.compile(r"[+-]?0[xX]_?(#(\.(#)?)?|\.#)[pP][+-]?[0-9](_?[0-9])*".replace("#", r"[0-9a-fA-F](_?[0-9a-fA-F])*"))
+_SPECIAL = re.compile(r"nan|[+-]?inf(inity)?", re.IGNORECASE)
 _ESCAPES = {
     '"': '\\"',
     "\\": "\\\\",
@@ -53,6 +57,19 @@ def parse_int(text: str) -> int | None:
         return None
     value = int(found[1] + found[2])
     return value if MIN_INT <= value <= MAX_INT else None
+
+
+def parse_float(text: str) -> float | None:
+    """The value of ``strconv.ParseFloat``, or None where it returns an error (no number, or beyond a float64)."""
+    if _DECIMAL.fullmatch(text) or _SPECIAL.fullmatch(text):
+        value = float(text.replace("_", ""))
+        return None if math.isinf(value) and "n" not in text.lower() else value
+    if _HEX.fullmatch(text):
+        try:
+            return float.fromhex(text.replace("_", ""))
+        except OverflowError:
+            return None
+    return None
 
 
 def parse_int_lenient(text: str) -> int:

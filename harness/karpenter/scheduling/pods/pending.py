@@ -6,6 +6,7 @@ Core ``pkg/controllers/provisioning/provisioner.go``, ``pkg/utils/nodepool/nodep
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from harness.karpenter.lifecycle.conditions import nodepool_is_ready
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.scheduling.nodeclaims.planned import pod_key
 from harness.karpenter.scheduling.pods.volume_claim_checks import volume_claim_problem
@@ -13,7 +14,7 @@ from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.validation.pods import pod_findings
 from harness.karpenter.validation.runtime import wording_of
 from harness.kube.api.fingerprint import fingerprint
-from harness.kube.api.objects import Object, condition_is, is_terminating, name_of, namespace_of, spec_of
+from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of
 from harness.kube.scheduling.pods import is_provisionable
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def usable_nodepools(nodepools: Sequence[Object], node_class: tuple[str, str], r
         if (
             (reference.get("group") or "", reference.get("kind") or "") == node_class
             and not (rules.static_nodepools and spec.get("replicas") is not None)
-            and condition_is(pool, "Ready")
+            and nodepool_is_ready(pool)
             and not is_terminating(pool)
         ):
             usable.append(pool)
