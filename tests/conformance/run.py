@@ -42,7 +42,13 @@ BATCH = 400  # requests under way at a time
 #: the op that CRD files and a CEL engine answer too, and what that is called
 ON_CRD_FILES = ("validate_nodepool", "on CRD files")
 #: ops that only some oracles have, by the part of the oracle
-EXTENDED = {"disrupt": "disruption", "lifetimes": "disruption", "azure_drift": "disruption", "static": "static"}
+EXTENDED = {
+    "disrupt": "disruption",
+    "lifetimes": "disruption",
+    "azure_drift": "disruption",
+    "static": "static",
+    "launch": "overlays",
+}
 
 #: ops whose questions name catalogs
 WITH_CATALOGS = ("schedule", "disrupt", "lifetimes", "static")

@@ -21,6 +21,9 @@ Failing = Callable[[Json], bool]
 # what a question of this op must keep: a launch chooses at random what the claim does not pin; an object without a name is no scenario
 PINNED: dict[str, tuple[Path, ...]] = {
     "validate_nodepool": (("object", "apiVersion"), ("object", "kind"), ("object", "metadata", "name")),
+    "update": tuple(
+        (name, *path) for name in ("old", "object") for path in (("apiVersion",), ("kind",), ("metadata", "name"))
+    ),
     "labels": tuple(("nodeclaim", "spec", "requirements", number) for number in range(3)),
 }
 

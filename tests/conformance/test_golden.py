@@ -14,7 +14,7 @@ from tests.conformance.cases import ANSWERED
 from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.causes import short
 from tests.conformance.compare import reply_differences
-from tests.conformance.golden import GOLDEN, REGRESSIONS, vectors
+from tests.conformance.golden import GOLDEN, REGRESSIONS, UNRECORDED, vectors
 from tests.conformance.material import read_json
 from tests.conformance.run import WITH_CATALOGS, asked_of
 
@@ -76,7 +76,7 @@ def test_regressions(path: Path) -> None:
 def test_every_release_and_op_has_vectors(release: str) -> None:
     folder = GOLDEN / f"v{release}"
     about = json.loads((folder / "about.json").read_text())
-    ops = asked_of(release, ANSWERED)
+    ops = [op for op in asked_of(release, ANSWERED) if release not in UNRECORDED.get(op, ())]
     counts = {op: sum(1 for _ in vectors(folder / f"{op}.jsonl.gz")) for op in ops}
     assert counts == about["cases"]
     assert all(counts.values())

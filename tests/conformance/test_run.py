@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_cases() -> None:
     catalogs = read_json(folder / "catalogs.json.gz")
     types = {"southcentralus": catalogs["recorded"], "westcentralus": catalogs["recorded"]}
     material = Material("1.14.0", "1.14.0", read_json(folder / "data.json.gz"), [], types, catalogs)
-    for op in set(OPS) - {"validate_nodepool"}:
+    for op in set(OPS) - {"validate_nodepool", "update"}:  # which need the schemas of the definitions
         few = draw_cases(op, 5, 3, material)
         assert few == draw_cases(op, 9, 3, material)[:5]
         assert few != draw_cases(op, 5, 4, material)

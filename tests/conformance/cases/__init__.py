@@ -14,10 +14,11 @@ from tests.conformance.cases.disruption.static import static_case
 from tests.conformance.cases.draw import Draw
 from tests.conformance.cases.nodepools import nodepool_case
 from tests.conformance.cases.objects import object_case
-from tests.conformance.cases.overlays import with_overlays
+from tests.conformance.cases.overlays import launch_case, with_overlays
 from tests.conformance.cases.provider import instance_types_case, labels_case, with_trusted_launch
 from tests.conformance.cases.requirements import requirements_case
 from tests.conformance.cases.schedule import schedule_case
+from tests.conformance.cases.updates import update_case
 
 if TYPE_CHECKING:
     from tests.conformance.material import Material
@@ -50,14 +51,16 @@ def _trusting(draw: Draw, material: Material, case: Json) -> Json:
 MAKERS: Mapping[str, Callable[[Draw, Material], Json]] = {
     "requirements": lambda draw, material: requirements_case(draw),
     "validate_nodepool": _validate,
+    "update": lambda draw, material: update_case(draw, material.schemas),
     "instance_types": lambda draw, material: _trusting(
         draw, material, instance_types_case(draw, material.types, material.records)
     ),
     "labels": lambda draw, material: _trusting(draw, material, labels_case(draw, material.types)),
+    "launch": lambda draw, material: launch_case(draw, material.types),
     "schedule": _schedule,
     "disrupt": _disrupt,
     "lifetimes": lambda draw, material: lifetimes_case(draw),
-    "azure_drift": lambda draw, material: azure_drift_case(draw),
+    "azure_drift": lambda draw, material: azure_drift_case(draw, material.schemas),
     "static": lambda draw, material: static_case(draw),
 }
 
@@ -71,8 +74,10 @@ ANSWERED: tuple[str, ...] = OPS
 SHARES: Mapping[str, int] = {
     "requirements": 40,
     "validate_nodepool": 30,
+    "update": 15,
     "instance_types": 8,
     "labels": 12,
+    "launch": 4,
     "schedule": 10,
     "disrupt": 8,
     "lifetimes": 8,

@@ -117,7 +117,7 @@ def nodepool_case(draw: Draw) -> Json:
         if r["operator"] not in ("Exists", "DoesNotExist") or draw.chance(0.1):
             r["values"] = [draw.choice(vals) for _ in range(draw.choice([0, 1, 1, 1, 2, 3]))]
         if draw.chance(0.15):
-            r["minValues"] = draw.choice([0, 1, 2, 3, 50, 51])
+            r["minValues"] = draw.choice([0, 1, 2, 3, 50, 51, 50.0, 51.0, 2.0])
         t["requirements"].append(r)
     if draw.chance(0.4):
         sp["template"]["metadata"] = {
@@ -141,10 +141,22 @@ def nodepool_case(draw: Draw) -> Json:
         sp["weight"] = draw.choice([0, 1, 50, 100, 101, -1])
     if draw.chance(0.2):
         sp["limits"] = draw.choice(
-            [{"cpu": "100"}, {"cpu": 100, "memory": "1Gi"}, {"cpu": "abc"}, {"nodes": 3}, {"cpu": "1e3"}]
+            [
+                {"cpu": "100"},
+                {"cpu": 100, "memory": "1Gi"},
+                {"cpu": "abc"},
+                {"nodes": 3},
+                {"cpu": "1e3"},
+                {"cpu": "1e6k"},
+                {"cpu": "1E3", "memory": "1e3Mi"},
+                {"memory": "5E"},
+                {"cpu": ".5"},
+                {"cpu": "1e-3"},
+                {},
+            ]
         )
     if draw.chance(0.08):
-        sp["replicas"] = draw.choice([0, 3, -1])
+        sp["replicas"] = draw.choice([0, 3, -1, 2**31 - 1, 2**31, 3_000_000_000, 2.0, "2", None])
     if draw.chance(0.4):
         d: Json = {}
         if draw.chance(0.6):

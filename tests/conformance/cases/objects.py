@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.conformance.cases.draw import Draw
 
-__all__ = ["Schemas", "object_case", "schemas_of"]
+__all__ = ["OTHER_TYPES", "Schemas", "object_case", "schemas_of", "spec_of", "status_of"]
 
 Json = dict[str, Any]
 Schemas = Mapping[tuple[str, str], Json]
@@ -65,6 +65,11 @@ MAP_KEYS = (
     "kubernetes.azure.com/mode", "a b", "", "x" * 64, "k<", "k\\", "k%", "x" * 513, "tëam", "cpu", "memory", "nodes",
 )  # fmt: skip
 TEXTS = ("x", "a", "4", "true", "", "x" * 64, "x" * 257, "a b", "é", "-1", "100m", "1Gi", "1e3", "abc")
+#: a text that is no time is another type to the API server
+TIMES = (
+    ("2026-01-01T00:00:00Z", "2025-06-01T12:00:00+02:00", "2026-01-01T00:00:00.5Z"),
+    ("x", "2026-01-01", "2026-01-01T25:00:00Z", "4", ""),
+)
 OTHER_TYPES: Sequence[Any] = ("x", 1, -1, 1.5, True, None, [], {}, ["x"], {"a": "b"}, 2**63 - 1)
 RARE, SOME = 0.02, 0.08
 
@@ -79,19 +84,31 @@ def schemas_of(crds: Sequence[Json]) -> dict[tuple[str, str], Json]:
     return found
 
 
-def object_case(draw: Draw, schemas: Schemas) -> Json:
-    """One object of a kind that `schemas` has."""
+def object_case(draw: Draw, schemas: Schemas, *, other_types: bool = True) -> Json:
+    """One object of a kind that `schemas` has; `other_types`: values of wrong types may come up."""
     kinds = sorted(key for key in schemas if key[1] in ("NodePool", "NodeClaim", "AKSNodeClass"))
     api_version, kind = draw.choice(kinds)
     wild = draw.choice((0.0, 0.0, 0.3, 1.0))  # how much goes wrong
-    made = _Maker(draw, wild)
+    made = _Maker(draw, wild, other_types=other_types)
     spec = made.value("spec", schemas[api_version, kind]["properties"]["spec"])
     return {"object": {"apiVersion": api_version, "kind": kind, "metadata": made.metadata(), "spec": spec}}
 
 
+def spec_of(draw: Draw, kind: tuple[str, str], schemas: Schemas) -> Json:
+    """A spec of which the schema of a kind (apiVersion, kind) has nothing to say, empty lists and maps among its values."""
+    made: Json = _Maker(draw, 0.0).value("spec", schemas[kind]["properties"]["spec"])
+    return made
+
+
+def status_of(draw: Draw, obj: Json, schemas: Schemas, *, other_types: bool = True) -> Any:
+    """A status for an object, drawn from its schema; a wrong one as seldom as a wrong object."""
+    schema = schemas[obj["apiVersion"], obj["kind"]]["properties"].get("status", {"type": "object"})
+    return _Maker(draw, draw.choice((0.0, 0.0, 0.3, 1.0)), other_types=other_types).value("status", schema)
+
+
 class _Maker:
-    def __init__(self, draw: Draw, wild: float) -> None:
-        self.draw, self.wild = draw, wild
+    def __init__(self, draw: Draw, wild: float, *, other_types: bool = True) -> None:
+        self.draw, self.wild, self.other_types = draw, wild, other_types
 
     def wrong(self, probability: float) -> bool:
         return self.draw.chance(self.wild * probability)
@@ -118,7 +135,7 @@ class _Maker:
         return made
 
     def value(self, name: str, schema: Mapping[str, Any]) -> Any:
-        if self.wrong(RARE):
+        if self.wrong(RARE) and self.other_types:
             return self.draw.choice(OTHER_TYPES)
         if schema.get("x-kubernetes-int-or-string"):
             return self.draw.choice((3, "5", "10%", "100m", "1Gi", -1, "abc"))
@@ -149,7 +166,7 @@ class _Maker:
             good = MAP_KEYS[:2] if self.wild < 1 and self.draw.chance(0.7) else MAP_KEYS
             for _ in range(self.draw.choice((0, 1, 1, 2, 3))):
                 made[self.draw.choice(good)] = self.value("", inner)
-        if self.wrong(SOME):
+        if self.wrong(SOME) and (self.other_types or not isinstance(schema.get("additionalProperties"), dict)):
             made["unknownField"] = self.draw.choice(OTHER_TYPES)
         return made
 
@@ -160,7 +177,7 @@ class _Maker:
         items = [self.value("", schema["items"]) for _ in range(length)]
         if items and self.wrong(SOME):
             items.append(items[0])
-        if self.wrong(RARE):
+        if self.wrong(RARE) and self.other_types:
             items.append(None)
         return items
 
@@ -168,13 +185,16 @@ class _Maker:
         if "enum" in schema:
             bad = ("", "Bad", str(schema["enum"][0]).lower())
             return str(self.draw.choice(bad if self.wrong(SOME) else schema["enum"]))
-        good, bad = STRINGS.get(name, (TEXTS[:4], TEXTS))
+        good, bad = TIMES if schema.get("format") == "date-time" else STRINGS.get(name, (TEXTS[:4], TEXTS))
+        if good is TIMES[0] and not self.other_types:
+            return str(self.draw.choice(good))
         return str(self.draw.choice(bad if self.wrong(2 * SOME) else good))
 
     def number(self, schema: Mapping[str, Any]) -> int | float:
         least = int(schema.get("minimum", 0))
         most = int(schema.get("maximum", max(least, 1000)))
         if self.wrong(SOME):
-            beyond = (least - 1, most + 1, least + 0.5, 2**31, 2**63 - 1, 2**63, -(2**31))
-            return self.draw.choice((*beyond, float(least), float(most), 1e6, 2.5e7, 1e20))
+            beyond = (least - 1, most + 1, 2**31, 2**63 - 1, -(2**31), float(least), float(most), 1e6, 2.5e7)
+            no_integers = (least + 0.5, 2**63, 1e20) if self.other_types else ()
+            return self.draw.choice((*beyond, *no_integers))
         return self.draw.choice((least, most, self.draw.randint(least, most)))

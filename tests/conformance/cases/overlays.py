@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.conformance.cases.draw import Draw
+from tests.conformance.cases.provider import labels_case
 
-__all__ = ["with_overlays"]
+__all__ = ["launch_case", "with_overlays"]
 
 Json = dict[str, Any]
 
@@ -41,6 +42,42 @@ def with_overlays(draw: Draw, case: Json, catalogs: Mapping[str, Sequence[Json]]
     if draw.chance(0.5):
         _ask_for_devices(draw, case["pods"])
     return {**case, "nodeoverlays": draw.sample(overlays, len(overlays))}
+
+
+def launch_case(draw: Draw, types: Mapping[str, Sequence[Json]]) -> Json:
+    """A NodeClaim of several sizes in one zone, launched under NodeOverlays that change which of them is cheapest and what they have.
+
+    `types`: instance types by location, the location with zones first.
+    """
+    case = labels_case(draw, types)
+    listed = types[case["location"]]
+    chosen = draw.some(listed, 2, 6)
+    size, zone, capacity_type, *others = case["nodeclaim"]["spec"]["requirements"]
+    size["values"] = [each["name"] for each in chosen]
+    zones = {each for one in chosen for each in _values(one, _ZONE)}
+    if not zones & set(zone["values"]):
+        zone["values"] = [draw.choice(sorted(zones))]
+    if draw.chance(0.4):
+        capacity_type["values"] = ["on-demand", "spot"]
+    case["nodeclaim"]["spec"]["requirements"] = [size, zone, capacity_type, *(others if draw.chance(0.3) else [])]
+    requests = {}
+    if draw.chance(0.3):
+        requests["cpu"] = draw.choice(("1", "3", "7"))
+    if draw.chance(0.25):
+        requests["example.com/device"] = draw.choice(("1", "3"))
+    if requests:
+        case["nodeclaim"]["spec"]["resources"] = {"requests": requests}
+    pool: Json = {"metadata": {"name": "default"}, "spec": {"template": {"spec": {}}}}
+    if draw.chance(0.3):
+        pool["spec"]["template"]["metadata"] = {"labels": {"team": "a"}}
+    if draw.chance(0.05):
+        del case["nodeclaim"]["metadata"]["labels"][_POOL]
+    overlays = [_overlay(draw, number, [pool], chosen) for number in range(draw.choice([1, 1, 2, 2, 3, 5]))]
+    return {**case, "nodepool": pool, "nodeoverlays": draw.sample(overlays, len(overlays))}
+
+
+def _values(instance_type: Json, key: str) -> Sequence[str]:
+    return next((each["values"] for each in instance_type["requirements"] if each["key"] == key), ())
 
 
 def _overlay(draw: Draw, number: int, nodepools: Sequence[Json], types: Sequence[Json]) -> Json:

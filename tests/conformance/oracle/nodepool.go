@@ -16,30 +16,35 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	schemaobjectmeta "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	crvalidation "k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apiextensions-apiserver/pkg/registry/customresource"
 	"k8s.io/apimachinery/pkg/api/errors"
-	metavalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	karpv1 "sigs.k8s.io/karpenter/pkg/apis/v1"
 	"sigs.k8s.io/karpenter/pkg/scheduling"
 	"sigs.k8s.io/yaml"
 )
 
+// crd is one version of a definition, with what the API server itself does with writes to it.
 type crd struct {
 	gk         schema.GroupKind
 	structural *structuralschema.Structural
-	schema     crvalidation.SchemaValidator
-	cel        *cel.Validator
-	namespaced bool
-	status     bool // has its own subresource, so that create drops it
+	create     createStrategy
+	updates    map[string]updateStrategy // by subresource, empty for the object itself
+}
+
+type createStrategy interface {
+	Validate(context.Context, runtime.Object) field.ErrorList
+}
+
+type updateStrategy interface {
+	PrepareForUpdate(context.Context, runtime.Object, runtime.Object)
+	ValidateUpdate(context.Context, runtime.Object, runtime.Object) field.ErrorList
 }
 
 var crdOnce = sync.OnceValue(loadCRDs)
@@ -81,9 +86,19 @@ func loadCRDs() map[string]*crd {
 			must(err)
 			sv, _, err := crvalidation.NewSchemaValidator(s.OpenAPIV3Schema)
 			must(err)
-			out[in.Spec.Group+"/"+v.Name+"/"+in.Spec.Names.Kind] = &crd{gk: schema.GroupKind{Group: in.Spec.Group, Kind: in.Spec.Names.Kind}, structural: st, schema: sv,
-				cel: cel.NewValidator(st, true, celconfig.PerCallLimit), namespaced: in.Spec.Scope == apiextensions.NamespaceScoped,
-				status: sub != nil && sub.Status != nil}
+			kind := schema.GroupVersionKind{Group: in.Spec.Group, Version: v.Name, Kind: in.Spec.Names.Kind}
+			subresources := lo.FromPtrOr(sub, apiextensions.CustomResourceSubresources{})
+			var statusSchema crvalidation.SchemaValidator
+			if below, ok := s.OpenAPIV3Schema.Properties["status"]; ok && subresources.Status != nil {
+				statusSchema, _, err = crvalidation.NewSchemaValidator(&below)
+				must(err)
+			}
+			strategy := customresource.NewStrategy(nil, in.Spec.Scope == apiextensions.NamespaceScoped, kind, sv, statusSchema, st, subresources.Status, subresources.Scale, nil)
+			one := &crd{gk: kind.GroupKind(), structural: st, create: strategy, updates: map[string]updateStrategy{"": strategy}}
+			if subresources.Status != nil {
+				one.updates["status"] = customresource.NewStatusStrategy(strategy)
+			}
+			out[in.Spec.Group+"/"+v.Name+"/"+in.Spec.Names.Kind] = one
 		}
 	}
 	return out
@@ -92,48 +107,53 @@ func loadCRDs() map[string]*crd {
 // onCreate takes away what the API server does not take from whoever creates an object: the status (PrepareForCreate of
 // apiextensions-apiserver/pkg/registry/customresource/strategy.go), and the fields' managers, of which it keeps its own list.
 func onCreate(u *unstructured.Unstructured, c *crd) {
-	if c.status {
+	if c.updates["status"] != nil {
 		delete(u.Object, "status")
 	}
 	u.SetManagedFields(nil)
 }
 
-// crdValidate does what the API server does on create of a custom resource: prune, default, validate schema, list types, CEL.
-// It returns the error list and the defaulted object.
-func crdValidate(obj map[string]any) (field.ErrorList, string, error) {
-	u := &unstructured.Unstructured{Object: obj}
+func crdOf(u *unstructured.Unstructured) (*crd, error) {
 	c, ok := crdOnce()[u.GetAPIVersion()+"/"+u.GetKind()]
 	if !ok {
-		return nil, "", fmt.Errorf("no CRD for %s %s", u.GetAPIVersion(), u.GetKind())
+		return nil, fmt.Errorf("no CRD for %s %s", u.GetAPIVersion(), u.GetKind())
 	}
-	onCreate(u, c)
-	pruning.Prune(obj, c.structural, true)
-	defaulting.PruneNonNullableNullsWithoutDefaults(obj, c.structural)
-	defaulting.Default(obj, c.structural)
-	errs := metavalidation.ValidateObjectMetaAccessor(u, c.namespaced, metavalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
-	errs = append(errs, inOrder(crvalidation.ValidateCustomResource(nil, obj, c.schema))...)
-	errs = append(errs, schemaobjectmeta.Validate(nil, obj, c.structural, false)...)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.structural, obj)...)
-	blocked := false
-	for _, e := range errs { // hasBlockingErr of apiextensions-apiserver/pkg/registry/customresource/strategy.go
-		switch e.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid:
-			blocked = true
-		}
-	}
-	if blocked {
-		errs = append(errs, field.Invalid(nil, nil, "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation"))
-	} else if c.cel != nil {
-		celErrs, _ := c.cel.Validate(context.Background(), nil, c.structural, obj, nil, celconfig.RuntimeCELCostBudget)
-		errs = append(errs, inOrder(celErrs)...)
-	}
-	if len(errs) == 0 {
-		return nil, "", nil
-	}
-	return errs, errors.NewInvalid(c.gk, u.GetName(), errs).Error(), nil
+	return c, nil
 }
 
-// inOrder sorts what one step of the validation reports: it visits properties in Go map order.
+// decoded does what the API server does to an object that it reads, from a request or from its storage: prune and default.
+func (c *crd) decoded(u *unstructured.Unstructured) {
+	pruning.Prune(u.Object, c.structural, true)
+	defaulting.PruneNonNullableNullsWithoutDefaults(u.Object, c.structural)
+	defaulting.Default(u.Object, c.structural)
+}
+
+// refusal is what an API server answers: its errors, and the text for all of them.
+func (c *crd) refusal(name string, errs field.ErrorList) J {
+	list := []J{}
+	for _, e := range inOrder(errs) {
+		list = append(list, J{"type": e.Type, "field": e.Field, "detail": e.Detail, "text": e.Error()})
+	}
+	text := ""
+	if len(errs) > 0 {
+		text = errors.NewInvalid(c.gk, name, errs).Error()
+	}
+	return J{"errors": list, "message": text}
+}
+
+// crdValidate does what the API server does on create of a custom resource, and defaults the object.
+func crdValidate(obj map[string]any) (J, error) {
+	u := &unstructured.Unstructured{Object: obj}
+	c, err := crdOf(u)
+	if err != nil {
+		return nil, err
+	}
+	onCreate(u, c)
+	c.decoded(u)
+	return c.refusal(u.GetName(), c.create.Validate(context.Background(), u)), nil
+}
+
+// inOrder sorts what a validation reports: it visits properties in Go map order.
 func inOrder(errs field.ErrorList) field.ErrorList {
 	sort.SliceStable(errs, func(i, j int) bool { return errs[i].Error() < errs[j].Error() })
 	return errs
@@ -210,15 +230,10 @@ func opValidateNodePool(raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs, text, err := crdValidate(normalized)
+	out["crd"], err = crdValidate(normalized)
 	if err != nil {
 		return nil, err
 	}
-	list := []J{}
-	for _, e := range errs {
-		list = append(list, J{"type": e.Type, "field": e.Field, "detail": e.Detail, "text": e.Error()})
-	}
-	out["crd"] = J{"errors": list, "message": text}
 	out["defaulted"] = normalized
 	if normalized["kind"] == "NodePool" {
 		np := &karpv1.NodePool{}

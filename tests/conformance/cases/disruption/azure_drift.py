@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.conformance.cases.disruption.scene import ARCH, AZURE, POOL, Json, ago
 from tests.conformance.cases.draw import Draw
+from tests.conformance.cases.objects import Schemas, spec_of
 
 __all__ = ["azure_drift_case"]
 
@@ -15,6 +16,7 @@ _SHARED = _GALLERY + _IMAGE
 _COMMUNITY = "/CommunityGalleries/AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2" + _IMAGE
 _VERSIONS = ["202501.01.0", "202505.27.0", "202512.01.0"]
 _HASHED, _VERSION = AZURE + "aksnodeclass-hash", AZURE + "aksnodeclass-hash-version"
+_KIND = ("karpenter.azure.com/v1beta1", "AKSNodeClass")
 _SPECS: list[Json] = [
     {},
     {},
@@ -22,12 +24,18 @@ _SPECS: list[Json] = [
     {"osDiskSizeGB": 256},
     {"tags": {"a": "b"}},
     {"maxPods": 30, "kubelet": {"cpuManagerPolicy": "static"}},
+    {"tags": {}},
+    {"kubelet": {}},
+    {"kubelet": {"allowedUnsafeSysctls": []}},
+    {"localDNS": {"mode": "Required", "vnetDNSOverrides": [], "kubeDNSOverrides": []}},
 ]
 
 
-def azure_drift_case(draw: Draw) -> Json:
+def azure_drift_case(draw: Draw, schemas: Schemas) -> Json:
     """AKSNodeClasses, and NodeClaims that were made of them some time ago."""
-    classes = [_node_class(draw, name) for name in draw.choice([["default"], ["default"], ["default", "other"]])]
+    classes = [
+        _node_class(draw, name, schemas) for name in draw.choice([["default"], ["default"], ["default", "other"]])
+    ]
     pools = [
         _nodepool(number, name)
         for number, name in enumerate(["default", "other", "missing"][: draw.choice([1, 1, 2, 3])])
@@ -47,7 +55,7 @@ def azure_drift_case(draw: Draw) -> Json:
     return made
 
 
-def _node_class(draw: Draw, name: str) -> Json:
+def _node_class(draw: Draw, name: str, schemas: Schemas) -> Json:
     where = draw.choice([_SHARED, _SHARED, _COMMUNITY])
     amd64 = [{"key": ARCH, "operator": "In", "values": ["amd64"]}]
     versions = draw.sample(_VERSIONS, draw.choice([0, 1, 1, 2]))
@@ -59,7 +67,8 @@ def _node_class(draw: Draw, name: str) -> Json:
     if draw.chance(0.04):
         del status["kubernetesVersion"]
     metadata = {"name": name, "uid": f"uid-{name}", "annotations": annotations}
-    return {"metadata": metadata, "spec": draw.choice(_SPECS), "status": status}
+    spec = spec_of(draw, _KIND, schemas) if _KIND in schemas and draw.chance(0.4) else draw.choice(_SPECS)
+    return {"metadata": metadata, "spec": spec, "status": status}
 
 
 def _nodepool(number: int, name: str) -> Json:
