@@ -22,7 +22,7 @@ from harness.karpenter.lifecycle.nodes.drain import Evictions
 from harness.karpenter.lifecycle.nodes.termination import NodeTermination
 from harness.karpenter.overlays.applied import AppliedOverlays
 from harness.karpenter.overlays.controller import NodeOverlays
-from harness.karpenter.provider.arm import Arm
+from harness.karpenter.provider.arm import Arm, Polling
 from harness.karpenter.provider.azure import AzureProvider
 from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
@@ -73,7 +73,7 @@ class Karpenter:
         release, options = instance_types.release, instance_types.options
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
         self._engine, self._view, self._instance_types = engine, view, instance_types
-        arm = Arm(cloud, options)
+        arm = Arm(cloud, options, Polling(release.poll_seconds, release.extension_poll_seconds))
         promises = Promises(engine, view, writer, sink, arm)
         self.provider = AzureProvider(view, sink, engine.clock, arm, instance_types, promises, rng, around.region)
         marks = Marks(engine.clock, options.batch_max_seconds)

@@ -10,9 +10,10 @@ import pytest
 from harness.engine.engine import DONE, Result
 from harness.engine.ports import Change, ChangeType
 from harness.karpenter.launch import LaunchError
-from harness.karpenter.provider.arm import Answer
+from harness.karpenter.provider.arm import Answer, Polling
 from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.promises import Promise, Promises
+from harness.karpenter.releases import provider
 from harness.kube.api.status import ApiError
 from tests.launch.test_answers_of_azure import Said, arm
 
@@ -102,6 +103,42 @@ def test_a_machine_whose_operation_fails_is_cleaned_up_at_once(ended: Said, left
     assert (promises.reconcile("x").after, cleaned) == (3.0, [])
     assert (promises.reconcile("x"), cleaned) == (DONE, left)
     assert cluster.written == [("NodeClaim", "x", "u")] * len(left)
+
+
+OPERATION = "https://management.azure.com/operations/1"
+RUNNING: Said = (200, {}, {"status": "InProgress"})
+DONE_WELL: Said = (200, {}, {"status": "Succeeded"})
+
+
+@pytest.mark.parametrize(
+    ("release", "machine", "extension"),
+    [("1.6.8", 30.0, 30.0), ("1.7.2", 30.0, 3.0), ("1.10.0", 3.0, 3.0), ("1.14.0", 3.0, 3.0)],
+)
+def test_operations_are_looked_at_as_often_as_the_release_does(release: str, machine: float, extension: float) -> None:
+    """Azcore runtime/poller.go PollUntilDone without options, kaz pkg/providers/instance/{poller,azureresourcemanagerutils}.go."""
+    cluster: Any = Cluster(claim("True"))
+    made, _ = arm(RUNNING, DONE_WELL, RUNNING, DONE_WELL)
+    known = provider(release)
+    made.polling = Polling(known.poll_seconds, known.extension_poll_seconds)
+    promises = Promises(cluster, cluster, cluster, cluster, made)
+    promise = Promise(CLAIM, OPERATION, lambda answer: LaunchError("why"), list)
+    promise.steps.append(lambda: Answer(201, {"azure-asyncoperation": OPERATION}, None))
+    promises.add(promise)
+    assert [promises.reconcile("x").after for _ in range(2)] == [machine, extension]
+    assert promises.reconcile("x") == DONE
+
+
+def test_azure_says_when_to_look_again() -> None:
+    """Also before the first look, which else comes at once."""
+    cluster: Any = Cluster(claim("True"))
+    made, _ = arm((200, {"Retry-After": "7"}, {"status": "InProgress"}), RUNNING, DONE_WELL)
+    promises = Promises(cluster, cluster, cluster, cluster, made)
+    promises.add(Promise(CLAIM, OPERATION, lambda answer: LaunchError("why"), list, pause=15.0))
+    assert [promises.reconcile("x").after for _ in range(3)] == [15.0, 7.0, 3.0]
+    assert promises.reconcile("x") == DONE
+    answer = Answer(201, {"azure-asyncoperation": OPERATION, "retry-after": "15"}, None)
+    made, _ = arm((200, {"Retry-After": "7"}, {"status": "InProgress"}), DONE_WELL)
+    assert list(made.until_ended(answer)) == [15.0, 7.0]
 
 
 TOLD = ["AsyncProvisioningError: Failed to register: refused: 403"]

@@ -90,6 +90,8 @@ CHANGES = (
     ("1.10.1", "1.10.2", "artifact_streaming_default", "on-but-azure-linux", "off"),  # pkg/apis/v1beta1/aksnodeclass.go
     ("1.10.2", "1.12.0", "machine_node_profiles", False, True),  # pkg/providers/instance/aksmachineinstancehelpers.go
     ("1.10.2", "1.12.0", "machine_refusals_handled", False, True),  # 4410443f
+    ("1.6.8", "1.7.0", "extension_poll_seconds", 30.0, 3.0),  # pkg/providers/instance/azureresourcemanagerutils.go
+    ("1.7.2", "1.10.0", "poll_seconds", 30.0, 3.0),  # pkg/providers/instance/poller.go
     ("1.10.2", "1.12.0", "filters_overlaid_types", False, True),  # pkg/cloudprovider/cloudprovider.go
     ("1.5.5", "1.6.1", "azure_linux_3_arm_shared_only", False, True),  # pkg/providers/imagefamily/azlinux3.go
     ("1.12.0", "1.12.1", "azure_linux_3_arm_shared_only", True, False),  # 3154c0fc

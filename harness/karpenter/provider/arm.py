@@ -10,14 +10,13 @@ from urllib.parse import parse_qsl, urlsplit
 from harness.engine.ports import Cloud
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.releases import ProviderOptions
+from lazyrecords import dataclass
 
 NETWORK = "2022-01-01"
 COMPUTE = "2025-04-01"
 MACHINES = "2026-04-02-preview"
 RESOURCE_GRAPH = "2024-04-01"
 
-POLL_SECONDS = 3.0
-"""Between two looks at a long-running operation (kaz pkg/providers/instance/poller.go)."""
 ENDED = ("Succeeded", "Failed", "Canceled")
 """The states of an operation that is over."""
 
@@ -67,6 +66,21 @@ class Answer:
         return None
 
 
+@dataclass(frozen=True, slots=True)
+class Polling:
+    """Seconds between two looks at a long-running operation, of extensions and of everything else.
+
+    Azure's Retry-After counts instead, also before the first look, which else comes at once (azcore runtime/poller.go PollUntilDone).
+    """
+
+    operations: float = 3.0
+    extensions: float = 3.0
+
+    def after(self, looked: Answer, *, of_extension: bool = False) -> float:
+        """When to look again after this answer."""
+        return looked.retry_after or (self.extensions if of_extension else self.operations)
+
+
 _RETRIED = frozenset({408, 429, 500, 502, 503, 504})
 _MOST_RETRIES, _RETRY_DELAY, _LONGEST_RETRY = 3, 0.8, 60.0
 
@@ -78,9 +92,10 @@ Asking: TypeAlias = Generator[float, None, T]
 class Arm:
     """The provider's Azure clients."""
 
-    def __init__(self, cloud: Cloud, options: ProviderOptions) -> None:
+    def __init__(self, cloud: Cloud, options: ProviderOptions, polling: Polling | None = None) -> None:
         self._cloud = cloud
         self.options = options
+        self.polling = polling or Polling()
         self.jitter: Callable[[], float] = lambda: 0.5
         """Draws a number from 0 to 1 for each retry."""
 
@@ -129,13 +144,15 @@ class Arm:
         answer = self.call("GET", parts.path, query=dict(parse_qsl(parts.query)))
         return answer, str(answer.body.get("status") or ("InProgress" if answer.status == 202 else "Succeeded"))
 
-    def until_ended(self, answer: Answer) -> Asking[Answer | None]:
+    def until_ended(self, answer: Answer, *, of_extension: bool = False) -> Asking[Answer | None]:
         """Polls the operation of an accepted call, if it has one, until it is over. Returns the last answer if it failed, else None."""
+        if answer.operation is not None and answer.retry_after:
+            yield answer.retry_after
         while answer.operation is not None:
             polled, status = self.poll(answer.operation)
             if not polled.ok or status in ENDED:
                 return None if polled.ok and status == "Succeeded" else polled
-            yield POLL_SECONDS
+            yield self.polling.after(polled, of_extension=of_extension)
         return None
 
     def resources(self, kind: str) -> Sequence[Mapping[str, Any]]:

@@ -131,7 +131,8 @@ class MachineUpdates:
             begun.append((extension, answer))
         for extension, answer in begun:
             path = f"{self._arm.vm(vm)}/extensions/{extension}"
-            yield from self._end(answer, f"polling VM extension {quote(extension)} for VM {quote(vm)}: ", path)
+            what = f"polling VM extension {quote(extension)} for VM {quote(vm)}: "
+            yield from self._end(answer, what, path, of_extension=True)
 
     def _extensions(self) -> Sequence[str]:
         """Those that Karpenter installs itself (GetManagedExtensionNames)."""
@@ -163,9 +164,9 @@ class MachineUpdates:
         message = "successfully updated AKS machine"
         self._sink.log("debug", CONTROLLER, message, NodeClaim=name, aksMachineName=machine)
 
-    def _end(self, accepted: Answer, what: str, path: str) -> Asking[None]:
+    def _end(self, accepted: Answer, what: str, path: str, *, of_extension: bool = False) -> Asking[None]:
         """Waits until an operation is over. Raises CloudProviderError."""
-        failed = yield from self._arm.until_ended(accepted)
+        failed = yield from self._arm.until_ended(accepted, of_extension=of_extension)
         if failed is not None:
             raise CloudProviderError(f"{what}{failure_of(failed, 'GET', f'{_MANAGEMENT}{path}').text}")
 

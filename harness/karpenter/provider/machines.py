@@ -57,7 +57,9 @@ class AksMachines:
                 return classify(ended, Phase.MACHINE_SILENT, name, path)
             return classify(_failed(found), Phase.MACHINE_OPERATION, name, path)
 
-        promise = Promise(plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(name))
+        promise = Promise(
+            plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(name), pause=answer.retry_after
+        )
         return promise, VmId(str(got.properties.get("resourceId") or ""))
 
     def _reused(self, plan: MachinePlan, there: Answer, classify: Classify, path: str) -> tuple[Promise, VmId]:

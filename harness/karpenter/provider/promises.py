@@ -14,7 +14,7 @@ from typing import Any
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Change, Sink, View, Writer
 from harness.karpenter.launch.failures.errors import LaunchError
-from harness.karpenter.provider.arm import ENDED, POLL_SECONDS, Answer, Arm
+from harness.karpenter.provider.arm import ENDED, Answer, Arm
 from harness.kube.api.objects import Object, condition, name_of, uid_of
 from harness.kube.api.status import ignoring
 from lazyrecords import dataclass
@@ -28,9 +28,10 @@ Step = Callable[[], Answer]
 class Promise:
     """One launch that Azure has accepted.
 
-    `operation` is the URL to poll, None when there is nothing to wait for. `steps` are the calls that follow, one after the other, each
-    with its own long-running operation. `found` is the body of a machine that existed already, because the controller created it before a
-    restart. `failed` turns the last answer of a failed operation into its error; `cleanup` returns the calls that remove the machine.
+    `operation` is the URL to poll, None when there is nothing to wait for, `pause` the seconds before it is polled first. `steps` are
+    the calls about extensions that follow, one after the other, each with its own long-running operation. `found` is the body of a
+    machine that existed already, because the controller created it before a restart. `failed` turns the last answer of a failed
+    operation into its error; `cleanup` returns the calls that remove the machine.
     """
 
     claim: Object
@@ -40,6 +41,8 @@ class Promise:
     steps: deque[Step] = field(default_factory=deque)
     error: LaunchError | None = None
     cleaning: bool = False
+    extending: bool = False
+    pause: float = 0.0
     found: Mapping[str, Any] | None = None
 
 
@@ -77,35 +80,37 @@ class Promises:
         promise = self._open.get(str(key))
         if promise is None:
             return DONE
-        if promise.error is None and self._advance(promise):
-            return Result(POLL_SECONDS, Wait.POLL)
+        if promise.error is None and (pause := self._advance(promise)):
+            return Result(pause, Wait.POLL)
         if promise.error is not None:
             if not promise.cleaning and not self._begin_cleaning(promise):
                 return DONE
-            if self._clean(promise):
-                return Result(POLL_SECONDS, Wait.POLL)
+            if pause := self._clean(promise):
+                return Result(pause, Wait.POLL)
             self._delete_claim(promise.claim)
         del self._open[str(key)]
         return DONE
 
-    def _advance(self, promise: Promise) -> bool:
-        """Continues a launch as far as possible now. Returns whether it has to be polled again."""
+    def _advance(self, promise: Promise) -> float:
+        """Continues a launch as far as possible now. Returns after how many seconds it has to be polled again, 0 for never."""
         while True:
+            if pause := _first_pause(promise):
+                return pause
             if promise.operation is not None:
                 answer, status = self._arm.poll(promise.operation)
                 if answer.ok and status not in ENDED:
-                    return True
+                    return self._arm.polling.after(answer, of_extension=promise.extending)
                 promise.operation = None
                 if not answer.ok or status != "Succeeded":
                     promise.error = promise.failed(answer)
-                    return False
+                    return 0.0
             if not promise.steps:
-                return False
+                return 0.0
             answer = promise.steps.popleft()()
             if not answer.ok:
                 promise.error = promise.failed(answer)
-                return False
-            promise.operation = answer.operation
+                return 0.0
+            promise.operation, promise.pause, promise.extending = answer.operation, answer.retry_after, True
 
     def _begin_cleaning(self, promise: Promise) -> bool:
         """Publishes the failure, once. Returns False while the NodeClaim's condition Launched is not set yet."""
@@ -120,23 +125,35 @@ class Promises:
         self._sink.event(claim, "Warning", "AsyncProvisioningError", f"Failed to register: {shown}")
         self._sink.log("error", self.name, "failed launching nodeclaim", NodeClaim=name_of(claim), error=text)
         promise.cleaning, promise.operation, promise.steps = True, None, deque(promise.cleanup())
+        promise.pause, promise.extending = 0.0, False
         return True
 
-    def _clean(self, promise: Promise) -> bool:
-        """Continues the clean-up as far as possible now. Returns whether it has to be polled again. Refused deletions are not retried."""
+    def _clean(self, promise: Promise) -> float:
+        """Continues the clean-up as far as possible now. Returns after how many seconds it has to be polled again, 0 for never.
+
+        Refused deletions are not retried.
+        """
         while True:
+            if pause := _first_pause(promise):
+                return pause
             if promise.operation is not None:
                 answer, status = self._arm.poll(promise.operation)
                 if answer.ok and status not in ENDED:
-                    return True
+                    return self._arm.polling.after(answer)
                 promise.operation = None
             if not promise.steps:
-                return False
+                return 0.0
             answer = promise.steps.popleft()()
-            promise.operation = answer.operation if answer.ok else None
+            promise.operation, promise.pause = (answer.operation, answer.retry_after) if answer.ok else (None, 0.0)
 
     def _delete_claim(self, claim: Object) -> None:
         present = self._view.get("NodeClaim", name_of(claim))
         if present is not None and uid_of(present) == uid_of(claim):
             with ignoring(404, 409):
                 self._writer.delete("NodeClaim", name_of(claim), uid=uid_of(claim))
+
+
+def _first_pause(promise: Promise) -> float:
+    """How long Azure said to wait before its operation is looked at first; told once."""
+    pause, promise.pause = promise.pause if promise.operation is not None else 0.0, 0.0
+    return pause

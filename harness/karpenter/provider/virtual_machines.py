@@ -69,7 +69,7 @@ class VirtualMachines:
         steps.append(
             lambda: arm.call("PUT", f"{path}/extensions/{BILLING_EXTENSION}", COMPUTE, body=plan.billing_extension)
         )
-        return Promise(claim, answer.operation, failed, lambda: self.clean_up(name), steps)
+        return Promise(claim, answer.operation, failed, lambda: self.clean_up(name), steps, pause=answer.retry_after)
 
     def get(self, name: str) -> Instance:
         """A VM. Raises InstanceNotFound, CloudProviderError."""

@@ -172,6 +172,10 @@ class LaunchFlags:
     """Which tags are among what is updated on running machines."""
     billing_extension_may_lack: bool
     """A running VM is updated even if it lacks the billing extension."""
+    poll_seconds: float
+    """Seconds between two looks at a long-running operation that Azure's answers say no Retry-After about: the SDK's own until 1.10."""
+    extension_poll_seconds: float
+    """The same for extensions of VMs, which 1.7 looks at more often."""
     machine_name_limit: int
     """Longest name of an AKS machine."""
     machine_creation_tag: bool

@@ -173,6 +173,7 @@ _CHANGES: Mapping[str, Change] = {
         ),
         flags=lambda old: replace(
             old,
+            extension_poll_seconds=3.0,
             provision_modes=(*SCRIPTLESS_AND_CLIENT, ProvisionMode.AKS_MACHINE_API),
             billing_tag=True,
             machine_creation_tag=True,
@@ -190,6 +191,7 @@ _CHANGES: Mapping[str, Change] = {
         base=frozenset({keys.AKS_FIPS, keys.AKS_ARTIFACT_STREAMING}),
         flags=lambda old: replace(
             old,
+            poll_seconds=3.0,
             artifact_streaming_filter=True,
             artifact_streaming_default=ArtifactStreamingDefault.ON,
             empty_window_is_none=True,

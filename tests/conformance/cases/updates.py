@@ -35,6 +35,7 @@ def update_case(draw: Draw, schemas: Schemas) -> Json:
 def _object(draw: Draw, schemas: Schemas, *, other_types: bool = True) -> Json:
     made = nodepool_case(draw) if draw.chance(0.4) else object_case(draw, schemas, other_types=other_types)
     found: Json = made["object"]
+    found["metadata"]["name"] = found["metadata"]["name"] or "default"  # what is stored has one
     if not other_types and isinstance(found["spec"].get("replicas"), str):
         del found["spec"]["replicas"]
     return found

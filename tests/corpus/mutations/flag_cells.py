@@ -140,6 +140,9 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
             _MEMORY,
         ),
         "filters_overlaid_types": _OVERLAYS,
+        **dict.fromkeys(
+            ("poll_seconds", "extension_poll_seconds"), "a moment, which tests/launch/test_promises.py has by release"
+        ),
         "trusted_launch": "no release has it yet; scenarios/next and tests/launch/test_trusted_launch.py show it",
         **dict.fromkeys(("drift_of_machines", "drift_image", "drift_of_subnets"), _DRIFT),
         "billing_extension_may_lack": "how machines are updated, which tests/corridor/test_in_place.py has by release",
@@ -164,7 +167,9 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         "eviction_queue_deletes": "how drains end, which tests/corridor/test_drain_deadline.py has by release",
         "held_repair_looks_again": _REPAIR,
         "repair_asks_node_first": _REPAIR,
-        **dict.fromkeys(("first_overlay_capacity_wins", "overlays_skip_broken_nodepools", "unevaluated_quoted"), _OVERLAYS),
+        **dict.fromkeys(
+            ("first_overlay_capacity_wins", "overlays_skip_broken_nodepools", "unevaluated_quoted"), _OVERLAYS
+        ),
         **dict.fromkeys(
             (
                 "disruption_modes_in_metrics",
