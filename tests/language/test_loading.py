@@ -45,13 +45,13 @@ def only_value(text: str) -> Any:
         ("0b101", 5),
         ("1_000", 1000),
         ("-5", -5),
-        ("1e3", 1000.0),
+        ("1e3", 1000),  # kubectl sends JSON, which has no other
         (".5", 0.5),
         ("1.30", 1.3),
         ("1.5.5", "1.5.5"),
         ("12:30", "12:30"),  # base 60 is not read
         ("2026-01-01", "2026-01-01"),  # a date stays text
-        ("08", 8.0),  # no octal, so a float
+        ("08", 8),  # no octal, so a float, which is whole
         ("500m", "500m"),
         ("'yes'", "yes"),
         ("!!str yes", "yes"),
