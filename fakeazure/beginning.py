@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from fakeazure.arm.ids import location_key
 from fakeazure.arm.throttling import Bucket, Throttle
 from fakeazure.catalog import Catalogue
+from fakeazure.catalog.locations import location_key
 from fakeazure.guids import Guids
 from fakeazure.journal import Journal
 from fakeazure.market.amendments import amended

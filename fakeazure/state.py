@@ -10,11 +10,12 @@ from typing import Any
 from fakeazure.addresses import Addresses
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
-from fakeazure.arm.ids import ResourceId, location_key, resource_id
+from fakeazure.arm.ids import ResourceId, resource_id
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Finish, Operation, Operations
 from fakeazure.arm.texts import refuse
 from fakeazure.arm.throttling import Throttle
+from fakeazure.catalog.locations import location_key
 from fakeazure.events import Events
 from fakeazure.graph_rows import GraphRows
 from fakeazure.market.faults import STUCK

@@ -77,8 +77,3 @@ def resource_id(
 ) -> ResourceId:
     """The id with these parts; the same object for those that were asked for lately."""
     return ResourceId(subscription, group, namespace, types, names)
-
-
-def location_key(text: str) -> str:
-    """The short name of a location: `East US` → `eastus`."""
-    return text.replace(" ", "").lower()

@@ -12,6 +12,7 @@ from functools import cache
 from types import MappingProxyType
 
 from fakeazure.catalog.errors import NotSold, UnknownRegion, UnknownSize
+from fakeazure.catalog.locations import location_key
 from fakeazure.catalog.records import Evidence, Record, RecordMaker
 from fakeazure.catalog.regions import REGIONS
 from fakeazure.catalog.tables import Source, check_date, read, size_source, sizes
@@ -92,28 +93,31 @@ class Catalogue:
         return tuple(sorted({*REGIONS, *self.replaced}))
 
     def region(self, name: str) -> RegionCatalogue:
-        """What a region sells; UnknownRegion if there is no region of that short name."""
-        if name in self.replaced:
-            return self.replaced[name]
-        if name not in REGIONS:
+        """What a region sells, by its short or its display name (`eastus`, `East US`); UnknownRegion if there is none of that name."""
+        key = location_key(name)
+        if key in self.replaced:
+            return self.replaced[key]
+        if key not in REGIONS:
             raise UnknownRegion(name, self.regions)
-        return _region(name, self.as_of)
+        return _region(key, self.as_of)
 
     def zones(self, region: str) -> tuple[str, ...]:
         """A region's logical zones, without making its records; UnknownRegion as `region`."""
-        if region in self.replaced:
-            return self.replaced[region].zones
-        if region not in REGIONS:
+        key = location_key(region)
+        if key in self.replaced:
+            return self.replaced[key].zones
+        if key not in REGIONS:
             raise UnknownRegion(region, self.regions)
-        return REGIONS[region].zones
+        return REGIONS[key].zones
 
     def names(self, region: str) -> Set[str]:
         """The names of the sizes that a region sells, without making their records; UnknownRegion as `region`."""
-        if region in self.replaced:
-            return self.replaced[region].by_name.keys()
-        if region not in REGIONS:
+        key = location_key(region)
+        if key in self.replaced:
+            return self.replaced[key].by_name.keys()
+        if key not in REGIONS:
             raise UnknownRegion(region, self.regions)
-        return _sold(region, self.as_of)
+        return _sold(key, self.as_of)
 
     def sellers(self, size: str) -> tuple[str, ...]:
         """The regions that sell a size, in alphabetical order."""

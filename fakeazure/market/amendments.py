@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 
 from fakeazure.catalog.catalogue import Catalogue, RegionCatalogue
 from fakeazure.catalog.errors import CatalogueError
+from fakeazure.catalog.locations import location_key
 from fakeazure.catalog.records import Record
 from fakeazure.market.facts import CatalogueLike
 from fakeazure.market.wording import MarketError, hint
@@ -115,7 +116,7 @@ def _with_size(catalogue: Catalogue, name: str, change: Mapping[str, Any], path:
     if isinstance(places, str) or not isinstance(places, list | tuple) or not places:
         raise MarketError(f"{path}.regions", f"expected a list of regions, found {places!r}")
     for place in places:
-        if place not in catalogue.regions:
+        if location_key(str(place)) not in catalogue.regions:
             raise MarketError(f"{path}.regions", f"unknown region {place!r}{hint(str(place), catalogue.regions)}")
         catalogue = catalogue.with_region(_selling(catalogue, catalogue.region(place), name, change, path))
     return catalogue

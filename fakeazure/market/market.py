@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from fakeazure.arm.errors import Failure
-from fakeazure.arm.ids import location_key
 from fakeazure.arm.texts import failure
+from fakeazure.catalog.locations import location_key
 from fakeazure.market.facts import CatalogueLike, RegionLike, Size
 from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.images import Images

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from fakeazure.catalog.locations import location_key
 from harness.cli.controller_facts import GATES, gates_on, unseen_sources
 from harness.cli.dump_facts import Fact, config_maps, facts_of, unknown_values
 from harness.reading.manifests import Manifest
@@ -102,6 +103,8 @@ def inputs_of(
         **{name: value for name, (_, value) in own.items()},
         **{name: value for name, (_, value) in said.items() if value},
     }
+    if "region" in values:
+        values["region"] = location_key(values["region"])
     wanted = {name: fact for name, fact in facts.items() if options is not None or name in said}
     read = [fact for name, fact in wanted.items() if name not in instead]
     problems = list(unknown_values(read))

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from fakeazure.catalog.errors import CatalogueError, places_text
+from fakeazure.catalog.locations import location_key
 from fakeazure.market.amendments import amendment_mistakes
 from fakeazure.market.spec import market_mistakes
 from harness.karpenter.releases import (
@@ -78,7 +79,7 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
         yield wrong_release
     if kubernetes is not None and (mistake := version_mistake(str(kubernetes))):
         yield InputMistake(("kubernetes",), mistake)
-    plain, place = caches.catalogue, str(region or provider(DEFAULT_RELEASE).defaults.region)
+    plain, place = caches.catalogue, location_key(str(region or provider(DEFAULT_RELEASE).defaults.region))
     caches = replace(caches, catalogue=amendment_mistakes(caches.catalogue, market, place)[0])
     if region is not None and (wrong := region_mistake(str(region), caches)):
         yield wrong
@@ -105,14 +106,14 @@ def release_mistake(name: str) -> InputMistake | None:
 def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | None:
     """Why there is no such region in the catalogue; None when there is one."""
     regions = (caches or default_caches()).catalogue.regions
-    if name in regions:
+    if location_key(name) in regions:
         return None
     return InputMistake(("region",), f"unknown region '{name}'", did_you_mean(name, regions, limit=len(regions)))
 
 
 def size_mistake(size: str, region: str | None = None, caches: Caches | None = None) -> InputMistake | None:
     """Why a region, the default one if none is named, does not sell a size: others do, or it is unknown. Raises UnknownRegion."""
-    region = region or provider(DEFAULT_RELEASE).defaults.region
+    region = location_key(region or provider(DEFAULT_RELEASE).defaults.region)
     catalogue = (caches or default_caches()).catalogue
     sold = catalogue.region(region).by_name
     if size in sold:

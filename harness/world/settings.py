@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any, TypedDict
 
+from fakeazure.catalog.locations import location_key
 from fakeazure.market.amendments import AMENDMENTS
 from fakeazure.timing import Timing as CloudTiming
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
@@ -41,6 +42,7 @@ class Inputs(TypedDict, total=False):
     kubernetes: str | None
     """The version of the API server."""
     region: str | None
+    """By its short or its display name: `eastus`, `EastUS`, `East US`."""
     provision_mode: str | None
     options: Mapping[str, Any] | None
     """Karpenter's start-up options by field name."""
@@ -92,7 +94,7 @@ def resolve(inputs: Inputs) -> Settings:
     if attempt_seconds < 0 or time_limit < 0:
         raise ValueError("attempt_seconds and time_limit are seconds from 0")
     release = provider(inputs.get("karpenter", DEFAULT_RELEASE))
-    region = inputs.get("region") or release.defaults.region
+    region = location_key(inputs.get("region") or release.defaults.region)
     market = dict(inputs.get("azure") or {})
     caches = (inputs.get("caches") or default_caches()).on_day(market.pop("asOf", None)).amended(market, region)
     kubelet = market.pop("kubelet", None)

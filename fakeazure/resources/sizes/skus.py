@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fakeazure.arm.filters import FilterError, parse_filter
-from fakeazure.arm.ids import location_key
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
+from fakeazure.catalog.locations import location_key
 from fakeazure.state import State
 
 _MOST = 8

@@ -59,9 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
         return create_world(**inputs)
 
     try:
-        release = new_world().release
+        world = new_world()
     except InputError as error:
         return bad_input(f"harness labels: {error}")
+    release = world.release
     known = known_keys(release)
     every = keys_of_all_releases() if arguments.keys else ()
     mistakes = list(key_mistakes(arguments.keys, every, questions=_QUESTIONS, as_written=arguments.as_written))
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         print_line(f"harness labels: {error}", error=True)
         return NO_NODE
     if arguments.format == "json":
-        print_json({"release": release.version, "region": arguments.region, "labels": [_value(fact) for fact in facts]})
+        print_json({"release": release.version, "region": world.region, "labels": [_value(fact) for fact in facts]})
         return 0
     width = max(len(fact.key) for fact in facts)
     print_line(f"{'key':{width}}  {'pod':16} {'nodepool':18} written by")

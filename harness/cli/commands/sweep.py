@@ -139,6 +139,7 @@ def _until(text: str | None) -> float | None:
 
 def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     """The axes of the options, which come after the plan's own. Raises InputError."""
+    from fakeazure.catalog.locations import location_key
     from fakeazure.catalog.regions import REGIONS
     from harness.cli.worlds import InputError, check_release
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
@@ -155,7 +156,7 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
         for name in names:
             if (mistake := region_mistake(name)) is not None:
                 raise InputError(f"--regions: {mistake}", mistake=mistake)
-        axes["region"] = names
+        axes["region"] = [location_key(name) for name in names]
     if arguments.seeds is not None:
         axes["seed"] = range(arguments.seeds)
     for option, values in (("--releases", axes.get("karpenter", ())), ("--regions", axes.get("region", ()))):
