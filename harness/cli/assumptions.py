@@ -46,6 +46,8 @@ class Inputs:
     def notes(self, world: World) -> Iterator[str]:
         """The same without region and release, which a page has anyway."""
         yield from self.lines()
+        for fact in self._left_out(world.release.version).values():
+            yield f"provider {world.release.version} has no option {_named(fact.name, fact.value)} ({fact.place}): left out"
         if assumed := list(self._assumed(world)):
             yield f"assumed: {', '.join(assumed)}"
 
@@ -59,6 +61,21 @@ class Inputs:
             yield f"{said} is taken, not {_named(fact.name, fact.value)} ({fact.place})"
         yield from gates_on(self.gates)
         yield from self.unseen
+
+    def options_of(self, karpenter: str | None) -> Mapping[str, Any]:
+        """The options without those of the files that a release of the provider (None: the default) does not have."""
+        left_out = self._left_out(karpenter)
+        return {name: value for name, value in self.options.items() if name not in left_out}
+
+    def _left_out(self, karpenter: str | None) -> dict[str, Fact]:
+        from harness.karpenter.releases import DEFAULT_RELEASE, find_option
+
+        options = {fact.name: (fact, find_option(fact.name)) for fact in self.read}
+        return {
+            name: fact
+            for name, (fact, option) in options.items()
+            if option is not None and not option.is_of(karpenter or DEFAULT_RELEASE)
+        }
 
     @property
     def gates(self) -> str:
@@ -91,7 +108,7 @@ def inputs_of(
     """`said` are World's arguments by name, each with its flag and what the command line says of it, None for nothing.
 
     Raises ScenarioError where the files contradict themselves or say what nobody knows, or the command line contradicts their region: of
-    another release or Kubernetes version one may ask what it would do, but Nodes are where they are. Without `options` none are read.
+    another release or Kubernetes version one may ask what it would do, but Nodes are where they are. `options` are those of the controller.
     """
     from harness.karpenter.releases import SHARED_GALLERY, find_option
 
@@ -105,8 +122,7 @@ def inputs_of(
     }
     if "region" in values:
         values["region"] = location_key(values["region"])
-    wanted = {name: fact for name, fact in facts.items() if options is not None or name in said}
-    read = [fact for name, fact in wanted.items() if name not in instead]
+    read = [fact for name, fact in facts.items() if name not in instead]
     problems = list(unknown_values(read))
     region = facts.get("region")
     if region is not None and values.get("region", region.value) != region.value:
@@ -119,7 +135,7 @@ def inputs_of(
     arguments = {name: value for name in said if (value := values.get(name) or taken.get(name))}
     from_files = {name: value for name, value in taken.items() if name not in said}
     overruled = [
-        (fact, instead[name]) for name, fact in wanted.items() if name in instead and values[name] != fact.value
+        (fact, instead[name]) for name, fact in facts.items() if name in instead and values[name] != fact.value
     ]
     unseen = tuple(unseen_sources(manifests, config_maps(manifests)))
     return Inputs(arguments, {**gallery, **from_files, **(options or {})}, tuple(read), tuple(overruled), unseen)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import display_name
 from harness.cli.outside import checkout_given
-from harness.cli.worlds import InputError, check_release, create_world
+from harness.cli.worlds import InputError, check_release
 
 if TYPE_CHECKING:
     from harness.clusters.control_plane.cluster import RealCluster
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
     from harness.trace import Trace
 
-__all__ = ["compared_traces", "is_trace", "one_trace"]
+__all__ = ["ComparedTraces", "compared_traces", "is_trace", "one_trace"]
 
 _NAMED = 5
 _OPTIONS = ("release", "region", "cluster", "karpenter")
@@ -42,13 +42,21 @@ class Side:
     """Whether `kubernetes` also replaces what the file says."""
     checkout: Checkout | None = None
     """What it may name files of; by itself the one that it lies in."""
+    notes: dict[str, None] = field(default_factory=dict, compare=False)
+    """Lines about what was read of manifests and left out of them, filled when they are run."""
 
 
-def compared_traces(arguments: argparse.Namespace) -> tuple[list[Compared], str]:
-    """Name and both traces of everything that is to be compared, and a note about what both have.
+@dataclass(frozen=True, slots=True)
+class ComparedTraces:
+    """Name and both traces of everything that is to be compared; `note` is about what both have, `notes` about what was read."""
 
-    Raises InputError, TraceError, ScenarioError, OSError, MissingTool.
-    """
+    traces: list[Compared]
+    note: str
+    notes: tuple[str, ...]
+
+
+def compared_traces(arguments: argparse.Namespace) -> ComparedTraces:
+    """The traces of both sides, which are run where they are none. Raises InputError, TraceError, ScenarioError, OSError, MissingTool."""
     left, right = (replace(side, checkout=checkout_given(arguments)) for side in _sides(arguments))
     version, note = None, ""
     if arguments.kubernetes is not None:
@@ -58,7 +66,7 @@ def compared_traces(arguments: argparse.Namespace) -> tuple[list[Compared], str]
         left, right = (replace(side, kubernetes=version) for side in (left, right))
     found = _both(left, right, arguments.k)
     told = {trace.header.kubernetes for _, *traces in found for trace in traces}
-    return found, note if told == {version} else ""
+    return ComparedTraces(found, note if told == {version} else "", tuple({**left.notes, **right.notes}))
 
 
 def _common_kubernetes(left: Side, right: Side) -> tuple[str | None, str]:
@@ -86,18 +94,24 @@ def _both(left: Side, right: Side, text: str | None) -> list[Compared]:
         return _paired(*made)
 
 
-def one_trace(path: Path, text: str | None, release: str | None, region: str | None, seed: int | None = None) -> Trace:
-    """The trace of a file, or of what it runs; of several cases the one of that name. Raises as `compared_traces`."""
+def one_trace(
+    path: Path, text: str | None, release: str | None, region: str | None, seed: int | None = None
+) -> tuple[Trace, tuple[str, ...]]:
+    """The trace of a file, or of what it runs, and lines about what was read; of several cases the one of that name.
+
+    Raises as `compared_traces`.
+    """
     if not path.is_file():
         raise InputError(f"{path}: there is no such file")
     if seed is not None and is_trace(path):
         raise InputError(f"{path}: a trace is as it is; --seed is for what is run")
-    found = _traces(Side(path, release, region, "memory", "simulated"), {} if seed is None else {"seed": seed}, text)
+    side = Side(path, release, region, "memory", "simulated")
+    found = _traces(side, {} if seed is None else {"seed": seed}, text)
     exact = [trace for name, trace in found if name == text]
     if len(found) > 1 and len(exact) != 1:
         few = ", ".join(repr(name) for name, _ in found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
         raise InputError(f"{path}: {len(found)} cases; -k chooses one: {few}")
-    return exact[0] if exact else found[0][1]
+    return exact[0] if exact else found[0][1], tuple(side.notes)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
@@ -222,18 +236,27 @@ def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
 
 def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
     """What comes of manifests, as `harness simulate` finds out."""
+    from harness.cli.given import read_files
+    from harness.cli.given_world import inputs_from, world_from
     from harness.cli.manifests import apply_manifests, settle
-    from harness.reading.manifests import read_manifests
     from harness.trace import record
 
-    manifests = read_manifests(side.path, display_name(side.path))
-    world = create_world(karpenter=side.release, region=side.region, **{"kubernetes": side.kubernetes, **overrides})
+    given = read_files([side.path])
+    said = {
+        "karpenter": ("--release", side.release),
+        "region": ("--region", side.region),
+        "kubernetes": ("--kubernetes", side.kubernetes if side.fixed else None),
+    }
+    inputs = inputs_from(given, said)
+    common = None if "kubernetes" in inputs.arguments else side.kubernetes
+    world = world_from(inputs, **{"kubernetes": common, **overrides})
     recording = record(world)
-    for manifest in manifests:
+    for manifest in given.manifests:
         mark = manifest.document.position()
         recording.place(manifest.reference, mark.file, mark.line)
-    apply_manifests(world, manifests)
+    apply_manifests(world, given.manifests)
     settle(world)
+    side.notes.update(dict.fromkeys([*inputs.lines(), *given.notes()]))
     return recording.trace()
 
 

@@ -131,8 +131,7 @@ def options_given(arguments: argparse.Namespace) -> dict[str, str]:
 
 def inputs_given(arguments: argparse.Namespace, given: Dump) -> Inputs:
     """What the options of `add_inputs` say, over what the files say. Raises InputError, ScenarioError."""
-    from harness.cli.assumptions import inputs_of
-    from harness.cli.networks import with_networks
+    from harness.cli.given_world import inputs_from
 
     said = {
         "karpenter": ("--release", arguments.release),
@@ -140,21 +139,17 @@ def inputs_given(arguments: argparse.Namespace, given: Dump) -> Inputs:
         "kubernetes": ("--kubernetes", arguments.kubernetes),
         "provision_mode": ("--mode", arguments.mode),
     }
-    inputs = inputs_of([*given.manifests, *given.not_simulated], said, options_given(arguments))
-    return with_networks(inputs, given.manifests)
+    return inputs_from(given, said, options_given(arguments))
 
 
 def world_of(arguments: argparse.Namespace, inputs: Inputs) -> World:
     """A World of these inputs, in the state of Azure that the options of `add_inputs` describe. Raises InputError."""
-    from harness.cli.worlds import InputError, create_world
+    from harness.cli.given_world import world_from
+    from harness.cli.worlds import InputError
 
     check_fail_on(arguments)
     try:
-        return create_world(
-            **inputs.arguments,
-            options=inputs.options or None,
-            azure={**market(arguments), **({"subnets": [*inputs.subnets]} if inputs.subnets else {})} or None,
-        )
+        return world_from(inputs, azure=market(arguments))
     except InputError as error:
         option = _option(arguments, error.mistake.path if error.mistake is not None else ())
         if not option:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.explain.upgrade import Finding
     from harness.reading.manifests import Manifest
     from harness.reading.problems import Mark
+    from harness.world import World
 
 __all__ = ["TITLES", "mark_of_finding", "place_of_finding", "running_nodes", "write_page"]
 
@@ -24,25 +25,22 @@ TITLES = {"worse": "for the worse", "changed": "changed", "better": "for the bet
 
 def write_page(
     arguments: argparse.Namespace,
-    releases: tuple[str, str],
-    inputs: tuple[str | None, str],
+    worlds: Sequence[World],
     manifests: Sequence[Manifest],
     findings: Sequence[Finding],
     said: Inputs,
     running: Sequence[str],
 ) -> None:
-    """The findings first, with what becomes of running nodes, then what comes of the manifests under both releases."""
+    """The findings first, with what becomes of running nodes, then what comes of the manifests in the worlds of both releases."""
     from harness.cli.manifests import apply_manifests, settle
     from harness.cli.traces import recording_of
-    from harness.cli.worlds import create_world
     from harness.explain.pods.summary import world_notes
     from harness.reading.problems import ScenarioError
     from harness.reports.picture.compare import Differing, Pair, compare_page
 
     stories = []
     notes: dict[str, None] = {}
-    for release in releases:
-        world = create_world(karpenter=release, region=inputs[0], kubernetes=inputs[1], provision_mode=arguments.mode)
+    for world in worlds:
         recording = recording_of(world, arguments, manifests)
         with suppress(ScenarioError):  # what one release refuses is among the findings, and in its story
             apply_manifests(world, manifests)
@@ -63,7 +61,7 @@ def write_page(
         for one in sorted(findings, key=lambda one: order.index(str(one.effect)))
         if str(one.effect) != "same"
     ]
-    title = f"Upgrade from {releases[0]} to {releases[1]}"
+    title = "Upgrade from {} to {}".format(*(world.release.version for world in worlds))
     ran = any(line.get("fact") in ("pod", "claim", "node") for story in stories for line in story)
     nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
     before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)

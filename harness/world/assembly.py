@@ -81,12 +81,24 @@ class Assembly:
         It loses launches whose result it had not written yet, marks of unavailable offerings, cached instance types, the batch window, the
         Azure operations that it polled, and which events it told a moment ago. Raises LookupError in a world without a simulated loop.
         """
-        pace = self.karpenter.pace
+        self._start_karpenter(self.karpenter.pace)
+
+    def _start_karpenter(self, pace: Pace) -> None:
         self.recorder.forget()
         self.engine.remove(*self.karpenter.controllers)
         self.instance_types = self._instance_types()
         self._karpenter = self._new_karpenter(pace)
         self.engine.introduce(self._karpenter.controllers, self.ports.view.list)
+
+    def replace_karpenter(self, settings: Settings) -> None:
+        """Karpenter's process ends, and that of another release starts with these settings; machines, objects and CRDs stay.
+
+        Raises LookupError in a world without a simulated loop.
+        """
+        pace = self.karpenter.pace
+        self.release, self.options, self._settings = settings.release, settings.options, settings
+        self.kubectl.release = settings.release
+        self._start_karpenter(pace)
 
     def _add_nodes(self, settings: Settings) -> None:
         """Machines, and all that runs on them or looks after them."""

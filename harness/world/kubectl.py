@@ -29,7 +29,9 @@ class Kubectl:
     """Remembers what was applied, as kubectl does in an annotation."""
 
     def __init__(self, view: View, writer: Writer, release: ProviderRelease) -> None:
-        self._view, self._writer, self._release = view, writer, release
+        self._view, self._writer = view, writer
+        self.release = release
+        """Whose validation of NodePools and pods is asked, too."""
         self._applied: dict[Key, Object] = {}
 
     @property
@@ -90,7 +92,7 @@ class Kubectl:
     def _validated(self, stored: Object) -> Rejected:
         """What Karpenter's own validation says of an object that the API server took."""
         if stored.get("kind") == "NodePool":
-            return list(runtime_validate(stored, self._release))
+            return list(runtime_validate(stored, self.release))
         if stored.get("kind") == "Pod":
-            return list(validate_pod(stored, self._release))
+            return list(validate_pod(stored, self.release))
         return []

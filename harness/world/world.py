@@ -122,6 +122,16 @@ class World(Observations):
         if self._karpenter is not None:
             self._karpenter.upgraded(version)
 
+    def upgrade_karpenter(self, karpenter: str) -> None:
+        """Another release of the provider takes the place of the one that runs, with its own defaults; its CRDs: see `update_crds`.
+
+        Raises UnknownRelease, LookupError in a world without a simulated Karpenter.
+        """
+        kept: Inputs = {"crds": self._inputs.get("crds") or self.release.crds, "kubernetes": self.kubernetes}
+        inputs: Inputs = {**self._inputs, **kept, "karpenter": karpenter}
+        self.replace_karpenter(resolve(inputs))
+        self._inputs = inputs
+
     def change_timing(self, **seconds: float) -> None:
         """Changes how long things take from now on, by the names of the fields of Timing and Pace. Raises TypeError for others."""
         of_machines, of_karpenter = split_times(seconds)

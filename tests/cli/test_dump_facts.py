@@ -204,4 +204,5 @@ def test_upgrade_check_reads_region_and_kubernetes(here: Path, capsys: pytest.Ca
     files(here, NODE)
     value = as_json(capsys, "upgrade-check", "--from", "1.7.2", "--to", "1.10.2", "a.yaml")
     assert (value["region"], value["kubernetes"]) == ("westeurope", "1.33.2")
-    assert [one["name"] for one in value["read"]] == ["region", "kubernetes"]
+    network = ["network_plugin", "network_plugin_mode", "network_dataplane"]
+    assert [one["name"] for one in value["read"]] == ["region", "kubernetes", *network]

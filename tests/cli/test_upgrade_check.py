@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -54,15 +55,17 @@ class Check:
         self._directory = directory
         self._capsys = capsys
 
-    def text(self, before: str, after: str, *documents: str) -> tuple[int, str]:
+    def text(self, before: str, after: str, *documents: str, options: Sequence[str] = ()) -> tuple[int, str]:
         (self._directory / "pools.yaml").write_text("---\n".join(documents))
-        code = main(["upgrade-check", "--from", before, "--to", after, "pools.yaml"])
+        code = main(["upgrade-check", "--from", before, "--to", after, "pools.yaml", *options])
         out, err = self._capsys.readouterr()
         return code, out + err
 
-    def json(self, before: str, after: str, *documents: str) -> tuple[int, list[dict[str, Any]]]:
+    def json(
+        self, before: str, after: str, *documents: str, options: Sequence[str] = ()
+    ) -> tuple[int, list[dict[str, Any]]]:
         (self._directory / "pools.yaml").write_text("---\n".join(documents))
-        code = main(["upgrade-check", "--from", before, "--to", after, "pools.yaml", "--format", "json"])
+        code = main(["upgrade-check", "--from", before, "--to", after, "pools.yaml", "--format", "json", *options])
         found: list[dict[str, Any]] = json.loads(self._capsys.readouterr().out)["findings"]
         return code, found
 
@@ -249,3 +252,37 @@ def test_objects_as_kubectl_get_prints_them(check: Check) -> None:
     first, second = (check.text("1.13.1", "1.14.0", pool(), nodeclass("{}"), one) for one in (plain, got))
     assert "Pod/web" in first[1]
     assert first == second
+
+
+def test_nodes_are_replaced_where_the_new_release_takes_another_image(check: Check) -> None:
+    """Until 1.4 AzureLinux is version 2, from then on 3 with Kubernetes 1.32 (kaz pkg/providers/imagefamily/resolver.go)."""
+    size = "{key: node.kubernetes.io/instance-type, operator: In, values: [Standard_D4s_v5]}"
+    documents = (nodeclass("{imageFamily: AzureLinux}"), pool(requirement=size))
+    for after in ("1.5.0", "1.6.5"):
+        code, found = check.json("1.4.0", after, *documents, options=("--kubernetes", "1.32.4"))
+        (drift,) = [one for one in found if one["kind"] == "drift"]
+        told = "its Nodes have drifted (ImageDrift) and are replaced: they run V2gen2, V3gen2, V3"
+        assert (code, drift["object"], drift["place"]) == (1, "AKSNodeClass/default", "pools.yaml:4:8")
+        assert drift["text"].startswith(told)
+    code, found = check.json("1.4.0", "1.5.0", *documents, options=("--kubernetes", "1.31.0"))
+    assert (code, [one for one in found if one["kind"] == "drift"]) == (0, [])
+
+
+OWN_SUBNET = "/subscriptions/00000000-1111-2222-3333-444444444444/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/own/subnets/nodes"
+
+
+def test_the_subnet_that_an_aksnodeclass_names_is_there(check: Check) -> None:
+    """As for `harness simulate`, which binds the pod: nothing becomes better by an upgrade, and the nodes roll with Kubernetes."""
+    own = (nodeclass(f"{{vnetSubnetID: {OWN_SUBNET}}}"), pool(), pod("kubernetes.io/arch: amd64"))
+    _, found = check.json("1.5.5", "1.6.8", *own)
+    assert [one for one in found if one["effect"] != "changed"] == []
+    code, text = check.text("1.14.0", "1.14.0", *own, options=("--to-kubernetes", "1.35.2"))
+    assert (code, "assumed: the cluster's network is own, as of AKSNodeClass default" in text) == (0, True)
+    assert "Drifted (K8sVersionDrift)" in text
+
+
+def test_a_nodepool_whose_nodeclaims_old_crds_refuse_is_tried_under_the_new_ones(check: Check) -> None:
+    """Karpenter 1.10 writes Gt into NodeClaims as Gte, which the CRDs of 1.7.2 do not have; the upgrade installs those of 1.10."""
+    newer = "{key: karpenter.azure.com/sku-version, operator: Gt, values: ['3']}"
+    code, found = check.json("1.7.2", "1.10.0", nodeclass("{}"), pool(requirement=newer))
+    assert (code, {one["kind"] for one in found}) == (0, {"label"})

@@ -255,3 +255,27 @@ def test_what_a_real_controller_decided_is_compared_as_far_as_it_says() -> None:
         one for one in compare_traces(trace, real(reason="Empty")).differences if one.fact.startswith("disruptions")
     ]
     assert "Empty" in str(found.right)
+
+
+CRON_JOB = """apiVersion: batch/v1
+kind: CronJob
+metadata: {name: nightly}
+spec:
+  schedule: "0 2 * * *"
+  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}}
+"""
+LEFT_OUT = "not simulated: CronJob nightly (its pods come only when it is due)"
+
+
+def test_kinds_that_are_not_simulated_are_left_out_as_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "platform.yaml").write_text(f"{BEFORE}\n---\n{CRON_JOB}")
+    releases = ("--release", "1.13.1,1.14.0")
+    _, out, _ = call(capsys, "compare", "platform.yaml", *releases)
+    assert LEFT_OUT in out.splitlines()
+    _, out, _ = call(capsys, "compare", "platform.yaml", *releases, "--format", "json")
+    assert LEFT_OUT in json.loads(out)["notes"]
+    code, out, _ = call(capsys, "watch", "platform.yaml", "--plain")
+    assert (code, LEFT_OUT in out.splitlines()) == (0, True)

@@ -64,11 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
 
     try:
         check_outputs(arguments, "html", read=scenario_inputs(arguments.files))
-        traces, note = compared_traces(arguments)
+        compared = compared_traces(arguments)
+        traces, note, notes = compared.traces, compared.note, compared.notes
         found = [(name, compare_traces(left, right)) for name, left, right in traces]
         groups = grouped(found)
         if arguments.html is not None:
-            write_comparisons(arguments.html, arguments.files, traces, found, groups, note)
+            write_comparisons(
+                arguments.html, arguments.files, traces, found, groups, "; ".join(filter(None, (note, *notes)))
+            )
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
     except OSError as error:
@@ -80,23 +83,28 @@ def run(arguments: argparse.Namespace) -> int:
     code = int(any(comparison.real for _, comparison in found))
     if arguments.format == "json":
         comparisons = [_value(name, comparison) for name, comparison in found]
-        print_json({"note": note, "groups": [group_value(one) for one in groups], "comparisons": comparisons})
+        value = {
+            "note": note,
+            "notes": notes,
+            "groups": [group_value(one) for one in groups],
+            "comparisons": comparisons,
+        }
+        print_json(value)
         return code
-    for line in _lines(found, groups, note, verbose=arguments.verbose):
+    for line in _lines(found, groups, (*notes, note), verbose=arguments.verbose):
         show(line)
     return code
 
 
 def _lines(
-    found: Sequence[tuple[str, Comparison]], groups: Sequence[Group], note: str, *, verbose: bool
+    found: Sequence[tuple[str, Comparison]], groups: Sequence[Group], notes: Sequence[str], *, verbose: bool
 ) -> Iterator[str]:
     """The groups, over all cases; with `verbose` every difference of each case, too."""
     from harness.explain.traces.group_texts import group_lines, missing_lines, summary_text
     from harness.explain.traces.sides import side_lines
 
     yield summary_text(found, groups)
-    if note:
-        yield note
+    yield from filter(None, notes)
     yield from group_lines(groups)
     yield from missing_lines(found)
     for name, comparison in found if verbose else ():

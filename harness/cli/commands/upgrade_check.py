@@ -116,20 +116,15 @@ class _Checked:
 
 def _checked(arguments: argparse.Namespace) -> _Checked:
     """Tries the files under both releases, and writes the page where one is asked for. Raises InputError, ScenarioError."""
-    from harness.cli.assumptions import inputs_of
     from harness.cli.destinations import check_outputs
-    from harness.cli.worlds import create_world
+    from harness.cli.given_world import inputs_from, world_from
     from harness.explain.labels.comparison import common_kubernetes
     from harness.explain.upgrade import UpgradeCheck
     from harness.scenario.language.dumps import as_new
 
     def new_world(release: ProviderRelease, crds: str) -> World:
-        return create_world(
-            karpenter=release.version,
-            crds=crds,
-            region=region,
-            kubernetes=kubernetes,
-            provision_mode=arguments.mode,
+        return world_from(
+            inputs, karpenter=release.version, crds=crds, kubernetes=kubernetes, provision_mode=arguments.mode
         )
 
     check_outputs(arguments, "html")
@@ -140,16 +135,9 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
         "region": ("--region", arguments.region),
         "kubernetes": ("--kubernetes", arguments.kubernetes),
     }
-    inputs = inputs_of([*manifests, *given.not_simulated], said)
-    region = inputs.arguments.get("region")
-    newest = create_world(
-        {"karpenter": "--to"},
-        karpenter=arguments.after,
-        region=region,
-        kubernetes=inputs.arguments.get("kubernetes"),
-        provision_mode=arguments.mode,
-    )
-    oldest = create_world({"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
+    inputs = inputs_from(given, said)
+    newest = world_from(inputs, {"karpenter": "--to"}, karpenter=arguments.after, provision_mode=arguments.mode)
+    oldest = world_from(inputs, {"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
     # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
     kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
     check = UpgradeCheck(new_world, oldest.release, newest.release)
@@ -158,7 +146,8 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
     releases = (oldest.release.version, newest.release.version)
     if arguments.html is not None:
         running = running_nodes(findings, moves, missing, arguments.to_kubernetes)
-        write_page(arguments, releases, (region, kubernetes), manifests, findings, inputs, running)
+        worlds = [new_world(release, release.crds) for release in (oldest.release, newest.release)]
+        write_page(arguments, worlds, manifests, findings, inputs, running)
     return _Checked(
         *releases,
         newest.region,
@@ -254,6 +243,8 @@ def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
 def _show(found: _Checked) -> None:
     for line in found.inputs.lines():
         show(line)
+    if found.inputs.network:
+        show(f"assumed: {found.inputs.network}")
     print_line(f"provider {found.before} → {found.after}, {found.region}, Kubernetes {found.kubernetes}")
     for line in found.given.notes():
         show(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from harness.cli.output import bad_input, no_environment
+from harness.cli.output import bad_input, no_environment, show
 from plainlines import print_line, printable
 
 if TYPE_CHECKING:
@@ -46,7 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(f"harness watch: --seconds {arguments.seconds:g}: a number from 0 to a day is expected")
     try:
         check_release(arguments.release)
-        trace = one_trace(arguments.file, arguments.k, arguments.release, arguments.region, _seed(arguments.seed))
+        trace, notes = one_trace(
+            arguments.file, arguments.k, arguments.release, arguments.region, _seed(arguments.seed)
+        )
     except (InputError, TraceError) as error:
         return bad_input(f"harness watch: {error}")
     except OSError as error:
@@ -55,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(error)
     except CelEngineMissing as error:
         return no_environment(f"harness watch: {error}")
+    for line in notes:
+        show(line)
     try:
         show_trace(trace, seconds=arguments.seconds, plain=arguments.plain)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""What Karpenter said last about a pod."""
+"""What a scheduler said last about a pod."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ __all__ = ["last_sentence"]
 _PREFIX = "Failed to schedule pod, "
 
 
-def last_sentence(world: World, pod: str, namespace: str = "default") -> str:
-    """Karpenter's last reason why a pod stays pending; empty when it said nothing."""
+def last_sentence(world: World, pod: str, namespace: str = "default", source: str = "karpenter") -> str:
+    """The last reason that a scheduler, by default Karpenter, gave why a pod stays pending; empty when it gave none."""
     for event in reversed(world.events):
         about = event.object
         is_it = about.kind == "Pod" and about.name == pod and about.namespace == namespace
-        if is_it and event.reason == "FailedScheduling" and event.source == "karpenter":
+        if is_it and event.reason == "FailedScheduling" and event.source == source:
             return event.message.removeprefix(_PREFIX)
     return ""

@@ -12,6 +12,7 @@ from typing import Any
 from harness.explain.labels.instead import advice
 from harness.explain.upgrade.differences import choice_finding, label_findings, placement_findings, size_findings
 from harness.explain.upgrade.findings import Effect, Finding, Pointer
+from harness.explain.upgrade.replacements import Replaced, replaced_nodes, replacement_findings
 from harness.explain.upgrade.trial import Trial, trial
 from harness.explain.upgrade.verdicts import refusals_by, runtime_refusals, since
 from harness.explain.upgrade.workload import placements
@@ -38,6 +39,7 @@ class UpgradeCheck:
         self.after = after
         self._new_world = new_world
         self.kubernetes = new_world(after, after.crds).kubernetes
+        self._replaced: dict[Replaced, None] = {}
 
     def findings(self, objects: Sequence[Object]) -> list[Finding]:
         """Everything that changes for these objects (NodePools, AKSNodeClasses, pods and their controllers)."""
@@ -52,6 +54,8 @@ class UpgradeCheck:
             if obj.get("kind") == "NodePool":
                 found += self._pool(obj, nodeclasses)
         found += self._pods(objects)
+        hashes = any(finding.kind == "hash" and finding.effect is Effect.WORSE for finding in found)
+        found += replacement_findings(self._replaced, hashes=hashes)
         return found
 
     # Admission
@@ -129,7 +133,7 @@ class UpgradeCheck:
 
     def _pool(self, pool: Object, nodeclasses: Sequence[Object]) -> Iterator[Finding]:
         name = f"NodePool/{pool['metadata']['name']}"
-        old = trial(self._old_world(), pool, nodeclasses)
+        old = self._old_trial(pool, nodeclasses)
         new = trial(self._upgraded(), pool, nodeclasses, self._install)
         if old.rejections or runtime_refusals(pool, self.after):
             return  # one of the releases has no such NodePool; that is told already
@@ -163,11 +167,21 @@ class UpgradeCheck:
                 if finding.key not in known:
                     yield finding
 
+    def _old_trial(
+        self, pool: Object, nodeclasses: Sequence[Object], selector: Mapping[str, str] | None = None
+    ) -> Trial:
+        """A trial under the old release, after which its world is upgraded to see whether the Node is replaced."""
+        world = self._old_world()
+        old = trial(world, pool, nodeclasses, selector=selector)
+        if old.node is not None:
+            self._replaced |= dict.fromkeys(replaced_nodes(world, self._upgrade))
+        return old
+
     def _labels_of(
         self, architecture: str, name: str, pool: Object, nodeclasses: Sequence[Object]
     ) -> Iterator[Finding]:
         """The labels of Nodes of an architecture that a plain pod's Node does not have; some labels depend on it."""
-        old = trial(self._old_world(), pool, nodeclasses, selector={ARCH: architecture})
+        old = self._old_trial(pool, nodeclasses, {ARCH: architecture})
         pins = {INSTANCE_TYPE: old.size}
         new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
         return label_findings(name, old, new, f"{architecture} Nodes")
@@ -198,6 +212,11 @@ class UpgradeCheck:
     def _upgraded(self) -> World:
         """The new controller beside objects that were stored under the old CRDs."""
         return self._new_world(self.after, self.before.crds)
+
+    def _upgrade(self, world: World) -> None:
+        """The new CRDs, then the new controller, in a cluster that runs the old ones."""
+        self._install(world)
+        world.upgrade_karpenter(self.after.version)
 
     def _install(self, world: World) -> None:
         world.update_crds(self.after.crds)

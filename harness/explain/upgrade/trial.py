@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.clusters.provenance import Write
 from harness.explain.labels.probes import default_objects, plain_pod
-from harness.explain.pods.events import last_sentence
+from harness.explain.pods.causes import pending_cause, refused_nodeclaims
 from harness.explain.sizes.filters import filter_text
 from harness.explain.sizes.fit import Misfit, asked_by, within
 from harness.karpenter.cloudprovider import DroppedSize
@@ -16,7 +16,7 @@ from harness.karpenter.instancetypes.build import InstanceTypeList, NoInstanceTy
 from harness.karpenter.instancetypes.computed import architecture_of
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.validation import Rejection, RejectionLayer
+from harness.karpenter.validation import Rejection
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.world import World
 
@@ -103,13 +103,12 @@ def trial(
     pod["spec"] = {**pod["spec"], "tolerations": [{"operator": "Exists"}]}
     world.apply(pod)
     settled = world.settle(allow_rejections=True)
-    refused = tuple(one for one in world.rejections if one.layer == RejectionLayer.NODECLAIM_CEL)
+    refused = refused_nodeclaims(world)
     name = ((world.get("Pod", _POD) or {}).get("spec") or {}).get("nodeName")
     node = world.get("Node", name) if name else None
     if node is None or name is None:
-        said = str(settled.runaway) if settled.runaway is not None else last_sentence(world, _POD)
-        said = said or (refused[0].text if refused else "the NodePool is not ready")
-        return Trial((), refused, sentence=said, allowed=allowed, asked=asked, sizes=sizes)
+        sentence = str(settled.runaway) if settled.runaway is not None else pending_cause(world, _POD)
+        return Trial((), refused, sentence=sentence, allowed=allowed, asked=asked, sizes=sizes)
     labels = node["metadata"].get("labels") or {}
     return Trial((), refused, name, labels, world.writes(name), world.cost(), allowed=allowed, asked=asked, sizes=sizes)
 

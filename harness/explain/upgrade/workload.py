@@ -10,6 +10,7 @@ from typing import Any
 
 from harness.engine.runaway import Runaway
 from harness.explain.labels.probes import default_objects
+from harness.explain.pods.causes import pending_cause, refused_nodeclaims
 from harness.explain.pods.events import last_sentence
 from harness.karpenter.validation import RejectionLayer
 from harness.kube.api.kinds import CREATED_FIRST, creation_rank
@@ -89,19 +90,20 @@ def _placement(
 ) -> Placement:
     sizes: Counter[str] = Counter()
     sentence, key, runs_away = "", None, False
+    waiting: tuple[str, str] | None = None
     for pod in pods:
         node = world.get("Node", pod["spec"]["nodeName"]) if pod["spec"].get("nodeName") else None
         if node is not None:
             sizes[(node["metadata"].get("labels") or {}).get(INSTANCE_TYPE, "?")] += 1
-        elif not sentence:
-            sentence = last_sentence(world, pod["metadata"]["name"], pod["metadata"].get("namespace") or "default")
+        elif waiting is None:
+            waiting = pod["metadata"]["name"], pod["metadata"].get("namespace") or "default"
+            sentence = pending_cause(world, *waiting)
         runs_away = runs_away or (runaway is not None and pod["metadata"]["name"] in runaway.subject)
     if runs_away and runaway is not None:
         key = runaway.fault
         sentence = f"label {key} is at fault" if key else runaway.subject
-    elif not sentence and sum(sizes.values()) < len(pods):
-        blocked = next((one for one in world.rejections if one.layer == RejectionLayer.NODECLAIM_CEL), None)
-        sentence = f"its NodeClaim is refused: {blocked.text}" if blocked else "Karpenter says nothing about it"
+    elif waiting is not None and not last_sentence(world, *waiting):
+        blocked = next(iter(refused_nodeclaims(world)), None)
         key = blocked.key if blocked else None
     match = _LABEL.search(sentence)
     if key is None and match is not None:

@@ -1,0 +1,44 @@
+"""The world of given files: the one place where commands make it of what the files say and of what the command line says over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.worlds import create_world
+
+if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
+    from harness.scenario.language.dumps import Dump
+    from harness.world import World
+
+__all__ = ["inputs_from", "world_from"]
+
+
+def inputs_from(
+    given: Dump, said: Mapping[str, tuple[str, str | None]], options: Mapping[str, str] | None = None
+) -> Inputs:
+    """What the files say of their cluster, its networks included; `said` and `options` as in `inputs_of`. Raises ScenarioError."""
+    from harness.cli.assumptions import inputs_of
+    from harness.cli.networks import with_networks
+
+    inputs = inputs_of([*given.manifests, *given.not_simulated], said, options)
+    return with_networks(inputs, given.manifests)
+
+
+def world_from(
+    inputs: Inputs,
+    names: Mapping[str, str] | None = None,
+    /,
+    *,
+    azure: Mapping[str, Any] | None = None,
+    **instead: Any,
+) -> World:
+    """A World of these inputs, with the subnets that the files name. Raises InputError.
+
+    `names` as in `create_world`; `azure` is the market; other arguments of World take the place of those of `inputs`, None of none.
+    """
+    market = {**(azure or {}), **({"subnets": [*inputs.subnets]} if inputs.subnets else {})}
+    arguments = {**inputs.arguments, **{name: value for name, value in instead.items() if value is not None}}
+    options = inputs.options_of(arguments.get("karpenter"))
+    return create_world(dict(names or {}), **arguments, options=dict(options) or None, azure=market or None)
