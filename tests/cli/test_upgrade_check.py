@@ -268,7 +268,8 @@ def test_nodes_are_replaced_where_the_new_release_takes_another_image(check: Che
     assert (code, [one for one in found if one["kind"] == "drift"]) == (0, [])
 
 
-OWN_SUBNET = "/subscriptions/00000000-1111-2222-3333-444444444444/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/own/subnets/nodes"
+OWN_SUBNET = "/subscriptions/00000000-1111-2222-3333-444444444444/resourceGroups/net"
+OWN_SUBNET += "/providers/Microsoft.Network/virtualNetworks/own/subnets/nodes"
 
 
 def test_the_subnet_that_an_aksnodeclass_names_is_there(check: Check) -> None:

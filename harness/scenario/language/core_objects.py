@@ -70,9 +70,20 @@ def _field_hint(
 ) -> str:
     """Where below a field of this name is known; else the nearest that is known there; else where another part has one."""
     name, here = str(pointer[-1]), dotted(pointer[:-1])
+    if pointer[-2:] == ("nodeClassRef", "apiVersion"):
+        return _group_hint(manifest.object, pointer)
     found = places(str(manifest.object.get("apiVersion")), manifest.kind, name)
     below = _one_of([one for one in found if one.startswith(f"{here}.")])
     return below or did_you_mean(name, known, limit=0) or _one_of(found)
+
+
+def _group_hint(obj: Mapping[str, Any], pointer: Pointer) -> str:
+    """What v1 has in place of `nodeClassRef.apiVersion` of v1beta1 (core pkg/apis/v1/nodeclaim.go NodeClassReference)."""
+    reference: Any = obj
+    for part in pointer[:-1]:
+        reference = reference[part]
+    group = str(reference["apiVersion"]).partition("/")[0]
+    return "group says it already, leave it out" if "group" in reference else f"write group: {group}, without the version"
 
 
 def _one_of(places: Sequence[str]) -> str:
