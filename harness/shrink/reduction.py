@@ -13,6 +13,8 @@ __all__ = ["Path", "smaller_list", "smaller_values", "without"]
 T = TypeVar("T")
 Path = tuple[str | int, ...]
 
+_NAMES = frozenset({"annotations", "labels", "matchLabels", "nodeSelector", "values"})
+"""Fields whose values are names, also where they read as numbers: another number would be another name."""
 _AMOUNT = re.compile(r"[0-9.]+([numkMGTPE]|[KMGTPE]i)?")
 
 
@@ -49,7 +51,7 @@ def smaller_values(value: Any, holds: Callable[[Any], bool], fixed: frozenset[Pa
             if holds(candidate):
                 value, changed = candidate, True
     for path in list(_paths(value)):
-        if path in fixed:
+        if path in fixed or not _NAMES.isdisjoint(map(str, path[:-1])):
             continue
         for smaller in _smaller(_at(value, path)):
             candidate = _with(value, path, smaller)

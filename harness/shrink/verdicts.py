@@ -6,7 +6,7 @@ import re
 import traceback
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.scenario.running.checks.pods import sentence
 from harness.scenario.running.run import Run
@@ -14,10 +14,10 @@ from harness.scenario.running.verdicts import Verdict
 from harness.wording import did_you_mean
 from harness.world.refused import is_mistake
 
-__all__ = ["KEPT", "Outcome", "UnknownVerdict", "check_verdict", "kept_by", "outcome_of"]
+__all__ = ["KEPT", "Cause", "Outcome", "UnknownVerdict", "causes_of", "check_verdict", "kept_by", "outcome_of"]
 
 KEPT: Mapping[str, str] = {
-    "pending": "a pod that no Node takes, for the same cause; pending=TEXT: whose reason has this text in it",
+    "pending": "a pod that no Node takes, for the same causes; pending=TEXT: whose reason has this text in it",
     "rejected": "an object that is refused, by the same rule; rejected=TEXT: in words with this text in it",
     "unsettled": "a world that does not come to rest",
     "failed": "the expectation that fails first",
@@ -26,7 +26,20 @@ KEPT: Mapping[str, str] = {
 }
 """The verdicts that `--keep` knows."""
 
-_CAUSE = re.compile(r'[,(:="]')
+_NODEPOOL = re.compile(r'^incompatible with nodepool "[^"]*", daemonset overhead=\{[^}]*\}, ')
+"""How core up to 1.4 introduces what is wrong with a NodePool."""
+_KEY = re.compile(
+    r'did not tolerate (?:taint \(taint=)?([^=:]+)|label "([^"]+)"|incompatible requirements, key ([^,]+),|, key=([^ ]+) '
+)
+"""The taint or label that a cause is about (harness.karpenter.scheduling.reasons)."""
+_WORDS = re.compile(r'[,(:="]| [\w./-]+[=:]')
+
+
+class Cause(NamedTuple):
+    """What is wrong, in Karpenter's words, and the taint's or label's key that it is about, empty where it is about none."""
+
+    what: str
+    key: str
 
 
 class UnknownVerdict(ValueError):
@@ -101,8 +114,8 @@ def _keeps(name: str, text: str, first: Outcome) -> Keeps:
     if name == "pending":
         if text:
             return lambda found: any(text in one for one in found.pending)
-        causes = sorted(filter(None, map(_cause, first.pending))) or [""]
-        return lambda found: causes[0] in map(_cause, found.pending)
+        causes = min(map(causes_of, first.pending), key=lambda one: (not one, sorted(one)), default=None)
+        return lambda found: causes is not None and causes in map(causes_of, found.pending)
     if name == "rejected":
         if text:
             return lambda found: any(text in said for _, said in found.refused)
@@ -118,8 +131,17 @@ def _keeps(name: str, text: str, first: Outcome) -> Keeps:
     return lambda found: failing != "" and found.verdicts.get(failing) is False
 
 
-def _cause(said: str) -> str:
-    return _CAUSE.split(said, maxsplit=1)[0].strip()
+def causes_of(sentence: str) -> frozenset[Cause]:
+    """The causes that Karpenter's sentence about a pod names, one for each NodePool; equal ones of several NodePools are one.
+
+    Amounts, values and the names of NodePools may differ, what is wrong and the key that it is about may not.
+    """
+    causes = set()
+    for part in filter(None, sentence.split("; ")):
+        text = _NODEPOOL.sub("", part)
+        key = _KEY.search(text)
+        causes.add(Cause(_WORDS.split(text, maxsplit=1)[0].strip(), next(filter(None, key.groups())) if key else ""))
+    return frozenset(causes)
 
 
 def _told(outcome: Outcome) -> str:

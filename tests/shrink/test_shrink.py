@@ -15,7 +15,7 @@ from harness.scenario.running.runner import Runner
 from harness.scenario.running.verdicts import Outcome
 from harness.shrink.reduction import smaller_list, smaller_values, without
 from harness.shrink.shrinking import shrink
-from harness.shrink.verdicts import UnknownVerdict
+from harness.shrink.verdicts import UnknownVerdict, causes_of
 from tests.cli.command import call
 from tools.fleet import fleet
 
@@ -217,3 +217,58 @@ def test_without() -> None:
     assert without(value, ("a", 0)) == {"a": [{"b": 2, "c": 3}]}
     with pytest.raises(ScenarioError):
         load_text("scenario: s\n", file="s.yaml")
+
+
+def test_all_causes_stay_and_no_name_becomes_another() -> None:
+    """A taint of one NodePool beside sizes that another one does not have: 16 MiB are no amount that could be smaller, but a name."""
+    taints = "taints: [{key: spot, value: x, effect: NoSchedule}]"
+    tainted = POOL.replace("POOL", "spot").replace("nodeClassRef", f"{taints}\n      nodeClassRef")
+    tiny = """apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{matchExpressions: [{key: karpenter.azure.com/sku-memory, operator: In, values: ["16", "32"]}]}]
+  containers: [{name: c, image: c, resources: {requests: {cpu: "1"}}}]
+"""
+    header = "scenario: s\nthen: [{pods: {pending: 1}}]\n"
+    found = shrink(case_of("---\n".join([header, tainted, POOL.replace("POOL", "other"), CLASS, tiny])), "pending")
+    small = objects(found.text)
+    assert sorted(one["kind"] for one in small) == ["AKSNodeClass", "NodePool", "NodePool", "Pod"]
+    (one,) = (one for one in small if one["kind"] == "Pod")
+    (term,) = one["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"][
+        "nodeSelectorTerms"
+    ]
+    assert term["matchExpressions"][0]["values"] in (["16"], ["32"])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "causes"),
+    [
+        ("", set()),
+        (
+            'incompatible with nodepool "c", daemonset overhead={"pods":"0"}, did not tolerate a=b:NoSchedule; '
+            'all available instance types exceed limits for nodepool "b"',
+            {("did not tolerate", "a"), ("all available instance types exceed limits for nodepool", "")},
+        ),
+        (
+            "did not tolerate taint (taint=sku=gpu:NoSchedule); did not tolerate taint (taint=sku:NoExecute); "
+            'no instance type met all requirements, requirements=x In [y], resources={"cpu":"1"}',
+            {("did not tolerate taint", "sku"), ("no instance type met all requirements", "")},
+        ),
+        (
+            "incompatible requirements, key team, team In [blue] not in team In [red]; "
+            'incompatible requirements, label "foo" does not have known values',
+            {("incompatible requirements", "team"), ("incompatible requirements", "foo")},
+        ),
+        (
+            "unsatisfiable topology constraint for pod anti-affinity, key=kubernetes.io/hostname (counts = a: 1, podDomains = ",
+            {("unsatisfiable topology constraint for pod anti-affinity", "kubernetes.io/hostname")},
+        ),
+    ],
+    ids=["nothing", "as up to core 1.4", "taints and sizes", "labels", "topology"],
+)
+def test_causes_of_a_sentence(sentence: str, causes: set[tuple[str, str]]) -> None:
+    assert causes_of(sentence) == causes

@@ -83,7 +83,9 @@ def _group_hint(obj: Mapping[str, Any], pointer: Pointer) -> str:
     for part in pointer[:-1]:
         reference = reference[part]
     group = str(reference["apiVersion"]).partition("/")[0]
-    return "group says it already, leave it out" if "group" in reference else f"write group: {group}, without the version"
+    return (
+        "group says it already, leave it out" if "group" in reference else f"write group: {group}, without the version"
+    )
 
 
 def _one_of(places: Sequence[str]) -> str:
