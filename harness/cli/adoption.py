@@ -47,22 +47,11 @@ class Adoption:
         self._claims = {str(status_of(one.object).get("nodeName") or ""): one.object for one in given.registered}
         pods = [one for one in (*given.manifests, *given.derived) if one.kind == "Pod" and _node_of(one.object)]
         self._pods = [one.object for one in pods]
-        self._now = self._moment()
+        time = given.time()
+        self._now = world.clock.now if time is None else time
+        """When the dump was made, in nanoseconds of the dump's own clock (since `EPOCH`)."""
         self._named: dict[str, str] = {}
         self.missing: list[str] = []
-
-    def _moment(self) -> int:
-        """The time at which the dump was made, in nanoseconds of its own clock (since `EPOCH`)."""
-        from harness.explain.pods.departures import latest_moment
-        from harness.karpenter.scheduling import ClusterSnapshot
-
-        objects = ClusterSnapshot(
-            pods=self._pods,
-            nodes=list(self._nodes.values()),
-            nodeclaims=list(self._claims.values()),
-            now=self._world.clock.now,
-        )
-        return latest_moment(objects)
 
     def apply(self, manifests: Sequence[Manifest]) -> tuple[list[str], str]:
         """Applies the dump. Returns what was added to it, and why it does not come to rest. Raises ScenarioError."""

@@ -37,6 +37,8 @@ class Inputs:
     unseen: tuple[str, ...] = ()
     subnets: tuple[str, ...] = ()
     network: str = ""
+    moment: int | None = None
+    """When the files' cluster was so, None where they do not say (Dump.time)."""
 
     def head(self, world: World) -> Iterator[str]:
         """How an answer begins: region and release; what was read and where, what is taken instead, and what is assumed."""

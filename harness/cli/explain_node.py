@@ -40,7 +40,7 @@ def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.
     if refused:
         raise ScenarioError(refused)
     world.settle(allow_rejections=True)
-    view = world.karpenter.disruption_view(_snapshot(world, [one.object for one in manifests], given.moment))
+    view = world.karpenter.disruption_view(_snapshot(world, [one.object for one in manifests], given.time()))
     found = departure_of(view, arguments.node)
     if found is None:
         hint = did_you_mean(arguments.node, [node.name for node in view.nodes])
@@ -70,15 +70,14 @@ def _refused(world: World, manifests: Sequence[Manifest]) -> Iterator[Problem]:
                 yield Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}")
 
 
-def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: str) -> ClusterSnapshot:
-    """The objects of the files as they are, bound pods and status included, at `moment`, or the latest one that they know of.
+def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: int | None) -> ClusterSnapshot:
+    """The objects of the files as they are, bound pods and status included, at `moment`, else now.
 
     A NodeClaim that does not say when it was made was when its first condition changed.
     """
     from dataclasses import replace
 
-    from harness.engine.clock import parse, render
-    from harness.explain.pods.departures import latest_moment
+    from harness.engine.clock import render
     from harness.karpenter.scheduling import ClusterSnapshot
     from harness.kube.api.kinds import KINDS
     from harness.kube.api.objects import namespace_of, with_metadata
@@ -104,7 +103,7 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: str) -
         services=of.get("Service", []),
         workloads=[*of.get("ReplicaSet", []), *of.get("StatefulSet", [])],
     )
-    now = parse(moment) if moment else latest_moment(made)
+    now = made.now if moment is None else moment
     claims = [
         one
         if one["metadata"].get("creationTimestamp")

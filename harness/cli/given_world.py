@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.worlds import create_world
+from harness.engine.clock import Clock
 
 if TYPE_CHECKING:
     from harness.cli.assumptions import Inputs
@@ -23,7 +25,7 @@ def inputs_from(
     from harness.cli.networks import with_networks
 
     inputs = inputs_of([*given.manifests, *given.not_simulated], said, options)
-    return with_networks(inputs, given.manifests)
+    return replace(with_networks(inputs, given.manifests), moment=given.time())
 
 
 def world_from(
@@ -34,11 +36,13 @@ def world_from(
     azure: Mapping[str, Any] | None = None,
     **instead: Any,
 ) -> World:
-    """A World of these inputs, with the subnets that the files name. Raises InputError.
+    """A World of these inputs, with the subnets that the files name, which begins when a dump was made. Raises InputError.
 
     `names` as in `create_world`; `azure` is the market; other arguments of World take the place of those of `inputs`, None of none.
     """
     market = {**(azure or {}), **({"subnets": [*inputs.subnets]} if inputs.subnets else {})}
     arguments = {**inputs.arguments, **{name: value for name, value in instead.items() if value is not None}}
+    if inputs.moment is not None:
+        arguments.setdefault("clock", Clock(inputs.moment))
     options = inputs.options_of(arguments.get("karpenter"))
     return create_world(dict(names or {}), **arguments, options=dict(options) or None, azure=market or None)

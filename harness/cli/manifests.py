@@ -299,9 +299,13 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
     )
 
 
-def show_head(head: Iterable[str], added: Sequence[str], given: Dump, unused: Iterable[str]) -> None:
-    """What stands above an answer: inputs, what was added to the files and what was left out of them, and what was of no use."""
-    for line in head:
+def show_head(
+    differences: Iterable[str], head: Iterable[str], added: Sequence[str], given: Dump, unused: Iterable[str]
+) -> None:
+    """What stands above an answer: where it is not about the dump's cluster as it was, inputs, what was added to the files and left out of
+    them, and what was of no use.
+    """
+    for line in (*differences, *head):
         show(line)
     if added:
         print_line(f"added, because no file has one: {', '.join(added)}")

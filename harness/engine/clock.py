@@ -12,6 +12,9 @@ SECOND = 1_000_000_000
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment from which all clocks count, and at which a world starts unless its clock says otherwise."""
 
+LONG_AGO = -(1 << 62)
+"""Before every moment: what nothing has happened at yet. Zero would be one of the moments, and worlds may begin before it."""
+
 ZERO_TIME = "0001-01-01T00:00:00Z"
 """What Go reads where no time is written: a Node's condition needs none (Kubernetes' NodeCondition)."""
 

@@ -49,7 +49,7 @@ class World(Observations):
         `region`: it lies in another one.
         """
         inputs: Inputs = {**self._inputs, "region": region} if region else self._inputs
-        new = World(**inputs)
+        new = World(clock=Clock(self.clock.start), **inputs)
         for market in (*self._markets, *markets):
             new.change_azure(market)
         return new

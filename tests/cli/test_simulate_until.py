@@ -1,9 +1,11 @@
 """`harness simulate --until`: nodes leave while virtual time passes."""
 
 import json
+import re
 
 import pytest
 
+from harness.engine.clock import SECOND, ZERO_TIME, parse, render
 from harness.testing import deployment
 from harness.world import World
 from tests.cli.command import call
@@ -141,3 +143,66 @@ def test_nodes_of_a_static_nodepool_are_there_before_others_are_made(capsys, tmp
         assert len(names) == price, names
         assert len({"aks-default-own0", "aks-default-own1"} & names) == min(replicas, 2)
         assert found["until"]["price_after"] == pytest.approx(found["until"]["price_before"] / 2 * price)
+
+
+def _of_another_year(items, days):
+    """The dump as if it had been made so many days earlier."""
+    moved = json.dumps(items)
+    for text in set(re.findall(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", moved)):
+        moved = moved.replace(text, render(parse(text) - days * 86_400 * SECOND)) if text != ZERO_TIME else moved
+    return json.loads(moved)
+
+
+@pytest.mark.parametrize("days", [-364, 42, 728])
+def test_a_dump_has_its_own_time(capsys, tmp_path, days):
+    """Nodes are as old as they were when it was made, whichever year that was: an hour old, they do not expire after thirty days."""
+    found = _until(capsys, tmp_path, _of_another_year(_dump(), days), "--until", "2h")
+    assert [move["reason"] for move in found["until"]["moves"]] == ["Underutilized"]
+
+
+def test_the_calendar_is_the_dumps(capsys, tmp_path):
+    """A budget that is closed on the Sunday on which the dump was made opens on Monday."""
+    items = _of_another_year(_dump(), 39)
+    (nodepool,) = (one for one in items if one["kind"] == "NodePool")
+    nodepool["spec"]["disruption"]["budgets"] = [
+        {"nodes": "100%"},
+        {"nodes": "0", "schedule": "0 0 * * 0", "duration": "24h"},
+    ]
+    moves = _until(capsys, tmp_path, items, "--until", "26h")["until"]["moves"]
+    assert [move["reason"] for move in moves] == ["Underutilized"]
+    assert 22 * 3600 < moves[0]["at"] < 24 * 3600
+
+
+def _with_a_waiting_pod(items):
+    """Of the ReplicaSet's two pods one waits."""
+    (*_, last) = (number for number, one in enumerate(items) if one["kind"] == "Pod")
+    pod = items[last]
+    spec = {key: value for key, value in pod["spec"].items() if key != "nodeName"}
+    items[last] = {**pod, "spec": spec, "status": {"phase": "Pending"}}
+    return items
+
+
+@pytest.mark.parametrize("command", ["simulate", "explain"])
+def test_where_dump_and_simulation_differ_comes_first(capsys, tmp_path, command):
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": _with_a_waiting_pod(_dump())}))
+    line = "dump and simulation differ: 1 pod is pending in the dump and bound here: Deployment/web"
+    assert call(capsys, command, str(path))[1].splitlines()[0] == line
+    assert json.loads(call(capsys, command, str(path), "--format", "json")[1])["differences"] == [line]
+
+
+@pytest.mark.parametrize("command", ["simulate", "explain"])
+def test_pods_that_run_in_the_dump_and_wait_here_are_named(capsys, tmp_path, command):
+    pod = {"metadata": {"name": "big"}, "spec": {"nodeName": "gone", "containers": [{"name": "c", "image": "c"}]}}
+    running = {"apiVersion": "v1", "kind": "Pod", **pod, "status": {"phase": "Running"}}
+    workload = deployment("big", 1, cpu="900")
+    owned = {**running, "metadata": {"name": "big-1", "labels": {"app": "big", "pod-template-hash": "x"}, "ownerReferences": [
+        {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "big-x", "uid": "u", "controller": True}]}}  # fmt: skip
+    path = tmp_path / "dump.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [NODECLASS, pool(), workload, owned]}))
+    line = "dump and simulation differ: 1 pod is bound in the dump and pending here: Deployment/big"
+    assert call(capsys, command, str(path))[1].splitlines()[0] == line
+
+
+def test_without_a_difference_nothing_is_said(capsys, tmp_path):
+    assert _until(capsys, tmp_path, _dump())["differences"] == []

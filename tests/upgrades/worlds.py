@@ -16,7 +16,7 @@ from harness.kube.api.status import ApiError
 from harness.world import Caches, World
 from tests.upgrades.manifests import Case
 
-__all__ = ["Difference", "Step", "differences", "steps"]
+__all__ = ["Difference", "Step", "differences", "differing", "objects_of", "steps"]
 
 KUBERNETES = ("1.29.9", "1.30.0", "1.31.0", "1.32.4", "1.33.0", "1.34.0", "1.35.2", "1.36.0")
 _READ_AGAIN = 16 * 60.0
@@ -58,7 +58,7 @@ def differences(step: Step, case: Case, caches: Caches, seed: int = 0) -> Iterat
     """Where the upgraded world answers otherwise than the one that began there."""
     upgraded, began = (_answers(step, case, caches, seed, upgrade=upgrade) for upgrade in (True, False))
     for area, answer in began.items():
-        for text in _differing(answer, upgraded[area], (area,)):
+        for text in differing(answer, upgraded[area], (area,)):
             yield Difference(area, text)
 
 
@@ -75,7 +75,7 @@ def _answers(step: Step, case: Case, caches: Caches, seed: int, *, upgrade: bool
     world.apply(*case.platform)
     runaway = [str(world.settle(allow_rejections=True).runaway)]
     restricted = _restricted(world, case.labels)
-    scheduled = _objects(world)
+    scheduled = objects_of(world)
     world.apply(*case.changes)
     runaway.append(str(world.advance(_WATCHED).runaway))
     return {
@@ -86,7 +86,7 @@ def _answers(step: Step, case: Case, caches: Caches, seed: int, *, upgrade: bool
         "labels": {name: world.writes(name) for name in scheduled["Node"]},
         "disruption": [dataclasses.asdict(one) for one in world.disruptions],
         "events": [(one.reason, str(one.object), one.message) for one in world.events],
-        "objects": _objects(world),
+        "objects": objects_of(world),
         "runaway": runaway,
     }
 
@@ -110,7 +110,7 @@ def _restricted(world: World, labels: Mapping[str, str]) -> dict[str, str]:
     return answers
 
 
-def _objects(world: World) -> dict[str, dict[str, Any]]:
+def objects_of(world: World) -> dict[str, dict[str, Any]]:
     """Every object by kind and name."""
     return {
         kind: {
@@ -121,12 +121,13 @@ def _objects(world: World) -> dict[str, dict[str, Any]]:
     }
 
 
-def _differing(began: Any, upgraded: Any, path: tuple[str, ...]) -> Iterator[str]:
+def differing(began: Any, upgraded: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """Each place at which two values differ, with both."""
     if isinstance(began, Mapping) and isinstance(upgraded, Mapping):
         for key in dict.fromkeys([*began, *upgraded]):
-            yield from _differing(began.get(key), upgraded.get(key), (*path, str(key)))
+            yield from differing(began.get(key), upgraded.get(key), (*path, str(key)))
     elif isinstance(began, list) and isinstance(upgraded, list) and len(began) == len(upgraded):
         for number, (one, other) in enumerate(zip(began, upgraded, strict=True)):
-            yield from _differing(one, other, (*path, str(number)))
+            yield from differing(one, other, (*path, str(number)))
     elif began != upgraded:
         yield f"{'.'.join(path)}: {upgraded!r} instead of {began!r}"

@@ -91,6 +91,8 @@ class _Found:
     pools: Sequence[NodePoolSizes]
     unused: list[str]
     guesses: dict[str, dict[str, str]]
+    differences: list[str]
+    """Where pods are bound here and not in the dump, or the other way round."""
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
@@ -101,6 +103,7 @@ class _Found:
             "read": self.inputs.value(),
             "added": self.added,
             **self.given.value(),
+            "differences": self.differences,
             "unused": self.unused,
             "motion": self.motion or None,
             "pods": as_value(self.explained),
@@ -134,6 +137,7 @@ def _world(arguments: argparse.Namespace, given: Dump) -> tuple[Inputs, World, R
 
 def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     """What becomes of the pods of the files; `anew` is `_asked`'s line. Raises InputError, ScenarioError."""
+    from harness.cli.dump_differences import binding_differences
     from harness.cli.manifests import apply_manifests, fails, settle
     from harness.cli.traces import write_recording
     from harness.explain.pods.nodepools import nodepool_sizes
@@ -168,6 +172,7 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
         pools=pools,
         unused=[*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused],
         guesses=guesses,
+        differences=binding_differences(given, world),
     )
 
 
@@ -206,7 +211,7 @@ def _show(found: _Found, arguments: argparse.Namespace) -> None:
 
     told = {line for one in found.explained for line in one.waiting}
     unused = [*([found.anew] if found.anew else []), *(line for line in found.unused if line not in told)]
-    show_head(found.inputs.head(found.world), found.added, found.given, unused)
+    show_head(found.differences, found.inputs.head(found.world), found.added, found.given, unused)
     if found.motion:
         show_text(found.motion)
     if found.pools:

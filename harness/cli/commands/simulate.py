@@ -65,6 +65,8 @@ class _Simulated:
     """Why it does not come to rest; empty when it does."""
     started: list[str]
     """Startup taints that were removed."""
+    differences: list[str]
+    """Where pods are bound here and not in the dump, or the other way round."""
     moves: Moves | None
     missing: list[str]
     """Nodes of the files for which there is no machine."""
@@ -116,6 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulated:
     """The files applied, and `seconds` passed if `--until` is given. Raises InputError, Environment, ScenarioError."""
     from harness.cli.adoption import Adoption, managed_nodes
+    from harness.cli.dump_differences import binding_differences
     from harness.cli.live import read_given
     from harness.cli.manifests import apply_manifests, inputs_given, settle, world_of
     from harness.cli.moves import moves_until
@@ -142,6 +145,7 @@ def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulat
         added=added,
         motion=motion,
         started=[] if motion else end_startup(world),
+        differences=binding_differences(given, world),
         moves=moves_until(world, seconds, known_runaway=bool(motion)) if arguments.until is not None else None,
         missing=adoption.missing if adoption is not None else [],
     )
@@ -166,6 +170,7 @@ def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any
         "added": done.added,
         "startup_taints_removed": done.started,
         **done.given.value(),
+        "differences": done.differences,
         "unused": [*unused_lines(world), *inert_lines(world), *refused_lines(world)],
         "nodes": nodes,
         "nodeclaims": [_nodeclaim(claim) for claim in world.list("NodeClaim")],
@@ -188,7 +193,13 @@ def _show(done: _Simulated, value: Mapping[str, Any], pending: Sequence[PodExpla
 
     world = done.world
     told = {line for pod in pending for line in pod.waiting}
-    show_head(done.inputs.head(world), done.added, done.given, [one for one in value["unused"] if one not in told])
+    show_head(
+        done.differences,
+        done.inputs.head(world),
+        done.added,
+        done.given,
+        [one for one in value["unused"] if one not in told],
+    )
     if done.started:
         show(f"startup taints removed, as by those for whom they are: {', '.join(done.started)}")
     _print(value, world.refused_calls(), verbose=verbose)

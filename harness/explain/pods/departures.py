@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.engine.clock import SECOND, parse, render
+from harness.engine.clock import SECOND, render
 from harness.karpenter.disruption.budgets import disruption_budgets
 from harness.karpenter.disruption.candidates import (
     Candidate,
@@ -24,16 +24,15 @@ from harness.karpenter.disruption.methods.static_drift import counts_of, node_li
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
-from harness.karpenter.scheduling import ClusterSnapshot
 from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import TIMES, condition, name_of, spec_of
+from harness.kube.api.objects import condition, name_of, spec_of
 from harness.kube.go.durations import print_duration
 from harness.kube.go.text import quote
 
-__all__ = ["Departure", "departure_of", "latest_moment"]
+__all__ = ["Departure", "departure_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,25 +223,3 @@ def _waits(situation: Situation, candidate: Candidate) -> str:
         state = "" if initialized is None or initialized.get("status") == "True" else ", it is not initialized"
         return f"its NodeClaim is not Consolidatable{state}"
     return ""
-
-
-def latest_moment(snapshot: ClusterSnapshot) -> int:
-    """The latest moment that objects know of, in nanoseconds since the start of a world: a dump was made about then."""
-    found = [snapshot.now]
-
-    def walk(value: Any) -> None:
-        if isinstance(value, Mapping):
-            for key, item in value.items():
-                if key in TIMES and isinstance(item, str):
-                    found.append(parse(item))
-                else:
-                    walk(item)
-        elif isinstance(value, list):
-            for item in value:
-                walk(item)
-
-    for objects in (snapshot.nodes, snapshot.nodeclaims, snapshot.pods):
-        for obj in objects:
-            walk(obj.get("metadata"))
-            walk(obj.get("status"))
-    return max(found) if len(found) > 1 else snapshot.now

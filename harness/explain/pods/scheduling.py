@@ -125,7 +125,7 @@ class Explainer(Listener):
         inputs = (self._first if node else self._last).get(key)  # of a bound pod, when its Node was chosen
         if inputs is None or (node and not why_bound):
             waits = () if node else self._waiting(pod)
-            return replace(named, waiting=waits, refused=(), **self._without_simulation(together, node))
+            return replace(named, waiting=waits, **{"refused": (), **self._without_simulation(together, node)})
         snapshot, types = inputs
         ledger, results = self._replayed(snapshot, types)
         sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))

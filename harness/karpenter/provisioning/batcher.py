@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.engine.clock import Clock, nanoseconds
+from harness.engine.clock import LONG_AGO, Clock, nanoseconds
 
 IDLE_SECONDS = 1.0
 MAX_SECONDS = 10.0
@@ -19,7 +19,7 @@ class Batcher:
         self._max = nanoseconds(longest)
         self._seen: set[str] = set()
         self._ends: int | None = None
-        self._limit = self._busy = 0
+        self._limit = self._busy = LONG_AGO
 
     def trigger(self, uid: str) -> bool:
         """Counts a trigger, once for each uid. Returns whether it opened a window; the caller then waits for its end."""

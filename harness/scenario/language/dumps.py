@@ -7,19 +7,31 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.engine.clock import parse
 from harness.karpenter.labels import azure, core
 from harness.kube.admission.match_label_keys import without_merged_keys
 from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, creation_rank, served
-from harness.kube.api.objects import Frozen, is_terminating
+from harness.kube.api.objects import TIMES, Frozen, is_terminating
 from harness.reading.manifests import Manifest
 from harness.wording import first_few
 from lazyrecords import dataclass
 
-__all__ = ["Dump", "as_new", "controllers", "deleted", "in_order", "origin_of", "registered", "sorted_dump"]
+__all__ = [
+    "Dump",
+    "as_new",
+    "controllers",
+    "deleted",
+    "in_order",
+    "latest_moment",
+    "origin_of",
+    "registered",
+    "sorted_dump",
+]
 
 _FEW = 3  # names of a kind that are listed
 _CRD = "CustomResourceDefinition"
+_TIMED = frozenset({"Node", "NodeClaim", "Pod"})
 _GROUPS = frozenset({core.GROUP, azure.GROUP})
 
 
@@ -60,6 +72,16 @@ class Dump:
         """What is not simulated, without Karpenter's own CRDs: the release stands for them, which may have been read from them."""
         return tuple(one for one in self.not_simulated if one.kind != _CRD or one.name.partition(".")[2] not in _GROUPS)
 
+    def time(self) -> int | None:
+        """When the cluster was as the files have it, in nanoseconds since `EPOCH`; None where no Node is given.
+
+        That is when a live cluster was read, else the latest moment that a Node, a NodeClaim or a pod knows of.
+        """
+        objects = (*self.manifests, *self.derived, *self.registered)
+        if not any(one.kind == "Node" for one in objects):
+            return None
+        return parse(self.moment) if self.moment else latest_moment(one.object for one in objects if one.kind in _TIMED)
+
     @property
     def on_absent_nodes(self) -> tuple[Manifest, ...]:
         """Pods of a running cluster whose Nodes were not given with them."""
@@ -80,6 +102,27 @@ class Dump:
             "registered": [_value(one) for one in self.registered],
             "on_absent_nodes": [_value(one) for one in self.on_absent_nodes],
         }
+
+
+def latest_moment(objects: Iterable[Mapping[str, Any]]) -> int | None:
+    """The latest moment that metadata and status of objects know of, in nanoseconds since `EPOCH`: a dump was made about then."""
+    moments: list[str] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                if key in TIMES and isinstance(item, str):
+                    moments.append(item)
+                else:
+                    walk(item)
+        elif isinstance(value, list):
+            for item in value:
+                walk(item)
+
+    for obj in objects:
+        walk(obj.get("metadata"))
+        walk(obj.get("status"))
+    return max(map(parse, set(moments)), default=None)
 
 
 def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), moment: str = "") -> Dump:

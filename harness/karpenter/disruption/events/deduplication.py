@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain, repeat
 from operator import itemgetter
 
-from harness.engine.clock import Clock, nanoseconds
+from harness.engine.clock import LONG_AGO, Clock, nanoseconds
 from harness.karpenter.disruption.events.nodes import About, NodeEvents, NodeRow, Told
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
@@ -25,7 +25,7 @@ _Quiet = NodeEvents | tuple[NodeRow, int]
 _Heard = tuple[str, int | None, int]
 """An event's message, when it got through, and until when others are hidden here and dropped where they are published."""
 
-_NOTHING: _Heard = ("", None, 0)
+_NOTHING: _Heard = ("", None, LONG_AGO)
 _SPARE = 256
 
 
@@ -65,7 +65,7 @@ class EventDeduplication:
             if isinstance(each, SchedulingEvent):
                 self._say(each)
             elif isinstance(each, NodeEvents):
-                if silent(each.about, 0) > now:
+                if silent(each.about, LONG_AGO) > now:
                     self._quiet.append(each)
                 else:
                     self._say_of_node(each)
@@ -89,7 +89,7 @@ class EventDeduplication:
             return found
         for at in [at for at, until in enumerate(untils) if until <= now]:
             about = row.about(at)
-            until = silent.get(about, 0)
+            until = silent.get(about, LONG_AGO)
             if until > now:
                 known[row.nodes[at]] = until
             else:
@@ -98,10 +98,10 @@ class EventDeduplication:
 
     def _untils(self, row: NodeRow) -> list[int]:
         """Until when everything is hidden and dropped of each member of a row, at least, as far as somebody has asked."""
-        return list(map(self._silent_nodes.setdefault(row.reason, {}).get, row.nodes, repeat(0)))
+        return list(map(self._silent_nodes.setdefault(row.reason, {}).get, row.nodes, repeat(LONG_AGO)))
 
     def _say_of_node(self, told: NodeEvents) -> None:
-        if self._silent.get(told.about, 0) > self._began:  # else nothing was quiet about it in this turn
+        if self._silent.get(told.about, LONG_AGO) > self._began:  # else nothing was quiet about it in this turn
             for before in self._sorted_out().pop(told.about, ()):
                 for event in _worded(before):
                     if (until := self._hidden_until(event)) is not None:
@@ -111,7 +111,7 @@ class EventDeduplication:
         for event in events:
             self._say(event)
         if told.hides:
-            self._silent[told.about] = min([self._heard[_about(event)][2] for event in events], default=0)
+            self._silent[told.about] = min([self._heard[_about(event)][2] for event in events], default=LONG_AGO)
 
     def _sorted_out(self) -> dict[Hashable, list[_Quiet]]:
         """What nothing was heard of, by what it is about."""

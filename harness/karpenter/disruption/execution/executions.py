@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 
-from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Sink
@@ -60,7 +59,7 @@ class Executions:
         if progress is Progress.WAITING:
             return Result(self._queue.next_look(execution), Wait.POLL)
         del self._open[key]
-        record.ended = self._engine.clock.now / SECOND
+        record.ended = self._engine.clock.seconds
         if progress is Progress.FAILED:
             record.problem = execution.problem
             record.missing = len(record.replacements) - len(execution.initialized)
