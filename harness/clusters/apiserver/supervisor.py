@@ -19,8 +19,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from plainlines import print_document
-
 _PR_SET_PDEATHSIG = 1
 _CHECK_EVERY = 0.2
 
@@ -83,7 +81,7 @@ def _die_with_parent() -> Callable[[], None] | None:
 
 def _say(**what: object) -> None:
     try:
-        print_document(json.dumps(what) + "\n", flush=True)
+        os.write(1, json.dumps(what).encode() + b"\n")  # to the parent: nothing of the project can be imported here
     except BrokenPipeError:
         sys.exit(1)
 
