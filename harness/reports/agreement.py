@@ -41,7 +41,7 @@ def _lines(found: Sequence[Comparison], verbose: bool) -> Iterator[str]:
         yield f"kept in {number} scenarios: {reason}"
     passed_over = Counter((str(each.result), each.reason) for each in found if each.reason)
     for (result, reason), number in sorted(passed_over.items(), key=lambda item: (item[0][0], -item[1])):
-        if verbose or number > 1:
+        if verbose or number > 1 or result == Result.AGREE:
             yield f"{result}, {number} scenarios: {reason}"
     if verbose:
         for each in found:

@@ -21,8 +21,9 @@ from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.limit import REAL_LIMIT
 from harness.scenario.comparing.outside import outside_verdicts
+from harness.scenario.comparing.prices import OWN_PRICES, at_azures_prices
 from harness.scenario.comparing.recordings import Recording
-from harness.scenario.language.models.steps import StepMap
+from harness.scenario.comparing.runaways import BESIDE_RUNAWAY, beside_runaway
 from harness.scenario.running.checks import check, label_table
 from harness.scenario.running.run import Run
 from harness.scenario.running.runner import expected_outcome, take_steps
@@ -96,7 +97,14 @@ class RealRuns:
         if result is not None:
             return Comparison(name, release, mode, result, reason)
         simulated = self._simulated(case, shared)
+        if (by_azure := at_azures_prices(case)) is not None:
+            other = self._simulated(by_azure, Shared(self._caches, self._overrides))
+            if other.runaways or simulated.runaways or self._come_apart(case, release, simulated, other):
+                return Comparison(name, release, mode, Result.NOT_APPLICABLE, OWN_PRICES)
+            case, simulated = by_azure, other
         seconds = simulated.world.clock.seconds
+        if simulated.runaways and seconds <= BESIDE_RUNAWAY:
+            return self._beside_runaway(case, simulated, Comparison(name, release, mode, Result.AGREE))
         if simulated.runaways or simulated.exhausted or seconds > self._limit:
             how = "goes on without end" if seconds < self._limit else f"takes {seconds:.0f} s of virtual time"
             return Comparison(name, release, mode, Result.VIRTUAL, how)
@@ -143,13 +151,8 @@ class RealRuns:
             return Result.NOT_APPLICABLE, "asks about keys of pods, each of which is a run of its own"
         if case.seeds is not None:
             return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
-        if any(entry.expectation.runaway is not None for entry in case.then):
-            return Result.VIRTUAL, "is about runaways"
         if any(_has_schedule(each.object) for each in case.manifests):
             return Result.VIRTUAL, "has a budget with a schedule, which goes by the time of day"
-        changes = (step.azure for step in case.header.when if isinstance(step, StepMap))
-        if any(azure is not None and azure.prices for azure in (case.given.azure, *changes)):
-            return Result.NOT_APPLICABLE, "has prices of its own; the controller asks only Azure's own price list"
         if release not in self._binaries:
             have = ", ".join(self._binaries) or "none"
             return (
@@ -157,6 +160,26 @@ class RealRuns:
                 f"is about release {release}, and there is no such controller here (there are: {have})",
             )
         return None, ""
+
+    def _come_apart(self, case: Case, release: str, one: Run, other: Run) -> bool:
+        """Whether two simulated runs of a case come to different facts."""
+        from harness.world.facts import facts_of
+
+        facts, others = facts_of(one.world), facts_of(other.world)
+        return bool(self._differences(case, release, facts, _verdicts(one), _verdicts(other), others))
+
+    def _beside_runaway(self, case: Case, simulated: Run, about: Comparison) -> Comparison:
+        """Runs the real controller for a bounded time beside a simulated loop that goes on without end."""
+        watch, shared = stopwatch(), Shared(self._caches, self._overrides)
+        with ExitStack() as open_worlds:
+            world = self._new_real(case, shared, open_worlds)
+            began = world.clock.seconds
+            world.end_after(BESIDE_RUNAWAY)
+            run = self._walked(case, world, shared)
+            while not world.over:
+                world.advance(1.0)
+            self._trace(run, "real")
+            return beside_runaway(about, str(simulated.runaways[0]), world.journal, began, watch())
 
     def _simulated(self, case: Case, shared: Shared) -> Run:
         from harness.world import World

@@ -93,6 +93,7 @@ class RealWorld(World):
         self._open = ExitStack()
         self.satisfied: Callable[[], bool] = lambda: False
         """Whether the world has come to what is expected of it: then nothing that it may still owe is waited for."""
+        self._last_moment: float | None = None
         self.writes_to_objects = 0
         """How often an object was written, but for the Leases that leaders renew."""
         self.joining = 0
@@ -191,13 +192,22 @@ class RealWorld(World):
 
     # What World does on virtual time.
 
+    def end_after(self, seconds: float) -> None:
+        """So many seconds from now nothing is waited for any more: `settle` and `advance` return."""
+        self._last_moment = self.clock.seconds + seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether the time of `end_after` has passed."""
+        return self._last_moment is not None and self.clock.seconds >= self._last_moment
+
     def settle(self, *, allow_rejections: bool = False) -> Settled:
         """Waits until the world is at rest, at most for a bound of real time. Raises ObjectsRefused, ControllerDied."""
         patience, began, first = Patience(_PATIENCE), self.clock.seconds, self.engine.steps
         exhausted: str | None = None
         quiet = _Quiet(self)
         while not quiet.over(_STUCK) and not self._rests(quiet):
-            if patience.passed:
+            if patience.passed or self.over:
                 what = ", ".join([*outstanding_work(self), *self.engine.waiting()][:5])
                 exhausted = f"still moving after {patience.waited}: {what}"
                 break
@@ -215,7 +225,7 @@ class RealWorld(World):
     def advance(self, seconds: float) -> Settled:
         """Waits that long."""
         end, first = self.clock.seconds + seconds, self.engine.steps
-        while self.clock.seconds < end:
+        while self.clock.seconds < end and not self.over:
             self._wait(min(_LOOK_EVERY, max(0.001, end - self.clock.seconds)))
         return Settled(self.engine.steps - first, seconds, None, None)
 
