@@ -77,6 +77,44 @@ def test_what_was_meant_comes_first(spec: dict[str, Any], meant: str, change: st
     assert f"Did you mean {meant}? It would help to {only.text}" in as_text([explained])
 
 
+def test_a_word_with_which_karpenter_says_the_same_is_not_mentioned() -> None:
+    """Standard_D8_v5 is like Standard_D5_v5, and the NodePool does not take it either."""
+    pool = nodepool((CAPACITY, "on-demand"), ("karpenter.azure.com/sku-storage-premium-capable", "true"))
+    found = first(pool, deployment(nodeSelector={SIZE: "Standard_D5_v5"}))
+    assert found.short == ()
+    assert found.changes
+    assert "Did you mean" not in as_text([found])
+
+
+def test_a_guess_that_cannot_decide_is_not_mentioned() -> None:
+    """Zone 1 is none of the region's, whatever zones are guessed of sizes."""
+    assert "guessed" not in as_text([first(nodepool((CAPACITY, "on-demand")), deployment(nodeSelector={ZONE: "1"}))])
+
+
+def test_what_keeps_the_meaning_comes_before_another_machine() -> None:
+    """The other NodePool has cheaper machines, on spot and of another architecture: it is told behind, with both."""
+    taint = {"key": "kubernetes.azure.com/scalesetpriority", "value": "spot", "effect": "NoSchedule"}
+    spot = nodepool((CAPACITY, "spot"), (ARCH, "amd64,arm64"), (FAMILY, "D"), name="spot", taints=[taint])
+    own = nodepool((CAPACITY, "on-demand"), (ARCH, "amd64"), (FAMILY, "D"), limits={"cpu": "4"})
+    change = first(spot, own, deployment(replicas=1, cpu="6")).changes[0]
+    assert change.text == "raise the cpu limit of NodePool default from 4 to 8"
+    text = as_text([first(spot, {**own, "spec": {**own["spec"], "replicas": 0}}, deployment(replicas=1))])
+    assert "tolerate the taint kubernetes.azure.com/scalesetpriority:NoSchedule of NodePool spot" in text
+    assert "(arm64) on spot at" in text
+
+
+def test_many_candidates_of_one_kind_leave_room_for_the_others() -> None:
+    """Fifteen pairs of NodePool and value: removing the affinity is tried all the same."""
+    pools = [
+        nodepool((CAPACITY, "on-demand"), (FAMILY, "D"), ("team", f"t{n}"), (ZONE, "eastus-1"), name=f"p{n}")
+        for n in range(15)
+    ]
+    terms = [{"matchExpressions": [{"key": "team", "operator": "In", "values": ["none"]}]}]
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+    found = first(*pools, deployment(replicas=1, affinity={"nodeAffinity": required}))
+    assert "remove team In [none] from the pod's required node affinity" in [one.text for one in found.changes]
+
+
 def gpu_pod(selector: Mapping[str, str]) -> dict[str, Any]:
     gpu = {"requests": {"cpu": "4"}, "limits": {"nvidia.com/gpu": "1"}}
     return {**testing.pod("train"), "spec": {"nodeSelector": selector, "containers": [{"name": "a", "resources": gpu}]}}

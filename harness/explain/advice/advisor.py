@@ -14,7 +14,11 @@ from harness.explain.advice.places import regions_with
 from harness.explain.advice.pool_candidates import nodeclass_candidates, pool_candidates
 from harness.explain.advice.trials import Outcome, Trials
 from harness.explain.advice.typos import Words, reference_candidates, word_candidates
+from harness.explain.advice.widening import widening_candidates
+from harness.explain.sizes.pools import before_sizes
+from harness.karpenter.labels.azure import SKU_GPU_NAME
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults, solve
+from harness.karpenter.scheduling.reasons.ledger import PoolTried
 from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, namespace_of, spec_of
@@ -42,7 +46,8 @@ class Advisor:
         pod, world = pods[0], self._world
         candidates = list(self._candidates(pods, snapshot, types, looked_at))
         names = {entry.nodepool for entry in looked_at}
-        pools = [pool for pool in snapshot.nodepools if name_of(pool) in names] or list(snapshot.nodepools)
+        able = {entry.nodepool for entry in looked_at if _is_for(entry)} or names
+        pools = [pool for pool in snapshot.nodepools if name_of(pool) in able] or list(snapshot.nodepools)
         sizes = [one for name in names for one in types.get(name, ())]
 
         def confirm(parts: Sequence[Candidate]) -> Outcome | None:
@@ -60,7 +65,7 @@ class Advisor:
         )
         if any(one.meant for one in advice.changes) or not self._trials.has_spare():
             return advice
-        return replace(advice, short=meant_but_short(candidates, confirm))
+        return replace(advice, short=meant_but_short(candidates, confirm, self._trials.sentence(pods)))
 
     def _candidates(
         self, pods: Sequence[Mapping[str, Any]], snapshot: ClusterSnapshot, types: Types, looked_at: Sequence[Looked]
@@ -80,6 +85,7 @@ class Advisor:
         for entry in looked_at:
             if entry.nodepool in pools:
                 yield from pool_candidates(pod, pools[entry.nodepool], entry, needed)
+        yield from widening_candidates(pod, looked_at)
         own = [pools[entry.nodepool] for entry in looked_at if entry.nodepool in pools]
         zones = [f"{world.region}-{one}" for one in world.caches.catalogue.region(world.region).zones]
         yield from other_zones(pod, own, zones)
@@ -96,7 +102,7 @@ class Advisor:
         names = {name.lower(): name for name in self._world.usages()}
         told = [f"{names.get(name, name)} in {region} from {limits[name].limit} to {to}" for name, to in raised.items()]
         text = f"raise Azure's quota {' and '.join(told)}"
-        yield Candidate(Rank.ADD, text, market={"quota": dict(raised)}, solver=False)
+        yield Candidate(Rank.RAISE, text, market={"quota": dict(raised)}, solver=False)
 
     def _known_words(self, snapshot: ClusterSnapshot, types: Types) -> Words:
         known = self._words.get(id(snapshot))
@@ -112,11 +118,11 @@ class Advisor:
         return known[1]
 
     def _exists(self, key: str, value: str) -> bool:
-        """Whether a size is sold anywhere, or a zone is one of the region's: no word that somebody mistook."""
+        """Whether a size or a GPU is sold anywhere, or a zone is one of the region's: no word that somebody mistook."""
         if key == ZONE:
             region, _, zone = value.rpartition("-")
             return region == self._world.region and zone in self._world.caches.catalogue.region(region).zones
-        return key == INSTANCE_TYPE and bool(regions_with(self._world, key, value))
+        return key in (INSTANCE_TYPE, SKU_GPU_NAME) and bool(regions_with(self._world, key, value))
 
     def _decide(self, snapshot: ClusterSnapshot, types: Types) -> SchedulingResults:
         options = self._world.karpenter.scheduling
@@ -136,6 +142,11 @@ class Advisor:
             )
             for nodeclass in found.values()
         ]
+
+
+def _is_for(entry: Looked) -> bool:
+    """Whether pod and NodePool suit each other but for the sizes: its machines are what the pod asks for."""
+    return isinstance(entry, PoolTried) and not before_sizes(entry)
 
 
 def nodeclass_of(world: World, pool: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.explain.advice.edits import Edit, preferring, requesting, tolerating, without
+from harness.explain.advice.edits import Edit, preferring, requesting, tolerating, without, without_term
 from harness.explain.sizes.amounts import rounded_down
 from harness.explain.sizes.reasons import causes_of
 from harness.karpenter.cloudprovider import InstanceType
@@ -19,6 +19,7 @@ from harness.kube.api.labels import OS
 from harness.kube.api.quantity import Quantity
 
 __all__ = [
+    "KINDS",
     "Candidate",
     "Looked",
     "NodeClassSeen",
@@ -37,16 +38,34 @@ SHOWN = 8  # values of a requirement that are named
 
 
 class Rank:
-    """How much a change asks for; a smaller one that works is told alone."""
+    """How much a change asks for; a smaller one that works is told alone.
+
+    First comes what leaves the meaning of the manifests as it is: a word that was misspelt, a limit that is raised.
+    """
 
     MEANT = 0
-    TOLERATE = 1
-    ADD = 2
-    SHRINK = 3
-    ALLOW = 4
-    OTHER = 5
-    REMOVE_WISH = 6
-    REMOVE_RULE = 7
+    RAISE = 1
+    TOLERATE = 2
+    ADD = 3
+    SHRINK = 4
+    ALLOW = 5
+    OTHER = 6
+    REMOVE_WISH = 7
+    REMOVE_RULE = 8
+
+
+KINDS: Mapping[int, str] = {
+    Rank.MEANT: "words that may be misspelt",
+    Rank.RAISE: "higher limits and quotas",
+    Rank.TOLERATE: "tolerations",
+    Rank.ADD: "labels and fields that are missing",
+    Rank.SHRINK: "smaller requests and fewer features",
+    Rank.ALLOW: "wider requirements",
+    Rank.OTHER: "other zones, sizes, values and regions",
+    Rank.REMOVE_WISH: "the pod without its selectors and affinity terms",
+    Rank.REMOVE_RULE: "NodePools without their requirements, the pod without its rules about other pods",
+}
+"""The kinds of changes by rank, in the words of answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +132,7 @@ def _selectors(pod: Mapping[str, Any]) -> Iterator[Candidate]:
         yield Candidate(Rank.REMOVE_WISH, told, without(("spec", "nodeSelector"), key))
     for path, index, expression in required_terms(pod):
         told = f"remove {expression_text(expression)} from the pod's required node affinity"
-        yield Candidate(Rank.REMOVE_WISH, told, without(path, index))
+        yield Candidate(Rank.REMOVE_WISH, told, without_term(path, index))
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
         told = f"remove the topology spread over {constraint.get('topologyKey')}"
         yield Candidate(Rank.REMOVE_RULE, told, without(("spec", "topologySpreadConstraints"), index))

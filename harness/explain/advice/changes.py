@@ -1,19 +1,19 @@
-"""The smallest change that would let pods in: candidates are tried before they are told, first one, then two together."""
+"""The smallest change that would let pods in: candidates are tried before they are told, first one, then two, then many together."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
-from harness.explain.advice.candidates import Candidate, Rank
+from harness.explain.advice.candidates import KINDS, Candidate, Rank
 from harness.explain.advice.trials import Outcome
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, SPOT
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingResults
-from harness.kube.api.labels import INSTANCE_TYPE
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE
 from harness.kube.api.objects import copy_json, name_of, namespace_of
 
 __all__ = ["Advice", "Change", "meant_but_short", "smallest_changes"]
@@ -26,6 +26,8 @@ LIMIT = 32  # candidates tried for one pod
 PAIRS = 48  # pairs tried for one pod that no single candidate helps
 TOLD = 3
 _UNKNOWN_KEY = "incompatible requirements, label"  # how Karpenter's sentence about a label that no Node has begins
+_USUAL = "amd64"  # the architecture that images are made for where nobody says so
+_SEVERAL = 2  # wishes of a pod that can be taken away together
 _OTHERS = 6  # candidates of other kinds than the smallest that are tried in worlds
 
 
@@ -34,6 +36,7 @@ class Change:
     """A change, tried in a world like this one: with it `pods` of `wanted` pods got Nodes.
 
     `nodepool` is that of most of their Nodes, `size` likewise, `price` USD per hour of all `nodes`; no new Node when `nodes` is 0.
+    `arch`: the architecture of most of them, where it is not amd64.
     `region`: the one that it would be done in, where that is another. `meant`: the word that was probably meant. `alters`: what of
     the machines becomes other than was asked for. `rest`: what Karpenter then says of the pods that still wait. `lost`: how many pods
     of other workloads have a Node without it, and none with it. `spot`: all the new Nodes are spot; `as_on_demand`: `price` is an upper
@@ -54,6 +57,7 @@ class Change:
     lost: tuple[tuple[str, int], ...] = ()
     spot: bool = False
     as_on_demand: bool = False
+    arch: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class Advice:
     """The changes that work, at most three; how many were tried; `refused` are Azure's errors in trials that failed for them.
 
     `untried`: how many could not be tried any more, because the trials before took so long. `short`: words that were probably meant,
-    and with which the pods still wait, for another reason (in `rest`).
+    and with which the pods still wait, for another reason (in `rest`). `kinds`: what sorts of changes were tried, in words.
     """
 
     changes: tuple[Change, ...] = ()
@@ -69,6 +73,7 @@ class Advice:
     refused: tuple[str, ...] = ()
     untried: int = 0
     short: tuple[Change, ...] = ()
+    kinds: tuple[str, ...] = ()
 
 
 def smallest_changes(
@@ -86,12 +91,14 @@ def smallest_changes(
     One with which other pods lose their Nodes does not work, unless a word was meant: had it been right, they would have got none.
 
     A candidate is tried by the scheduler alone with `decide`, which is quick, and then in a world with `confirm`. Two together are
-    tried when no single one is enough. None works when not even two are. Other kinds are tried while `spare` says that there is time.
+    tried when no single one is enough, then the pod without all of its wishes that stand in the way. Other kinds are tried while
+    `spare` says that there is time.
     """
-    singles = sorted(singles, key=lambda one: one.rank)[:LIMIT]
+    singles = _of_every_kind(singles)
     pairs = sorted(combinations(singles, 2), key=lambda pair: sum(one.rank for one in pair))[:PAIRS]
+    stripped = _stripped(singles, lambda parts: _suits(parts, pod, snapshot, types, decide))
     count, untried, refused = 0, 0, dict[str, None]()
-    for group in ([(one,) for one in singles], pairs):
+    for group in ([(one,) for one in singles], pairs, stripped):
         found: list[tuple[_Kind, Change]] = []
         rank: int | None = None
         left = _OTHERS
@@ -127,18 +134,52 @@ def smallest_changes(
             rank = weight if rank is None and outcome.complete and not change.alters else rank
         if found:
             return Advice(tuple(_told(found)), count)
-    return Advice((), count, tuple(refused), untried)
+    kinds = tuple(KINDS[rank] for rank in dict.fromkeys(one.rank for one in singles))
+    return Advice((), count, tuple(refused), untried, kinds=kinds)
 
 
-def meant_but_short(singles: Sequence[Candidate], confirm: Confirm) -> tuple[Change, ...]:
-    """The likeliest word that was meant, where with it Karpenter has something else against the pods; else none."""
+def _of_every_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates by rank, at most LIMIT: those that are too many are left out of the kinds that have most."""
+    kinds: dict[int, list[Candidate]] = {}
+    for one in sorted(candidates, key=lambda one: one.rank):
+        kinds.setdefault(one.rank, []).append(one)
+    for _ in range(len(candidates) - LIMIT):
+        max(kinds.values(), key=len).pop()
+    return [one for kind in kinds.values() for one in kind]
+
+
+def _stripped(
+    singles: Sequence[Candidate], suits: Callable[[Sequence[Candidate]], bool]
+) -> Iterator[tuple[Candidate, ...]]:
+    """The pod without those of its wishes that all have to go, where need be with one change beside that adds something."""
+    wishes = [one for one in singles if one.rank == Rank.REMOVE_WISH]
+    if len(wishes) < _SEVERAL:
+        return
+    for beside in ((), *((one,) for one in singles if Rank.MEANT < one.rank < Rank.SHRINK and one.solver)):
+        parts = [*beside, *wishes]
+        if not suits(parts):
+            continue
+        for one in wishes:
+            fewer = [part for part in parts if part is not one]
+            parts = fewer if suits(fewer) else parts
+        yield tuple(parts)
+        return
+
+
+def meant_but_short(singles: Sequence[Candidate], confirm: Confirm, sentence: str) -> tuple[Change, ...]:
+    """The likeliest word that was meant, where with it Karpenter has something else against the pods than `sentence`; else none."""
     likeliest = next((one for one in singles if one.meant), None)
     outcome = confirm((likeliest,)) if likeliest is not None else None
     if likeliest is None or outcome is None or outcome.bound:
         return ()
-    if not outcome.rest or outcome.rest.startswith(_UNKNOWN_KEY):
+    if not outcome.rest or outcome.rest.startswith(_UNKNOWN_KEY) or _head(outcome.rest) == _head(sentence):
         return ()
     return (Change(likeliest.text, "", "", 0.0, 0, 0, outcome.wanted, likeliest.meant, rest=outcome.rest),)
+
+
+def _head(sentence: str) -> str:
+    """What Karpenter says before it lists all requirements."""
+    return sentence.partition(", requirements=")[0]
 
 
 _Kind = tuple[int, str, str]
@@ -192,6 +233,7 @@ def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Chang
         tuple(outcome.lost.items()),
         bool(outcome.nodes) and all(labels.get(CAPACITY_TYPE) == SPOT for labels in outcome.nodes.values()),
         outcome.as_on_demand,
+        most(ARCH).replace(_USUAL, ""),
     )
 
 

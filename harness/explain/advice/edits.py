@@ -12,10 +12,12 @@ __all__ = [
     "preferring",
     "renaming",
     "renaming_resource",
+    "replacing",
     "requesting",
     "setting",
     "tolerating",
     "without",
+    "without_term",
 ]
 
 Edit = Callable[[dict[str, Any]], None]
@@ -30,6 +32,24 @@ def without(path: Sequence[str | int], last: str | int) -> Edit:
         for part in path:
             holder = holder[part]
         del holder[last]
+
+    return edit
+
+
+def without_term(path: Sequence[str | int], index: int) -> Edit:
+    """Takes an expression away from the list at `path` in a pod's required node affinity.
+
+    A term without expressions matches no Node (kubernetes pkg/apis/core/types.go, NodeSelectorTerm). One whose last expression goes
+    would match every Node instead, and with it all terms together do, so the whole requirement goes.
+    """
+
+    def edit(pod: dict[str, Any]) -> None:
+        without(path, index)(pod)
+        term: Any = pod
+        for part in path[:-1]:
+            term = term[part]
+        if not term.get("matchExpressions") and not term.get("matchFields"):
+            del pod["spec"]["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
 
     return edit
 
@@ -77,6 +97,19 @@ def renaming(path: Sequence[str | int], key: str, other: str) -> Edit:
     return edit
 
 
+def replacing(path: Sequence[str | int], key: str, other: str, value: str) -> Edit:
+    """Puts another entry in the place of one of the map at `path`."""
+
+    def edit(obj: dict[str, Any]) -> None:
+        holder: Any = obj
+        for part in path:
+            holder = holder[part]
+        del holder[key]
+        holder[other] = value
+
+    return edit
+
+
 def tolerating(toleration: Mapping[str, Any]) -> Edit:
     """Adds a toleration to a pod."""
 
@@ -87,11 +120,13 @@ def tolerating(toleration: Mapping[str, Any]) -> Edit:
 
 
 def requesting(container: int, resource: str, amount: str) -> Edit:
-    """Sets what a container of a pod requests."""
+    """Sets what a container of a pod requests, and the limit of an extended resource with it, for the two have to be equal."""
 
     def edit(pod: dict[str, Any]) -> None:
         resources = pod["spec"]["containers"][container].setdefault("resources", {})
         resources["requests"] = {**(resources.get("requests") or {}), resource: amount}
+        if resource in (resources.get("limits") or ()) and "/" in resource:
+            resources["limits"] = {**resources["limits"], resource: amount}
 
     return edit
 

@@ -16,6 +16,7 @@ from harness.explain.advice.candidates import (
     required_terms,
 )
 from harness.explain.advice.edits import in_spec, of_requirement, setting, without
+from harness.explain.advice.synonyms import OF_VIRTUAL_NODES
 from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Conflicts, Requirement, UndefinedKey
@@ -64,6 +65,8 @@ def _missing_labels(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Pool
     keys = [*(spec_of(pod).get("nodeSelector") or {}), *(one["key"] for _, _, one in required_terms(pod))]
     for key in dict.fromkeys([cause.key, *(key for key in keys if key not in known)]):
         value = next(iter(_asked(pod, key)), "any")
+        if OF_VIRTUAL_NODES.get(key) == value:
+            continue  # a label does not make a virtual node of a machine
         told = f"set the label {key}: {value} in NodePool {entry.nodepool}"
         edit = setting(("spec", "template", "metadata", "labels"), key, value)
         yield Candidate(Rank.ADD, told, edit, entry.nodepool)
@@ -93,9 +96,9 @@ def _limits(pool: Mapping[str, Any], entry: PoolTried, needed: Needed | None) ->
     }
     for resource, to in wanted.items():
         told = f"raise the {resource} limit of NodePool {name} from {limits[resource]} to {to}"
-        yield Candidate(Rank.ADD, told, setting(("spec", "limits"), resource, to), name)
+        yield Candidate(Rank.RAISE, told, setting(("spec", "limits"), resource, to), name)
     if not wanted:
-        yield Candidate(Rank.ADD, f"remove the limits of NodePool {name}", without(("spec",), "limits"), name)
+        yield Candidate(Rank.RAISE, f"remove the limits of NodePool {name}", without(("spec",), "limits"), name)
 
 
 def _min_values(pool: Mapping[str, Any], entry: PoolFiltered) -> Iterator[Candidate]:

@@ -109,6 +109,10 @@ class Trials:
         self._left -= min(sum(call.status >= 400 for call in trial.calls()) // _REFUSALS, _DEAREST)
         return self._outcome(trial, wanted, there)
 
+    def sentence(self, pods: Sequence[Mapping[str, Any]]) -> str:
+        """Karpenter's last sentence on one of the pods as they are."""
+        return _said(self._world, pods)
+
     def has_spare(self) -> bool:
         """Whether more may be tried than what is needed for some advice: half of all trials are kept for pods that have none yet."""
         return self._left > BUDGET // 2

@@ -7,7 +7,8 @@ from difflib import SequenceMatcher, get_close_matches
 from typing import Any
 
 from harness.explain.advice.candidates import Candidate, Looked, Rank, required_terms
-from harness.explain.advice.edits import renaming, renaming_resource, requesting, setting
+from harness.explain.advice.edits import renaming, renaming_resource, replacing, requesting, setting
+from harness.explain.advice.meanings import in_own_words, sizes_like, vendor_size
 from harness.explain.advice.synonyms import KEYS_ALSO_CALLED, VALUES_ALSO_CALLED
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.labels.azure import GROUP
@@ -16,6 +17,7 @@ from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirements import UndefinedKey
 from harness.karpenter.scheduling.reasons.ledger import PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons.pods import RequirementsIncompatible, TaintsNotTolerated
+from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
 
@@ -80,8 +82,20 @@ class Words:
         if self._exists(key, value):
             return []
         there = self.values(key) if known is None else list(known)
-        other = VALUES_ALSO_CALLED.get(key, {}).get(value.lower())
-        return [other] if other in there else nearest(value, there)
+        other = VALUES_ALSO_CALLED.get(key, {}).get(value.lower()) or in_own_words(key, value, there)
+        if other is not None and other != value and other in there:
+            return [other]
+        vendor = vendor_size(value) if key == INSTANCE_TYPE else None
+        if vendor is not None:
+            return sizes_like(vendor, (one for sizes in self._types.values() for one in sizes))[:1]
+        return nearest(value, there)
+
+    def fitting(self, key: str, value: str) -> list[str]:
+        """The values that `value` stands for under a key it was not written for: itself where it may be one, else what it was meant for."""
+        there = self.values(key)
+        if not there or value in there or self._exists(key, value):
+            return [value]
+        return self.meant(key, value, there)
 
     def values(self, key: str) -> list[str]:
         """Values of a key that some Node could have."""
@@ -127,7 +141,7 @@ def word_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: 
     for path, index, expression in required_terms(pod):
         yield from _of_expression(path, index, expression, words, "the pod's required node affinity")
     yield from _of_tolerations(pod, looked_at)
-    yield from _of_cpus(pod, looked_at)
+    yield from _of_amounts(pod, looked_at)
     yield from _of_resources(pod, looked_at)
     for entry in looked_at:
         if isinstance(entry, PoolFiltered):
@@ -145,8 +159,11 @@ def _of_selector(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: Wor
     for key, value in (pod.get("spec", {}).get("nodeSelector") or {}).items():
         others = [hints[key]] if key in hints else []
         for other in dict.fromkeys([*others, *words.keys_meant(key)]):
-            told = f"ask for {other}: {value} in place of {key} in the pod's nodeSelector"
-            yield Candidate(Rank.MEANT, told, renaming(at, key, other), meant=other)
+            for worth in words.fitting(other, value):
+                same = worth == value
+                told = f"ask for {other}: {worth} in place of {key if same else f'{key}: {value}'} in the pod's nodeSelector"
+                edit = renaming(at, key, other) if same else replacing(at, key, other, worth)
+                yield Candidate(Rank.MEANT, told, edit, meant=other if same else f"{other}: {worth}")
         for other in words.meant(key, value):
             told = f"ask for {key}: {other} in place of {value} in the pod's nodeSelector"
             yield Candidate(Rank.MEANT, told, setting(at, key, other), meant=other)
@@ -158,13 +175,21 @@ def _of_expression(
     """Another key for a requirement, or another value where none of its own exists."""
     key, values = expression["key"], list(expression.get("values") or ())
     for other in words.keys_meant(key):
+        if values and not any(words.fitting(other, value) == [value] for value in values):
+            continue
         told = f"write {other} in place of {key} in {where}"
         yield Candidate(Rank.MEANT, told, setting((*path, index), "key", other), meant=other)
     known = words.values(key)
-    if expression.get("operator") != "In" or any(value in known for value in values):
+    if expression.get("operator") not in ("In", "Lt", "Lte") or any(value in known for value in values):
         return
-    for number, value in enumerate(values):
-        for other in words.meant(key, value):
+    meant = [words.meant(key, value) for value in values]
+    if len(values) > 1 and all(meant):  # one mistake, of the unit for instance, made in all of them
+        every = [others[0] for others in meant]
+        told = f"write {' and '.join(every)} in place of {' and '.join(values)} for {key} in {where}"
+        yield Candidate(Rank.MEANT, told, setting((*path, index), "values", every), meant=" and ".join(every))
+        return
+    for number, (value, others) in enumerate(zip(values, meant, strict=True)):
+        for other in others:
             told = f"write {other} in place of {value} for {key} in {where}"
             yield Candidate(Rank.MEANT, told, setting((*path, index, "values"), number, other), meant=other)
 
@@ -184,18 +209,37 @@ def _of_tolerations(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iter
                 yield Candidate(Rank.MEANT, told, setting(("spec", "tolerations", index), field, other), meant=other)
 
 
-def _of_cpus(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
-    """Thousandths in place of more CPUs than the largest size has: `2000` for `2000m`, `500M` for `500m`."""
-    sizes = (one.instance_type.capacity["cpu"].nano for entry in looked_at for one in entry.types())
-    largest = max(sizes, default=0)
+def _of_amounts(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
+    """Smaller units in place of more than the largest size has: `2000m` for `2000` CPUs, `16384Mi` for `16384Gi` of memory."""
+    largest: dict[str, int] = {}
+    for entry in looked_at:
+        for one in entry.types():
+            for resource in _UNITS:
+                largest[resource] = max(largest.get(resource, 0), one.instance_type.capacity[resource].nano)
     for number, container in enumerate(spec_of(pod).get("containers") or ()):
-        written = ((container.get("resources") or {}).get("requests") or {}).get("cpu")
-        amount = Quantity.parse(written).nano if largest and written is not None else 0
-        if amount > largest:
-            cpus = amount // NANO
-            meant = f"{cpus // _MEGA if cpus % _MEGA == 0 else cpus}m"
-            told = f"request {meant} cpu, not {written}, in container {container.get('name')}"
-            yield Candidate(Rank.MEANT, told, requesting(number, "cpu", meant), meant=meant)
+        for resource, smaller in _UNITS.items():
+            written = ((container.get("resources") or {}).get("requests") or {}).get(resource)
+            if written is None or Quantity.parse(written).nano <= largest.get(resource, 0) or not largest:
+                continue
+            meant = smaller(str(written))
+            if meant is not None:
+                told = f"request {meant} {resource}, not {written}, in container {container.get('name')}"
+                yield Candidate(Rank.MEANT, told, requesting(number, resource, meant), meant=meant)
+
+
+def _thousandths(written: str) -> str:
+    cpus = Quantity.parse(written).nano // NANO
+    return f"{cpus // _MEGA if cpus % _MEGA == 0 else cpus}m"
+
+
+def _smaller_unit(written: str) -> str | None:
+    """The same number in the next smaller unit of memory."""
+    unit = next((one for one in _SMALLER if written.endswith(one)), None)
+    return written.removesuffix(unit) + _SMALLER[unit] if unit is not None else None
+
+
+_SMALLER: Mapping[str, str] = {"Ti": "Gi", "Gi": "Mi", "T": "G", "G": "M"}
+_UNITS: Mapping[str, Callable[[str], str | None]] = {"cpu": _thousandths, "memory": _smaller_unit}
 
 
 def _of_resources(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:

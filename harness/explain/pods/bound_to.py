@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.explain.advice.candidates import required_terms
+from harness.explain.advice.synonyms import OF_VIRTUAL_NODES
 from harness.kube.api.labels import OS
 from harness.kube.api.objects import name_of, namespace_of, spec_of
 from harness.world import World
@@ -25,7 +26,10 @@ def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
         disk = world.get("PersistentVolume", str(spec_of(claim).get("volumeName") or "")) if claim is not None else None
         if claim is not None and disk is not None and (places := _places(disk)):
             yield f"its PersistentVolumeClaim {name} has the disk {name_of(disk)}, which is only in {places}"
-    systems = [str((spec_of(pod).get("nodeSelector") or {}).get(OS) or _LINUX)]
+    selector = spec_of(pod).get("nodeSelector") or {}
+    if selector.get("type") == OF_VIRTUAL_NODES["type"]:
+        yield f"Karpenter makes virtual machines only: type: {selector['type']} needs a virtual node of AKS (Azure Container Instances)"
+    systems = [str(selector.get(OS) or _LINUX)]
     for _, _, one in required_terms(pod):
         values = [str(value) for value in one.get("values") or ()]
         if one["key"] == OS and one["operator"] == "In" and _LINUX not in values:

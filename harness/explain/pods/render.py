@@ -106,6 +106,7 @@ def advice_lines(pod: PodExplanation) -> Iterator[str]:
         yield f"Or: {text[0].lower()}{text[1:]}" if number else text
     if pod.tried and not pod.changes:
         tried = f"{pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
+        tried += f" ({'; '.join(pod.kinds)})" if pod.kinds else ""
         if pod.untried:
             yield f"No change is known that would be enough: {tried}, {pod.untried} more would have taken too long"
         else:
@@ -137,7 +138,8 @@ def change_text(change: Change) -> str:
     most = " at most" if change.as_on_demand else ""
     price = f"at {change.price:.4f} USD/h{most}" if change.price else "of which no price is known"
     price = f"on spot {price}" if change.spot else price
-    bought = f", {count}{change.size} {price}" if change.size else ""
+    size = f"{change.size} ({change.arch})" if change.arch else change.size
+    bought = f", {count}{size} {price}" if change.size else ""
     together = " in all" if change.nodes > 1 else ""
     rest = f"; of the others Karpenter then says: {_short(change.rest)}" if some and change.rest else ""
     lost = ", ".join(f"{count} {'pod' if count == 1 else 'pods'} of {name}" for name, count in change.lost)
@@ -244,6 +246,7 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
             "meant_but_short": [{"change": one.text, "meant": one.meant, "rest": one.rest} for one in pod.short],
             "changes_tried": pod.tried,
             "changes_untried": pod.untried,
+            "kinds_tried": list(pod.kinds),
             "refused_by_azure": list(pod.refused),
             "places": list(pod.places),
         }

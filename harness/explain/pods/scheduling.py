@@ -42,8 +42,9 @@ Types = Mapping[str, Sequence[InstanceType]]
 class PodExplanation:
     """One pod: `state` is bound, pending or ignored; `sentence` Karpenter's last word on it.
 
-    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, `untried`
-    how many were not because that would have taken too long, and `refused` Azure's errors in those trials that failed for them.
+    `waiting` says what a pending pod waits for when Karpenter has nothing against it. `tried`: how many changes were tried, of which
+    `kinds` where none works, `untried` how many were not because that would have taken too long, and `refused` Azure's errors in those
+    trials that failed for them.
     `together` are the pods that wait for the same. `places`: of the sizes that are asked for by name those that are not to be had
     here. `short`: words that were meant and are not enough. `target`: the NodeClaim or Node that Karpenter last wanted the pod on.
     """
@@ -57,6 +58,7 @@ class PodExplanation:
     changes: tuple[Change, ...] = ()
     tried: int = 0
     untried: int = 0
+    kinds: tuple[str, ...] = ()
     short: tuple[Change, ...] = ()
     waiting: tuple[str, ...] = ()
     node: str = ""
@@ -279,7 +281,7 @@ class Explainer(Listener):
 
 
 def _told(advice: Advice) -> dict[str, Any]:
-    names = ("changes", "tried", "refused", "untried", "short")
+    names = ("changes", "tried", "refused", "untried", "short", "kinds")
     return {name: getattr(advice, name) for name in names}
 
 
