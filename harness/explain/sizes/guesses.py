@@ -16,7 +16,8 @@ from harness.karpenter.cloudprovider import DroppedSize
 from harness.karpenter.labels.azure import PLACEMENT_SCOPE, REGIONAL_ZONE, SKU_ULTRA_SSD
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases import ProviderRelease
-from harness.karpenter.scheduling.reasons.ledger import TypeVerdict
+from harness.karpenter.requirements import Conflicts, KeyConflict
+from harness.karpenter.scheduling.reasons.ledger import NodePoolExcludes, PodExcludes, TypeVerdict
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of, status_of
 from harness.world import World
@@ -98,8 +99,11 @@ def guesses_of(world: World, turns: Iterable[Turn]) -> dict[str, dict[str, str]]
 def refused_by_guess(world: World, verdicts: Sequence[TypeVerdict]) -> dict[str, dict[str, str]]:
     """The sizes that a guess alone speaks against, and that would have been the choice: nothing was kept, or they are cheaper."""
     cheapest = min((price for one in verdicts if one.kept for price in _prices(one)), default=None)
+    places = [REGIONAL_ZONE, *(f"{world.region}-{zone}" for zone in world.caches.catalogue.region(world.region).zones)]
     turns = []
     for verdict in verdicts:
+        if any(one.key == ZONE and not any(map(one.incoming.has, places)) for one in _conflicts(verdict)):
+            continue  # the region has no such zone, whatever the size's are
         if verdict.kept or (cheapest is not None and min(_prices(verdict), default=cheapest) >= cheapest):
             continue
         fields = _fields_against(verdict)
@@ -130,10 +134,26 @@ def _fields_against(verdict: TypeVerdict) -> Set[str]:
     for cause in causes_of(verdict):
         offered = _SOLD_OUT if cause.subject == "available" else _OFFERED
         found = offered if cause.rule == "offerings" else _KEYS.get(cause.subject, frozenset())
+        if (
+            cause.rule == "offerings"
+            and ULTRA in found
+            and SKU_ULTRA_SSD not in {one.key for one in _conflicts(verdict)}
+        ):
+            found = found - {ULTRA}  # nobody asked for them
         if not found:
             return frozenset()
         fields |= found
     return fields
+
+
+def _conflicts(verdict: TypeVerdict) -> Iterator[KeyConflict]:
+    """What a size and its offerings contradict."""
+    for reason in verdict.reasons:
+        if isinstance(reason, NodePoolExcludes | PodExcludes):
+            yield from reason.conflicts.keys
+    for offering in verdict.offerings:
+        if isinstance(offering.conflict, Conflicts):
+            yield from offering.conflict.keys
 
 
 def _prices(verdict: TypeVerdict) -> list[float]:
