@@ -86,7 +86,7 @@ def _data(text: str) -> str:
 
 
 def as_junit(found: Sequence[Annotation], version: str = "") -> str:
-    """JUnit XML: a test case for each finding; notes pass, everything else has failed. One that passes where there is none."""
+    """JUnit XML: a test case for each finding; errors have failed, the others pass with their text. One that passes where there is none."""
     root = Element("testsuites", name="harness")
     suite = SubElement(root, "testsuite", name="harness", tests=str(max(1, len(found))))
     for one in found:
@@ -100,8 +100,10 @@ def as_junit(found: Sequence[Annotation], version: str = "") -> str:
                 **where,
             },
         )
-        if one.level != "note":
+        if one.level == "error":
             SubElement(case, "failure", message=printable(one.text)).text = printable(one.text)
+        else:
+            SubElement(case, "system-out").text = printable(one.text)
     if not found:
         SubElement(suite, "testcase", classname="harness", name="no findings")
     suite.set("failures", str(len(suite.findall(".//failure"))))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.lint import add_allow, allowed_codes, show_warnings, warnings_of, warnings_value
 from harness.cli.manifests import add_inputs
 from harness.cli.output import add_forms, bad_input, no_environment, print_found, print_json, show, show_text
 from harness.cli.pictures import add_html
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
     add_html(parser)
+    add_allow(parser)
     add_forms(parser)
 
 
@@ -70,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print_json(found.value())
     elif arguments.format != "text":
-        print_found(_annotations(found.explained, found.given.manifests), arguments.format)
+        print_found([*_annotations(found.explained, found.given.manifests), *found.warned], arguments.format)
     else:
         _show(found, arguments)
     return int(found.failed or any(not pool.sizes for pool in found.pools))
@@ -93,6 +95,7 @@ class _Found:
     guesses: dict[str, dict[str, str]]
     differences: list[str]
     """Where pods are bound here and not in the dump, or the other way round."""
+    warned: list[Annotation]
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
@@ -109,6 +112,7 @@ class _Found:
             "pods": as_value(self.explained),
             **({"nodepools": sizes_value(self.pools)} if self.pools else {}),
             "guessed": self.guesses,
+            "warnings": warnings_value(self.warned),
         }
 
 
@@ -146,6 +150,7 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
     from harness.explain.sizes.guesses import guess_lines
 
+    allowed = allowed_codes(arguments)
     inputs, world, recording = _world(arguments, given)
     explainer = Explainer(world)
     added = apply_manifests(world, given.manifests)
@@ -173,6 +178,7 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
         unused=[*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused],
         guesses=guesses,
         differences=binding_differences(given, world),
+        warned=warnings_of(given.manifests, lambda: world, allowed) if arguments.pod is None else [],
     )
 
 
@@ -220,6 +226,7 @@ def _show(found: _Found, arguments: argparse.Namespace) -> None:
         _print(found.world, found.explained, arguments)
     for line in guess_lines(found.guesses, found.world.region):
         show(line)
+    show_warnings(found.warned)
 
 
 def _asked_wrongly(arguments: argparse.Namespace) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.cli.lint import add_allow, allowed_codes, show_warnings, warnings_of, warnings_value
 from harness.cli.output import add_forms, bad_input, display_name, print_found, print_json, show
 from harness.cli.outside import add_allow_outside, checkout_given
 from harness.wording import counted
@@ -89,12 +90,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--release", metavar="R", help=f"release of the provider (default: what the files say, else {DEFAULT_RELEASE})"
     )
     parser.add_argument("--kubernetes", metavar="V", help="Kubernetes version (default: the release's)")
+    add_allow(parser)
     add_forms(parser)
     add_allow_outside(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints each refusal at its place. Exit code 0 when all is taken, 1 when something is refused, 2 for files that cannot be read."""
+    """Prints each refusal and warning at its place.
+
+    Exit code 0 when all is taken, 1 when something is refused, 2 for files that cannot be read. Warnings do not count.
+    """
     from harness.cli.worlds import InputError, check_release
     from harness.kube.api.versions import version_mistake
     from harness.reading.problems import ScenarioError
@@ -103,10 +108,12 @@ def run(arguments: argparse.Namespace) -> int:
         check_release(arguments.release)
         if arguments.kubernetes is not None and (mistake := version_mistake(arguments.kubernetes)):
             raise InputError(f"--kubernetes: {mistake}")
+        allowed = allowed_codes(arguments)
         given = _read(arguments)
         if not given.objects and not given.unknown:
             raise InputError("there is no object in what is given")
         found = list(dict.fromkeys(one for each in given.groups for one in _refusals(each)))
+        warned = list(dict.fromkeys(one for each in given.groups for one in _warnings(each, allowed)))
     except InputError as error:
         return bad_input(f"harness validate: {error}")
     except ScenarioError as error:
@@ -114,14 +121,23 @@ def run(arguments: argparse.Namespace) -> int:
     nothing = "" if given.objects else "nothing to judge: there is no object of a kind that is simulated"
     if arguments.format == "json":
         values = [{"place": str(one.mark), "layer": one.rule, "text": one.text} for one in found]
-        print_json({"release": ", ".join(given.releases), "objects": given.objects, "refused": values})
+        print_json(
+            {
+                "release": ", ".join(given.releases),
+                "objects": given.objects,
+                "refused": values,
+                "warnings": warnings_value(warned),
+            }
+        )
     elif arguments.format == "text":
         for one in found:
             show(f"{one.mark}: {one.rule}: {one.text}")
+        show_warnings(warned)
         said = nothing or f"{len(found) or 'nothing'} refused"
+        said += f", {counted(len(warned), 'warning')}" if warned else ""
         print_line(f"provider {', '.join(given.releases)}: {counted(given.objects, 'object')}, {said}")
     else:
-        print_found(found, arguments.format)
+        print_found([*found, *warned], arguments.format)
     if nothing and arguments.format != "text":
         print_line(f"harness validate: {nothing}", error=True)
     return REFUSED if found else 0
@@ -198,6 +214,15 @@ def _group(case: Case, kubernetes: str | None) -> _Group:
     said = world_arguments(case.given)
     release = provider(said.get("karpenter", DEFAULT_RELEASE))
     return _Group(case.manifests, release, kubernetes or said.get("kubernetes") or release.defaults.kubernetes)
+
+
+def _warnings(group: _Group, allowed: frozenset[str]) -> list[Annotation]:
+    """What is taken of a group and hardly meant so, judged with the sizes of the region that is usual."""
+    from harness.cli.worlds import create_world
+
+    return warnings_of(
+        group.manifests, lambda: create_world(karpenter=group.release.version, kubernetes=group.kubernetes), allowed
+    )
 
 
 def _refusals(group: _Group) -> Iterator[Annotation]:

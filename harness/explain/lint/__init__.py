@@ -1,0 +1,1 @@
+"""Warnings: manifests that an API server and Karpenter take, and that hardly do what somebody means by them."""

@@ -1,0 +1,61 @@
+"""All warnings about some objects that are on one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from harness.explain.lint.budgets import budget_findings
+from harness.explain.lint.findings import Finding, allowed_by
+from harness.explain.lint.nodepools import architecture_findings, limit_findings, nodeclass_findings, taint_findings
+from harness.explain.lint.pods import memory_findings, pod_templates
+from harness.explain.sizes.fit import asked_by
+from harness.karpenter.cloudprovider import InstanceType
+from harness.kube.api.objects import Object, name_of, spec_of
+from harness.world import World
+
+__all__ = ["findings_of"]
+
+
+def findings_of(objects: Sequence[Object], world: Callable[[], World], allowed: Collection[str] = ()) -> list[Finding]:
+    """The warnings about objects, without those whose code is `allowed`, or that the object's own annotation allows.
+
+    `world` knows the sizes; it is asked for where there is a NodePool.
+    """
+    pools = [one for one in objects if one.get("kind") == "NodePool"]
+    found = [
+        (obj, one)
+        for obj, some in [
+            *((template.owner, memory_findings(template)) for template in pod_templates(objects)),
+            *((pool, _of_nodepool(pool, objects, world())) for pool in pools),
+        ]
+        for one in some
+    ]
+    return [one for obj, one in found if one.code not in allowed and one.code not in allowed_by(obj)]
+
+
+def _of_nodepool(pool: Object, objects: Sequence[Object], world: World) -> Iterator[Finding]:
+    nodeclasses = [one for one in objects if one.get("kind") == "AKSNodeClass"]
+    pods = [one for one in pod_templates(objects) if one.owner["kind"] != "DaemonSet"]
+    yield from nodeclass_findings(pool, nodeclasses)
+    yield from budget_findings(pool)
+    yield from taint_findings(pool, pods)
+    sizes = _sizes(pool, nodeclasses, world)
+    yield from limit_findings(pool, sizes)
+    yield from architecture_findings(pool, sizes, pods, world.release.vocabulary)
+
+
+def _sizes(pool: Object, nodeclasses: Sequence[Object], world: World) -> list[InstanceType]:
+    """The sizes that a NodePool allows with its AKSNodeClass, or with an empty one."""
+    reference = spec_of(spec_of(pool).get("template") or {}).get("nodeClassRef") or {}
+    nodeclass = next((one for one in nodeclasses if name_of(one) == reference.get("name")), None)
+    offered = world.instance_types.list(nodeclass or _EMPTY).types
+    own = asked_by(pool, world.release.vocabulary)
+    return [one for one in offered if one.requirements.intersects(own) is None]
+
+
+_EMPTY: Object = {
+    "apiVersion": "karpenter.azure.com/v1beta1",
+    "kind": "AKSNodeClass",
+    "metadata": {"name": "default"},
+    "spec": {"imageFamily": "Ubuntu"},
+}

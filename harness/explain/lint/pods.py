@@ -1,0 +1,67 @@
+"""Pods of manifests, also those that workloads would make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from harness.explain.advice.candidates import required_terms
+from harness.explain.lint.findings import Finding, finding
+from harness.kube.api.labels import ARCH, INSTANCE_TYPE
+from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.quantity import Quantity, QuantityError
+from lazyrecords import dataclass
+
+__all__ = ["PodTemplate", "memory_findings", "pod_templates"]
+
+_TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "Pod": (),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), ("spec", "template")),
+}
+"""Kind → where its pods are described."""
+_ARCHITECTURES = (ARCH, "beta.kubernetes.io/arch", INSTANCE_TYPE)
+"""Labels by which a pod decides its architecture."""
+_FEW_BYTES = 1024 * 1024
+_NANO = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """A pod, or what a workload makes its pods of: the object, the path of the pod in it, and the pod."""
+
+    owner: Object
+    path: tuple[str, ...]
+    pod: Mapping[str, Any]
+
+    @property
+    def asks_for_architecture(self) -> bool:
+        """Whether its selector or required affinity decides the architecture."""
+        keys = {*(spec_of(self.pod).get("nodeSelector") or {}), *(one["key"] for _, _, one in required_terms(self.pod))}
+        return not keys.isdisjoint(_ARCHITECTURES)
+
+
+def pod_templates(objects: Iterable[Object]) -> Iterator[PodTemplate]:
+    """The pods and templates of pods among some objects."""
+    for obj in objects:
+        path = _TEMPLATES.get(str(obj.get("kind")))
+        if path is None:
+            continue
+        pod: Any = obj
+        for part in path:
+            pod = pod.get(part) or {}
+        yield PodTemplate(obj, path, pod)
+
+
+def memory_findings(template: PodTemplate) -> Iterator[Finding]:
+    """Requests of less than 1Mi of memory: a number without a unit is in bytes."""
+    for number, container in enumerate(spec_of(template.pod).get("containers") or ()):
+        written = ((container.get("resources") or {}).get("requests") or {}).get("memory")
+        try:
+            amount = Quantity.parse(written).nano // _NANO if written is not None else 0
+        except QuantityError:
+            continue
+        if 0 < amount < _FEW_BYTES:
+            at = (*template.path, "spec", "containers")
+            text = f"container {container.get('name')} requests {written} memory, which is {amount} bytes; {written}Mi or {written}Gi?"
+            yield finding("memory-bytes", template.owner, (*at, number, "resources", "requests", "memory"), text)
