@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from types import TracebackType
 
@@ -11,6 +12,8 @@ from fakeazure.snapshots.files import PACKED, VERSION
 
 FILE, _LOCK = "world.json.gz", "lock"
 _EARLIER = "world.snapshot"
+_HOLDER = re.compile(rb"(?:\d{1,10}\n)?")
+"""What a lock holds: nothing yet, or the process that had it last."""
 
 
 class Folder:
@@ -22,9 +25,9 @@ class Folder:
         self._descriptor = -1
 
     def __enter__(self) -> Folder:
-        """Make the folder and lock it. ValueError if another process has; OSError."""
+        """Make the folder and lock it. ValueError if another process has, or if its lock is a file of somebody else's; OSError."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self._descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         import fcntl  # the systems that have it are those that `--keep` runs on; everything else runs without
 
         try:
@@ -37,6 +40,9 @@ class Folder:
             raise ValueError(
                 f"process {holder if holder.isdecimal() else '(unknown)'} keeps its world here: stop it, or name another folder"
             ) from None
+        if _HOLDER.fullmatch(os.pread(self._descriptor, 20, 0)) is None:
+            os.close(self._descriptor)
+            raise ValueError(f"the file {_LOCK} is there, and no lock of fakeazure's: name another folder")
         os.truncate(self._descriptor, 0)
         os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
         for left in atomicfiles.leftovers(self.path / FILE):

@@ -161,6 +161,27 @@ def test_a_folder_that_cannot_be_used_is_refused_at_the_start(
     assert refused(tmp_path / "folder", capsys) == f"fakeazure: {tmp_path / 'folder' / FILE}: Is a directory"
 
 
+@pytest.mark.parametrize("linked", [False, True], ids=["file", "link"])
+def test_a_lock_of_somebody_else_stays_as_it_is(
+    linked: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, folder = tmp_path / "mine", tmp_path / "kept"
+    folder.mkdir()
+    mine.write_text("dependencies, pinned")
+    if linked:
+        (folder / "lock").symlink_to(mine)
+    else:
+        mine = mine.rename(folder / "lock")
+    why = (
+        "Too many levels of symbolic links"
+        if linked
+        else "the file lock is there, and no lock of fakeazure's: name another folder"
+    )
+    assert refused(folder, capsys).endswith(why)
+    assert mine.read_text() == "dependencies, pinned"
+    assert not (folder / FILE).exists()
+
+
 FOREIGN = {
     "empty": (b"", "this is no snapshot of fakeazure"),
     "text": (b"hello", "this is no snapshot of fakeazure"),
