@@ -6,6 +6,7 @@ A snapshot is data. It is read by the field, each by its own type (`layout`), an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from heapq import heapify
 from operator import attrgetter
 from typing import Any
@@ -20,6 +21,8 @@ from fakeazure.state import State
 __all__ = ["put_back", "taken"]
 
 _SAME = ("location", "subscription", "tenant", "cluster", "resource_group", "node_resource_group")
+_END = datetime.max.replace(tzinfo=UTC).timestamp()
+"""The last moment that can be written; near 1e300 a clock could no longer go on."""
 _PARTS = ("world", "time", "guids", "fields", "store", "tables")
 
 
@@ -56,6 +59,8 @@ def put_back(state: State, snapshot: bytes) -> float:
     _check_world(state, document["world"])
     reader = Reader(_tables(document["tables"]), {State: state, Operations: state.operations})
     moment = kinds[float].read(document["time"], reader, "time")
+    if not 0 <= moment < _END:
+        raise Unreadable("time", "seconds since 1970 are expected, before the year 10000")
     guids = kinds[GUIDS | None].read(document["guids"], reader, "guids")
     fields = _fields(document["fields"], reader)
     entries, history = kinds[STORE].read(document["store"], reader, "store")

@@ -209,6 +209,8 @@ def first(table: Any) -> Any:
         (lambda all_: all_.pop("guids"), "'guids': missing"),
         (lambda all_: all_.update(time="now"), "time: a number is expected, not 'now'"),
         (lambda all_: all_.update(time=10**400), "time: the number is too large"),
+        (lambda all_: all_.update(time=1e300), "time: seconds since 1970 are expected, before the year 10000"),
+        (lambda all_: all_.update(time=-1), "time: seconds since 1970 are expected,"),
         (lambda all_: all_.update(guids=[True, 1]), "guids[0]: it cannot be True"),
         (lambda all_: all_["world"].pop("tenant"), "world: an object with location, subscription, tenant,"),
         (lambda all_: all_["world"].update(cluster="d\x1b"), r"the snapshot is of another world: its cluster is 'd\x1b', not c"),
