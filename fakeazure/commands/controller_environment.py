@@ -12,13 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from fakeazure.aks.managed_clusters import NAMESPACE
+from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cloud import FakeAzure
 from fakeazure.commands.outputs import write_text
 from fakeazure.seed import subnet_id
 from fakeazure.transports.tokens import GALLERY_PATH
 
-__all__ = ["MODES", "controller_variables"]
+__all__ = ["DESCRIPTION", "MODES", "check_description", "controller_variables"]
 
+DESCRIPTION = "cloud.json"
+"""The file of `--state` that describes the cloud to Go's SDK."""
+_FIELDS = ("name", "resourceManagerEndpoint", "activeDirectoryEndpoint", "tokenAudience")
 AUDIENCE = "https://management.core.windows.net/"
 
 _VM_MODES = ("aksscriptless", "bootstrappingclient")
@@ -38,7 +42,7 @@ def controller_variables(
     `api_server` is HOST:PORT of the cluster's; the controller reads its kubeconfig from KUBECONFIG, which is the user's own.
     """
     names = cloud.state.settings
-    path = state / "cloud.json"
+    path = state / DESCRIPTION
     description = {
         "name": "AzurePublicCloud",  # nodes of clouds with Azure's own names get AKS's billing extension
         "resourceManagerEndpoint": secure,
@@ -73,6 +77,21 @@ def controller_variables(
     yield "DISABLE_LEADER_ELECTION", "true"
     yield "METRICS_PORT", "8086"
     yield "HEALTH_PROBE_PORT", "8087"
+
+
+def check_description(state: Path) -> None:
+    """Refuse to write over a description of another cloud than a fake one. CatalogueError, which names the file."""
+    path = state / DESCRIPTION
+    try:
+        there = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError):
+        there = None
+    if not isinstance(there, dict) or tuple(there) != _FIELDS:
+        raise CatalogueError(
+            f"--state {state}: {path} is not of fakeazure, and is not written over: name another folder"
+        )
 
 
 def _cluster(cloud: FakeAzure) -> Iterator[tuple[str, str]]:

@@ -19,7 +19,7 @@ from fakeazure.arm.throttling import REAL_BUCKETS
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cloud import FakeAzure
-from fakeazure.commands.controller_environment import MODES, controller_variables
+from fakeazure.commands.controller_environment import DESCRIPTION, MODES, check_description, controller_variables
 from fakeazure.commands.keeping import Keeper
 from fakeazure.commands.market_file import read_market
 from fakeazure.commands.outputs import check_output
@@ -140,7 +140,9 @@ def _add_behaviour(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Serves until SIGINT or SIGTERM; exit code 0, 2 for bad input, 3 if a port or openssl is missing or the world cannot be saved."""
-    check_output("--state", options.state / "cloud.json", [options.market, options.skus, options.kubeconfig])
+    check_output("--state", options.state / DESCRIPTION, [options.market, options.skus, options.kubeconfig])
+    if options.https_port >= 0:
+        check_description(options.state)
     few_arenas()
     clock, catalogue = WallClock(options.speed), catalogue_with(options.skus, options.region, options.as_of)
     market = {} if options.market is None else read_market(options.market, catalogue, options.region)

@@ -5,12 +5,15 @@ Trust goes by `SSL_CERT_FILE` (Go) or `REQUESTS_CA_BUNDLE` (Python) on the CA's 
 
 from __future__ import annotations
 
+import os
 import shutil
 import ssl
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+
+import atomicfiles
 
 HOSTS = ("localhost", "management.azure.com", "login.microsoftonline.com", "prices.azure.com")
 DAYS = "825"
@@ -86,38 +89,42 @@ def _openssl(*arguments: object) -> bytes:
 
 
 def make_pki(directory: Path, *, hosts: tuple[str, ...] = HOSTS, addresses: tuple[str, ...] = ("127.0.0.1",)) -> Pki:
-    """Make authority and server certificate in `directory`, or take those that are there. PkiError without `openssl`."""
-    pki = Pki(directory / "ca.pem", directory / "server.pem", directory / "server.key")
-    if pki.ca.exists() and pki.certificate.exists() and pki.key.exists():
+    """Make authority and server certificate in `directory`, or take those that are there.
+
+    PkiError without `openssl`, and where some of the files are there but not all: they may be somebody else's keys. OSError.
+    """
+    pki, authority_key = (
+        Pki(*(directory / name for name in ("ca.pem", "server.pem", "server.key"))),
+        directory / "ca.key",
+    )
+    missing = [path for path in (pki.ca, pki.certificate, pki.key) if not path.exists()]
+    if not missing:
         return pki
+    for path in (pki.ca, pki.certificate, pki.key, authority_key):
+        if os.path.lexists(path):
+            raise PkiError(
+                f"{path} is there without {missing[0].name}, and is not written over: remove it, or name another folder"
+            )
     directory.mkdir(parents=True, exist_ok=True)
-    ca_key, request, extensions = directory / "ca.key", directory / "server.csr", directory / "server.ext"
+    with tempfile.TemporaryDirectory(prefix="fakeazure-") as folder:
+        _make(Path(folder), hosts, addresses)
+        for path, mode in ((authority_key, 0o600), (pki.key, 0o600), (pki.ca, 0o644), (pki.certificate, 0o644)):
+            atomicfiles.write(path, (Path(folder) / path.name).read_bytes(), mode=mode)
+    return pki
+
+
+def _make(folder: Path, hosts: tuple[str, ...], addresses: tuple[str, ...]) -> None:
+    """Make the files of an authority and its server certificate in an empty folder. PkiError."""
+    ca, ca_key, key, certificate, request, extensions = (
+        folder / name for name in ("ca.pem", "ca.key", "server.key", "server.pem", "server.csr", "server.ext")
+    )
     names = [*(f"DNS:{host}" for host in hosts), *(f"IP:{address}" for address in addresses)]
     extensions.write_text(
         f"subjectAltName={','.join(names)}\nbasicConstraints=CA:FALSE\nkeyUsage=digitalSignature\n"
         "extendedKeyUsage=serverAuth\n"
     )
-    authority = ("-addext", "keyUsage=critical,keyCertSign,cRLSign")
+    issued = ("-days", DAYS, "-subj", "/CN=fakeazure CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
     signing = ("-CAcreateserial", "-days", DAYS, "-sha256", "-extfile", extensions)
-    for arguments in (
-        (
-            "req",
-            "-x509",
-            *_CURVE,
-            "-keyout",
-            ca_key,
-            "-out",
-            pki.ca,
-            "-days",
-            DAYS,
-            "-subj",
-            "/CN=fakeazure CA",
-            *authority,
-        ),
-        ("req", *_CURVE, "-keyout", pki.key, "-out", request, "-subj", "/CN=management.azure.com"),
-        ("x509", "-req", "-in", request, "-CA", pki.ca, "-CAkey", ca_key, *signing, "-out", pki.certificate),
-    ):
-        _openssl(*arguments)
-    pki.key.chmod(0o600)
-    ca_key.chmod(0o600)
-    return pki
+    _openssl("req", "-x509", *_CURVE, "-keyout", ca_key, "-out", ca, *issued)
+    _openssl("req", *_CURVE, "-keyout", key, "-out", request, "-subj", "/CN=management.azure.com")
+    _openssl("x509", "-req", "-in", request, "-CA", ca, "-CAkey", ca_key, *signing, "-out", certificate)

@@ -119,6 +119,21 @@ def test_what_serve_reads_stays(files: Path, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().err == "fakeazure: --state cloud.json: cloud.json would be overwritten, which is read\n"
 
 
+def test_the_description_of_another_cloud_stays(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stack = {"name": "AzureStackCloud", "resourceManagerEndpoint": "https://management.local.azurestack.external/"}
+    (files / "cloud.json").write_text(json.dumps(stack))
+    assert fakeazure(["serve", "--state", ".", "--for", "0.1"]) == 2
+    why = "cloud.json is not of fakeazure, and is not written over: name another folder"
+    assert capsys.readouterr().err == f"fakeazure: --state .: {why}\n"
+    assert json.loads((files / "cloud.json").read_text()) == stack
+
+
+def test_a_served_cloud_writes_over_its_own_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        assert fakeazure(["serve", "--state", "state", "--http-port", "0", "--https-port", "0", "--for", "0.1"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 FULL = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -268,13 +268,16 @@ def test_files_of_a_certificate(tmp_path: Path) -> None:
     assert [oct(path.stat().st_mode & 0o777) for path in (made.key, folder / "ca.key")] == ["0o600", "0o600"]
     before = made.certificate.read_bytes()
     assert make_pki(folder).certificate.read_bytes() == before
-    for path in (made.key, made.certificate, made.ca):
-        path.unlink()
-        again = make_pki(folder)
-        assert again.key.exists()
-        assert again.certificate.exists()
-        assert again.certificate.read_bytes() != before
-        before = again.certificate.read_bytes()
+    assert sorted(path.name for path in folder.iterdir()) == ["ca.key", "ca.pem", "server.key", "server.pem"]
+
+
+@pytest.mark.parametrize("name", ["ca.key", "ca.pem", "server.key", "server.pem"])
+def test_keys_and_certificates_of_somebody_else_stay_as_they_are(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("mine")
+    with pytest.raises(PkiError, match=rf"{name} is there without \w+\.\w+, and is not written over: remove it,"):
+        make_pki(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_text() == "mine"
 
 
 def test_a_pump_is_over_when_it_is_left() -> None:
