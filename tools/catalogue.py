@@ -3,8 +3,9 @@
     python tools/catalogue.py [DIR] [--date 2026-06-15] [--target DIR] [--check]
 
 DIR (or HARNESS_DATA) holds `vm-prices-*.csv.gz` (region, sku, usd_per_hour) and `recorded/`: `sku-capabilities-DATE.jsonl.gz` of the day
-that goes with the prices, `sku-capabilities-history.jsonl.gz`, `sku-records-regional.jsonl.gz`, `sku-zones.jsonl.gz`. The same
-files give the same bytes. `--check` writes nothing. What the files are: `fakeazure/catalog/data/README.md`.
+that goes with the prices, `sku-capabilities-history.jsonl.gz`, `sku-records-regional.jsonl.gz`, `sku-zones.jsonl.gz`,
+`retail-vm-rows-*.csv.gz` and the `vm-prices-*.csv.gz` of one region. The same files give the same bytes. `--check` writes nothing. What
+the files are: `fakeazure/catalog/data/README.md`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from tools.price_rows import price_file_document, rows_document
 from tools.sku_records import (
     SPOT,
     ULTRA,
@@ -219,15 +221,25 @@ def documents(folder: Path, date: str = DATE) -> dict[str, Document]:
     history = list(lines(recorded / "sku-capabilities-history.jsonl.gz"))
     regional = list(lines(recorded / "sku-records-regional.jsonl.gz"))
     zones = list(lines(recorded / "sku-zones.jsonl.gz"))
-    priced = sorted(folder.glob("vm-prices-*.csv.gz"))
-    if len(priced) != 1:
-        raise FileNotFoundError(f"{folder}: {len(priced)} files match vm-prices-*.csv.gz, one is needed")
+    prices = prices_document(_one_file(folder, "vm-prices-*.csv.gz"))
     return {
         "sizes.json.gz": sizes_document(snapshot, history, regional),
         "history.json.gz": history_document(snapshot, history),
         "zones.json.gz": zones_document(zones, history),
-        "prices.json.gz": prices_document(priced[0]),
+        "prices.json.gz": prices,
+        "retail-rows.json.gz": rows_document(
+            _one_file(recorded, "retail-vm-rows-*.csv.gz"), {*prices["names"], *(record["size"] for record in history)}
+        ),
+        "price-file.json.gz": price_file_document(_one_file(recorded, "vm-prices-*.csv.gz")),
     }
+
+
+def _one_file(folder: Path, pattern: str) -> Path:
+    """The only file of a folder that matches; FileNotFoundError if there is none or another one."""
+    matching = sorted(folder.glob(pattern))
+    if len(matching) != 1:
+        raise FileNotFoundError(f"{folder}: {len(matching)} files match {pattern}, one is needed")
+    return matching[0]
 
 
 def packed(document: Document) -> bytes:
@@ -275,6 +287,14 @@ def _facts(name: str, document: Document) -> Iterator[tuple[tuple[str, ...], Any
             for size, price in zip(document["names"], text.split(","), strict=True):
                 if price:
                     yield ("price", region, size), price
+    elif name == "retail-rows.json.gz":
+        for product, sku, meter, size, line in document["rows"]:
+            for region, price in zip(document["regions"], line.split(","), strict=True):
+                if price:
+                    yield ("row", region, document["products"][product], sku, meter), (size, price)
+    elif name == "price-file.json.gz":
+        for size, line in document["sizes"].items():
+            yield ("prices", document["region"], size), line
     else:
         for size, values in document["values"].items():
             for capability, dated in values.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import hashlib
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fakeazure.catalog import Catalogue
+from fakeazure.catalog.prices import prices_in
 from fakeazure.catalog.tables import size_source, sizes
 
 DIGESTS = Path(__file__).parent / "agreement.json"
@@ -196,7 +198,43 @@ def report(folder: Path) -> tuple[list[str], bool]:
         fields = {name: count for (name, why), count in reasons.items() if why == reason}
         lines.append(f"  {reason}: " + ", ".join(f"{name} {count}" for name, count in sorted(fields.items())))
     lines += [f"  no reason: {one}" for one in unexplained]
-    return lines, well and not wrong and not unexplained
+    prices = price_differences(folder)
+    lines += [f"prices of {region}: {same} of {same + len(other)} rows" for region, (same, other) in prices.items()]
+    lines += [f"  {example}" for _, other in prices.values() for example in other[:3]]
+    return lines, well and not wrong and not unexplained and not any(other for _, other in prices.values())
+
+
+def price_differences(folder: Path) -> dict[str, tuple[int, list[str]]]:
+    """Region → how many recorded prices are in its rows, and those that are not."""
+    recorded: dict[str, dict[str, float]] = {}
+    for path in folder.glob("retail-vm-rows-*.csv.gz"):
+        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                key = f"{row['product_name']}, {row['sku_name']}, {row['meter_name']}"
+                recorded.setdefault(row["region"], {})[key] = float(row["usd"])
+    found = {}
+    for region, prices in sorted(recorded.items()):
+        ours = {f"{row.product}, {row.sku}, {row.meter}": row.usd for row in prices_in(region).rows}
+        found[region] = _counted(ours, prices)
+    for path in folder.glob("vm-prices-*.csv.gz"):
+        region = path.name.split("-")[2]
+        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+        ours = {f"linux {size}": usd for size, usd in prices_in(region).linux.items()}
+        ours |= {f"linux_spot {size}": usd for size, usd in prices_in(region).spot.items()}
+        theirs = {
+            f"{kind} {line['size']}": float(line[kind])
+            for line in lines
+            for kind in ("linux", "linux_spot")
+            if line[kind]
+        }
+        found[region] = _counted({key: ours[key] for key in theirs.keys() & ours.keys()}, theirs)
+    return found
+
+
+def _counted(ours: Mapping[str, float], theirs: Mapping[str, float]) -> tuple[int, list[str]]:
+    other = [key for key in sorted({*ours, *theirs}) if ours.get(key) != theirs.get(key)]
+    return len(theirs.keys() - set(other)), [f"{key}: {ours.get(key)}, recorded {theirs.get(key)}" for key in other]
 
 
 def _some(examples: list[str]) -> str:

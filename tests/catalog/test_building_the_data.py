@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from fakeazure.catalog.tables import read, sizes
 from tools.catalogue import changes, documents, main
+from tools.price_rows import PRICE_FILE_COLUMNS, arm_size, known_sizes, rows_document
 from tools.sku_records import flips, kin_of, nearest_families, order_of, renumbered
 
 Json = dict[str, Any]
@@ -77,6 +79,15 @@ def tables(tmp_path: Path) -> Path:
         file.write(
             "region,sku,usd_per_hour\nwestus,Standard_D2s_v3,0.07\neastus,Standard_D2s_v5,0.096\neastus,Dedicated,9\n"
         )
+    with gzip.open(folder / "recorded/retail-vm-rows-2026-08-22.csv.gz", "wt") as file:
+        file.write(
+            "region,type,product_name,sku_name,meter_name,unit,usd\n"
+            "eastus,Consumption,Virtual Machines Dsv5 Series,Standard_D2s_v5,D2s v5,1 Hour,0.096\n"
+            "westus,Consumption,Virtual Machines Dsv5 Series,Standard_D2s_v5,D2s v5,1 Hour,0.1\n"
+            "eastus,Consumption,Dsv5 Series Dedicated Host,Dsv5 Type1,Dsv5 Type1,1 Hour,4\n"
+        )
+    with gzip.open(folder / "recorded/vm-prices-polandcentral-2026-01-26.csv.gz", "wt") as file:
+        file.write(f"size,{','.join(PRICE_FILE_COLUMNS)}\nStandard_D2s_v5,0.12,0.02,,,,,0.2,\n")
     return folder
 
 
@@ -84,7 +95,14 @@ def test_the_same_files_give_the_same_bytes(tables: Path, tmp_path: Path) -> Non
     for target in ("first", "second"):
         assert main([str(tables), "--target", str(tmp_path / target)]) == 0
     written = sorted((tmp_path / "first").iterdir())
-    assert [file.name for file in written] == ["history.json.gz", "prices.json.gz", "sizes.json.gz", "zones.json.gz"]
+    assert [file.name for file in written] == [
+        "history.json.gz",
+        "price-file.json.gz",
+        "prices.json.gz",
+        "retail-rows.json.gz",
+        "sizes.json.gz",
+        "zones.json.gz",
+    ]
     for file in written:
         assert file.read_bytes() == (tmp_path / "second" / file.name).read_bytes()
 
@@ -188,6 +206,60 @@ def test_prices_keep_the_spelling_of_the_table(tables: Path) -> None:
         "names": ["Dedicated", "Standard_D2s_v3", "Standard_D2s_v5"],
         "regions": {"eastus": "9,,0.096", "westus": ",0.07,"},
     }
+
+
+def test_rows_stand_once_with_the_prices_of_all_regions(tables: Path) -> None:
+    made = documents(tables)
+    assert made["retail-rows.json.gz"] == {
+        "source": "andy-diericks/azure-pricing-radar",
+        "date": "2026-08-22",
+        "regions": ["eastus", "westus"],
+        "products": ["Dsv5 Series Dedicated Host", "Virtual Machines Dsv5 Series"],
+        "rows": [
+            [0, "Dsv5 Type1", "", "Dsv5_Type1", "4,"],
+            [1, "Standard_D2s_v5", "D2s v5", "Standard_D2s_v5", "0.096,0.1"],
+        ],
+    }
+    file = made["price-file.json.gz"]
+    assert (file["region"], file["date"]) == ("polandcentral", "2026-01-26")
+    assert file["sizes"] == {"Standard_D2s_v5": "0.12,0.02,,,,,0.2,"}
+
+
+def test_a_row_of_another_unit_is_refused(tables: Path) -> None:
+    path = tables / "recorded/retail-vm-rows-2026-08-22.csv.gz"
+    with gzip.open(path, "at") as file:
+        file.write("eastus,Reservation,Virtual Machines Dsv5 Series,D2s v5,D2s v5,1 Hour,500\n")
+    with pytest.raises(ValueError, match="no price of an hour's use"):
+        rows_document(path, [])
+
+
+@pytest.mark.parametrize(
+    ("product", "sku", "size"),
+    [
+        ("Virtual Machines Dldsv5 Series", "D16lds v5 Spot", "Standard_D16lds_v5"),
+        ("Dasv5 Series Cloud Services", "Standard_D4as_v5 Low Priority", "Standard_D4as_v5"),
+        ("DCsv3 Series Linux", "standard_DC8s_v3", "Standard_DC8s_v3"),
+        ("DCdsv3 Series Linux", "standard_D24ds_v3", "Standard_DC24ds_v3"),  # the product has the letters right
+        ("Virtual Machines DCadsv6 series", "DC2adsv6", "Standard_DC2ads_v6"),
+        ("Virtual Machines NCasT4 v3 Series", "NC16asT4 v3", "Standard_NC16as_T4_v3"),
+        ("Virtual Machines NCadsH100v5 Series", "NC40adsH100v5 Spot", "Standard_NC40ads_H100_v5"),
+        ("Virtual Machines NDsH100v5 Series", "ND96isnIBH100v5", "Standard_ND96is_noIB_H100_v5"),
+        ("Virtual Machines NCdsxlRTX6kv6", "NC36dsxlRTX6k v6", "Standard_NC36ds_xl_RTXPRO6000BSE_v6"),
+        ("Virtual Machines NGadsV620v1 Series", "NG8adsV620", "Standard_NG8ads_V620_v1"),
+        ("Virtual Machines Mdsv3 Medium Memory Series Linux", "M12-6ds v3", "Standard_M12ds-6_v3"),
+        ("Virtual Machines A Series Basic", "A1 Low Priority", "Basic_A1"),
+        ("Virtual Machines A Series Basic Windows", "A1", "Basic_A1"),
+        ("Virtual Machines A Series", "A1", "Standard_A1"),
+        ("Virtual Machines Dv2 promo Series Windows", "D2 v2", "Standard_D2_v2_Promo"),
+        ("Virtual Machines H Promo Series", "H8 Promo", "Standard_H8_Promo"),
+        ("Dsv3 Series Dedicated Host", "Dsv3 Type3", "Dsv3_Type3"),
+        ("Dasv6 Series Dedicated Host", "Type 1", "Dasv6_Type1"),
+        ("Virtual Machines Laosv9 Series", "L2aosv9", "Standard_L2aos_v9"),  # no list has it
+    ],
+)
+def test_a_rows_size_follows_from_its_product_and_sku(product: str, sku: str, size: str) -> None:
+    known = known_sizes([*sizes(), *read("prices.json.gz")["names"], *read("history.json.gz")["others"]])
+    assert arm_size(product, sku, known) == size
 
 
 def test_what_changes_is_printed(tables: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,88 @@
+"""What an hour of a size costs in a region, and the rows that its retail list has: recorded, restored or guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
+
+from fakeazure.catalog.prices.elsewhere import rows_of_sizes
+from fakeazure.catalog.prices.linux import restored
+from fakeazure.catalog.prices.price_file import price_file
+from fakeazure.catalog.prices.rows import (
+    LINUX,
+    LINUX_SPOT,
+    Kind,
+    PriceRow,
+    by_kind,
+    list_source,
+    observed,
+    recorded_rows,
+)
+from fakeazure.catalog.prices.spot import guess_reason
+from fakeazure.catalog.tables import Source, read
+from lazyrecords import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RegionPrices:
+    """The prices of a region, USD per hour. `rows` in the order of products; `by_kind`: of each kind of row, by size.
+
+    `source`: where they are recorded, but for the sizes in `derived`, whose prices follow from the provider's static table.
+    """
+
+    region: str
+    rows: tuple[PriceRow, ...]
+    by_kind: Mapping[Kind, Mapping[str, float]]
+    source: Source
+    derived: frozenset[str]
+
+    @property
+    def linux(self) -> Mapping[str, float]:
+        """Size → price on demand of Linux, which is what Azure bills."""
+        return self.by_kind.get(LINUX, MappingProxyType({}))
+
+    @property
+    def spot(self) -> Mapping[str, float]:
+        """Size → price on spot of Linux."""
+        return self.by_kind.get(LINUX_SPOT, MappingProxyType({}))
+
+    def guessed(self, size: str) -> str:
+        """Why the size's price on spot is a guess; "" if it is recorded or there is none."""
+        return guess_reason(self.region) if size in self.derived and size in self.spot else ""
+
+    def source_of(self, size: str) -> Source:
+        """Where the price that the size's rows rest on is recorded."""
+        return static_source() if size in self.derived else self.source
+
+
+def static_prices(region: str) -> dict[str, float]:
+    """The provider's static table: size → USD per hour, some of them of "Cloud Services" rows; empty for an unknown region."""
+    document = read("prices.json.gz")
+    prices = (document["regions"].get(region) or "").split(",")
+    return {name.strip(): float(usd) for name, usd in zip(document["names"], prices, strict=False) if usd}
+
+
+@cache
+def restored_prices(region: str) -> Mapping[str, float]:
+    """Size → Linux price of the sizes in the static table that have "Cloud Services" rows."""
+    return MappingProxyType(restored(static_prices(region), observed()))
+
+
+def static_source() -> Source:
+    """Where the static table is recorded, and when."""
+    return Source("karpenter-provider-azure", read("prices.json.gz")["date"])
+
+
+@cache
+def prices_in(region: str) -> RegionPrices:
+    """The prices of a region; without rows if it is not known."""
+    if rows := recorded_rows(region):
+        return RegionPrices(region, rows, by_kind(rows), list_source(), frozenset())
+    file, linux = price_file(region), {**static_prices(region), **restored_prices(region)}
+    priced = (
+        {size: prices for size, prices in file.sizes.items() if LINUX in prices.by_kind} if file is not None else {}
+    )
+    rows = rows_of_sizes(region, linux, priced)
+    source = static_source() if file is None else file.source
+    return RegionPrices(region, rows, by_kind(rows), source, frozenset(linux.keys() - priced.keys()))
