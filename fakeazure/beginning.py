@@ -46,6 +46,8 @@ class Inputs(TypedDict, total=False):
     timing: Timing | None
     """How long operations take."""
     subscription: str
+    any_subscription: bool
+    """Whether every subscription is known that somebody asks for; none but `subscription` by default."""
     tenant: str
     resource_group: str
     """`rg` by default."""
@@ -153,5 +155,6 @@ def _settings(inputs: Inputs, location: str) -> Settings:
         cluster=cluster,
         base_url=inputs.get("base_url", "https://management.azure.com"),
         page_size=inputs.get("page_size"),
+        any_subscription=inputs.get("any_subscription", False),
         sku_regions=tuple(location_key(name) for name in inputs.get("sku_regions") or (location,)),
     )

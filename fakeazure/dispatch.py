@@ -10,6 +10,7 @@ from fakeazure.arm.messages import EMPTY, Request, Response
 from fakeazure.arm.routes import Match, Router
 from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.versions import check_version
+from fakeazure.guids import is_guid
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
 from fakeazure.resources.subscriptions import NAMESPACES
@@ -35,7 +36,9 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
     extra: Mapping[str, str] = EMPTY
     if subscription is not None:
         if subscription.lower() not in state.subscriptions:
-            raise refuse("SubscriptionNotFound", subscription=subscription)
+            if not (state.settings.any_subscription and is_guid(subscription)):
+                raise refuse("SubscriptionNotFound", subscription=subscription)
+            state.subscriptions[subscription.lower()] = set()
         extra = state.throttle.take(asked.method, subscription.lower(), now)
         _check_registration(state, asked, subscription)
     deletion.check(state, asked)

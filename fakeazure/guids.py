@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import lru_cache
 
 _KEPT = 8192
 """How many guids are kept: one world after the other asks for those of the same names, and for the first of a sequence."""
+_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+def is_guid(text: str) -> bool:
+    """Tell whether a text is a guid, as Azure writes those of tenants and subscriptions."""
+    return _GUID.fullmatch(text) is not None
 
 
 class Guids:

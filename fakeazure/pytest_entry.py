@@ -1,4 +1,4 @@
-"""The pytest fixture `fake_azure`: Azure for one test, in the place of Azure for all that uses `requests`.
+"""The pytest fixture `fake_azure`: Azure for one test, in the place of Azure for every HTTP client.
 
 ```
 @pytest.mark.fake_azure(region="westeurope", azure={"quota": {"cores": 8}})

@@ -42,6 +42,8 @@ class Settings:
     """Items per page of the long lists (SKUs, usages, prices); None for one page."""
     sku_regions: tuple[str, ...] = ()
     """The regions whose SKUs a list without a filter has; Azure's has all, 55,000 records."""
+    any_subscription: bool = False
+    """Whether a subscription comes to be when somebody asks for it."""
 
 
 @dataclass(slots=True)

@@ -67,9 +67,10 @@ def issuer(tenant: str) -> str:
 class Judge:
     """Judges `Authorization` headers for one tenant. A token that was read once is known again, so a client's second call is cheap."""
 
-    def __init__(self, tenant: str, secret: str) -> None:
-        """Let in tokens of `tenant`, of the cloud with this secret."""
+    def __init__(self, tenant: str, secret: str, *, any_tenant: bool = False) -> None:
+        """Let in tokens of `tenant`, of the cloud with this secret; of every tenant with `any_tenant`."""
         self._tenant = tenant
+        self._any_tenant = any_tenant
         self._secret = secret
         self._known: dict[str, Mapping[str, Any]] = {}
 
@@ -96,7 +97,8 @@ class Judge:
             return failure("InvalidAuthenticationToken")
         if expiry <= now - SKEW:
             return failure("ExpiredAuthenticationToken", expiry=_written(expiry), now=_written(now))
-        if tenant.lower() != self._tenant.lower() or claims.get("iss") != issuer(tenant):
+        foreign = tenant.lower() != self._tenant.lower() and not self._any_tenant
+        if foreign or claims.get("iss") != issuer(tenant):
             own = issuer(self._tenant)
             return failure("InvalidAuthenticationTokenTenant", issuer=claims.get("iss"), own=own, tenant=self._tenant)
         audience = str(claims.get("aud", ""))

@@ -7,11 +7,11 @@ others. A framework on top of it (uvicorn, aiohttp) would write the errors of a 
 from __future__ import annotations
 
 import re
-import socket
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Protocol
 
 import h11
 
@@ -53,10 +53,18 @@ class Incoming:
     body: bytes
 
 
+class Connection(Protocol):
+    """What is needed of a socket."""
+
+    def settimeout(self, seconds: float, /) -> None: ...
+    def recv(self, size: int, /) -> bytes: ...
+    def sendall(self, data: bytes, /) -> None: ...
+
+
 class Conversation:
     """The requests and answers of one connection, one after the other."""
 
-    def __init__(self, connection: socket.socket, limits: Limits, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, connection: Connection, limits: Limits, now: Callable[[], float] = time.monotonic) -> None:
         """Talk over `connection`; `now` is a clock in seconds that never goes back."""
         self._connection = connection
         self._limits = limits

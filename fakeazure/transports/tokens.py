@@ -7,14 +7,13 @@ Cloud Shell ask for no secret, as in Azure. Texts and codes: learn.microsoft.com
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
 from fakeazure.arm.messages import Response
-from fakeazure.guids import guid_of
+from fakeazure.guids import guid_of, is_guid
 from fakeazure.transports.bearer import LIFETIME, claims_of, sign
 from fakeazure.transports.guard import OPEN, Guard
 
@@ -42,18 +41,18 @@ _PROOFS = {
     ),
 }
 """Fields that prove who asks → the answer to a wrong one: status, error, description."""
-_GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class Tokens:
-    """The token endpoints of one tenant."""
+    """The token endpoints of one tenant, or of all."""
 
-    def __init__(self, tenant: str, now: Callable[[], float], guard: Guard = OPEN) -> None:
+    def __init__(self, tenant: str, now: Callable[[], float], guard: Guard = OPEN, *, any_tenant: bool = False) -> None:
         """Issue tokens of `tenant` that live a day from `now`, seconds since the epoch on the clients' clock.
 
-        The secret of `guard` signs them, and is asked of whoever wants one.
+        The secret of `guard` signs them, and is asked of whoever wants one. With `any_tenant` each tenant gets tokens of its own.
         """
         self._tenant = tenant
+        self._any_tenant = any_tenant
         self._guard = guard
         self.now = now
         self.lifetime = LIFETIME
@@ -91,12 +90,17 @@ class Tokens:
         return None
 
     def token(
-        self, audience: str = "https://management.azure.com", client: str = "", lifetime: int | None = None
+        self,
+        audience: str = "https://management.azure.com",
+        client: str = "",
+        lifetime: int | None = None,
+        tenant: str = "",
     ) -> str:
-        """A signed JWT for `audience`."""
+        """A signed JWT for `audience`, of the cloud's own tenant where no guid of one is given."""
         seconds = self.lifetime if lifetime is None else lifetime
-        claims = claims_of(self._tenant, audience=audience, client=client, now=self.now(), lifetime=seconds)
-        return sign(claims, self._tenant, self._guard.secret)
+        issuing = tenant if is_guid(tenant) else self._tenant
+        claims = claims_of(issuing, audience=audience, client=client, now=self.now(), lifetime=seconds)
+        return sign(claims, issuing, self._guard.secret)
 
     def _token(self, path: str, form: Mapping[str, str]) -> Response:
         tenant = path.strip("/").split("/")[0]
@@ -118,11 +122,11 @@ class Tokens:
         if "resource" in form:  # the older endpoint tells more, as text
             now = int(self.now())
             body |= {"expires_on": str(now + self.lifetime), "not_before": str(now), "resource": audience}
-        return Response(200, body={**body, "access_token": self.token(audience, form["client_id"])})
+        return Response(200, body={**body, "access_token": self.token(audience, form["client_id"], tenant=tenant)})
 
     def _foreign(self, tenant: str) -> bool:
         """Whether a tenant is asked for that is not here; names and aliases (`common`, `adfs`) mean the one that is."""
-        return _GUID.fullmatch(tenant) is not None and tenant.lower() != self._tenant.lower()
+        return not self._any_tenant and is_guid(tenant) and tenant.lower() != self._tenant.lower()
 
     def _unproven(self, form: Mapping[str, str]) -> Response | None:
         """Why the authority refuses somebody who does not prove to know the secret."""

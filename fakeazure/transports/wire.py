@@ -65,10 +65,12 @@ class Front:
         limits: Limits | None = None,
         wall: Callable[[], float] = wall_time,
         guard: Guard | None = None,
+        any_tenant: bool = False,
     ) -> None:
         """Serve `cloud`. Tokens live by `wall`, seconds since the epoch: clients compare them with their own clock.
 
         `guard` has the secret of this cloud, a new one where none is given. Without `authenticate` tokens are given for any secret.
+        With `any_tenant` the cloud trusts every tenant, and is the authority of each.
 
         Fronts of one cloud share its lock if they are given the same `lock` afterwards.
         """
@@ -76,12 +78,15 @@ class Front:
         self.lock: AbstractContextManager[object] = threading.RLock()
         self.guard = guard or Guard(new_secret())
         self.tokens = tokens or Tokens(
-            cloud.state.settings.tenant, wall, self.guard if authenticate else replace(self.guard, opened=True)
+            cloud.state.settings.tenant,
+            wall,
+            self.guard if authenticate else replace(self.guard, opened=True),
+            any_tenant=any_tenant,
         )
         self.limits = limits or Limits()
         self._authenticate = authenticate
         self._signer = Signer()
-        self._judge = Judge(cloud.state.settings.tenant, self.guard.secret)
+        self._judge = Judge(cloud.state.settings.tenant, self.guard.secret, any_tenant=any_tenant)
         self._request_ids = Guids("wire")
         self._kept: dict[Hashable, tuple[bytes, bytes]] = {}
 

@@ -58,7 +58,6 @@ def test_az_lists_sizes(tmp_path: Path) -> None:
 
 
 def test_a_test_with_an_sdk(tmp_path: Path) -> None:
-    pytest.importorskip("responses")
     packages = next(iter((VENV / "sdks" / "lib").glob("python3.*/site-packages")), None)
     if packages is None or packages.parent.name != f"python3.{sys.version_info.minor}":
         pytest.skip(f"no SDKs for this Python in {VENV}: make test-clients installs them")

@@ -301,7 +301,6 @@ def test_a_server_tells_the_address_that_it_is_reached_by() -> None:
 
 def test_in_the_process_of_its_clients_any_credential_will_do() -> None:
     requests = pytest.importorskip("requests")
-    pytest.importorskip("responses")
     with InProcess(Driver().cloud):
         form = {"client_id": "a", "client_secret": "b", "scope": "https://management.azure.com/.default"}
         answer = requests.post("https://login.microsoftonline.com/common/oauth2/v2.0/token", data=form)

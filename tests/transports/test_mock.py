@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("responses")
 requests = pytest.importorskip("requests")
 
 from fakeazure import mock_azure  # noqa: E402

@@ -1,0 +1,6 @@
+"""What clients in this process send to Azure reaches a cloud in this process instead, and what is not caught is refused.
+
+One patch per layer that clients share: `http.client` (urllib, urllib3, requests), httpcore (httpx), aiohttp's connector, and below all of
+them the resolver and `connect` of sockets. Packages that answer HTTP for tests each know one client and none refuses the rest; here every
+client keeps its own code down to the bytes that it sends.
+"""
