@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
@@ -18,6 +19,8 @@ from typing import BinaryIO
 __all__ = ["leftovers", "overwritten", "replacing", "write"]
 
 _NEW = ".new"
+_LONGEST = 200
+"""Bytes of a name that leave room for more; the longest of a file has 255, four for a character at most."""
 _OPEN = re.compile(r"/dev/(?:std(?:in|out|err)|fd/\d+)|/proc/(?:self|thread-self|\d+)/fd/\d+")
 _NUMBERS = {"stdin": 0, "stdout": 1, "stderr": 2}
 
@@ -92,7 +95,7 @@ def overwritten(path: Path, read: Iterable[Path]) -> Path | None:
 
 def leftovers(path: Path) -> list[Path]:
     """Return what processes that were killed left beside `path`."""
-    return sorted(path.parent.glob(f".{path.name}.*{_NEW}"))
+    return sorted(path.parent.glob(f"{escape(_beginning(path))}*{_NEW}"))
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -103,10 +106,15 @@ def _opened(path: Path) -> BinaryIO:
     return os.fdopen(os.dup(_NUMBERS[name] if name in _NUMBERS else int(name)), "wb")
 
 
+def _beginning(path: Path) -> str:
+    """What the name of the new file begins with; a name that is nearly as long as a file's may be is cut."""
+    return f".{path.name if len(os.fsencode(path.name)) <= _LONGEST else path.name[: _LONGEST // 4]}."
+
+
 def _created_beside(target: Path, mode: int) -> tuple[Path, int]:
     """Create an empty file in the folder of `target` that nobody else has opened."""
     for number in count():
-        new = target.parent / f".{target.name}.{os.getpid()}-{number}{_NEW}"
+        new = target.parent / f"{_beginning(target)}{os.getpid()}-{number}{_NEW}"
         try:
             return new, os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
         except FileExistsError:

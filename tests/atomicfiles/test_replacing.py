@@ -35,6 +35,15 @@ def test_a_file_is_made_and_replaced(tmp_path: Path) -> None:
     assert alone(path)
 
 
+@pytest.mark.parametrize("name", ["n" * 255, "ü" * 127, "[a]*"])
+def test_any_name_that_a_file_can_have(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    atomicfiles.write(path, b"first")
+    atomicfiles.write(path, b"second")
+    assert path.read_bytes() == b"second"
+    assert alone(path)
+
+
 def test_until_the_block_has_ended_the_old_one_is_read(old: Path) -> None:
     with atomicfiles.replacing(old) as file:
         file.write(b"new")
