@@ -43,6 +43,24 @@ def _manifests(*names: str) -> str:
     return f"given: {{manifests: [{', '.join(repr(name) for name in names)}]}}\n"
 
 
+def test_a_scenario_that_is_a_link_out_of_its_checkout_is_not_read(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (repository.parent / "theirs.yaml").write_text(f"scenario: s\nsecret: 1\n{THEN}")
+    link = repository / "scenarios" / "s.yaml"
+    link.symlink_to(repository.parent / "theirs.yaml")
+    assert main(["run", str(link)]) == 2
+    told = capsys.readouterr().err
+    assert told == f"{link}:1:1: is a link that leads out of its checkout; --allow-outside permits that\n"
+    assert main(["run", str(link), "--allow-outside"]) == 2
+    assert "unknown key 'secret'" in capsys.readouterr().err
+
+
+def test_a_link_within_the_checkout_is_a_scenario_as_any(repository: Path) -> None:
+    (repository / "scenarios" / "link.yaml").symlink_to(_scenario(repository, ""))
+    assert load(repository / "scenarios" / "link.yaml")[0].name == "s"
+
+
 @pytest.mark.parametrize(
     "name",
     [
