@@ -1,15 +1,35 @@
-"""Words that every part of the harness uses: how many of something there are, the nearest known names for a mistake, long texts cut."""
+"""Words that every part of the harness uses: counts, times, the nearest known names for a mistake, long texts cut."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
-__all__ = ["counted", "did_you_mean", "first_few", "pretty_slice", "shortened"]
+__all__ = ["counted", "did_you_mean", "duration_text", "first_few", "pretty_slice", "shortened"]
 
 
 def counted(number: int, noun: str) -> str:
     """`1 pod`, `2 pods`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+_TENTHS = (("d", 864_000), ("h", 36_000), ("m", 600))
+
+
+def duration_text(seconds: float) -> str:
+    """`46.2s`, `3m20s`, `1h1.3s`, `2d4h`: virtual seconds to a tenth, as a scenario file may write them.
+
+    Every text writes moments and lengths of time so; `picture/src/text.js` does it for the pages.
+    """
+    if seconds < 0:
+        return f"-{duration_text(-seconds)}"
+    left = math.floor(seconds * 10 + 0.5)
+    text = ""
+    for unit, length in _TENTHS:
+        count, left = divmod(left, length)
+        text += f"{count}{unit}" if count else ""
+    whole, tenth = divmod(left, 10)
+    return text + (f"{whole}.{tenth}s" if tenth else f"{whole}s" if whole or not text else "")
 
 
 def first_few(names: Sequence[str], most: int, noun: str = "") -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from harness.capture.objects import kept
 from harness.capture.pseudonyms import Pseudonyms
 from harness.capture.selection import Question, selected
+from harness.kube.api.objects import short_name
 from harness.reading.problems import ScenarioError
 from harness.scenario.language.dumps import Dump
 from harness.scenario.language.files import load_text
@@ -67,5 +68,4 @@ def _title(question: Question, names: Pseudonyms) -> str:
 
 
 def _reference(pod: Mapping[str, Any]) -> str:
-    namespace = pod["metadata"].get("namespace") or "default"
-    return pod["metadata"]["name"] if namespace == "default" else f"{namespace}/{pod['metadata']['name']}"
+    return short_name(pod)

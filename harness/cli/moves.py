@@ -51,14 +51,14 @@ class Moves:
 
     def sentences(self) -> Iterator[str]:
         """The same as sentences, one for each move of the first ones."""
-        from harness.kube.go.durations import print_duration
+        from harness.wording import duration_text
 
         first, *rest = (line for line in self.lines() if not line.startswith(" "))
         yield first
         for row in self.rows[:_FEW]:
             comes = f"; {', '.join(row['replacements'])} comes" if row["replacements"] else ""
             problem = f", taken back: {row['problem']}" if row["problem"] else ""
-            at = print_duration(round(row["at"]) * 10**9)
+            at = duration_text(row["at"])
             yield f"at {at} {row['reason']}: {', '.join(row['nodes'])} goes{comes}{problem}"
         if len(self.rows) > _FEW:
             yield f"and {len(self.rows) - _FEW} more moves"
@@ -66,21 +66,20 @@ class Moves:
 
     def lines(self) -> Iterator[str]:
         """The same as a table."""
-        from harness.kube.go.durations import print_duration
-        from harness.wording import counted
+        from harness.wording import counted, duration_text
 
         if self.runaway:
             yield self.runaway
         if self.stopped:
             yield f"stopped on the way: {self.stopped}"
-        yield f"{print_duration(round(self.seconds) * 10**9)} later: {counted(len(self.rows), 'move')}"
+        yield f"{duration_text(self.seconds)} later: {counted(len(self.rows), 'move')}"
         cells = [("at", "reason", "goes", "comes", "USD/h")]
         shown = self.rows if len(self.rows) <= _MANY else (*self.rows[:_FEW], *self.rows[-_FEW:])
         for row in shown:
             comes = ", ".join(row["replacements"]) or "-"
             if row["problem"]:
                 comes += f" (taken back: {row['problem']})"
-            at = print_duration(round(row["at"]) * 10**9)
+            at = duration_text(row["at"])
             price = "not known" if row["price"] is None else f"{row['price']:+.3f}"
             cells.append((at, row["reason"], ", ".join(row["nodes"]), comes, price))
         widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]

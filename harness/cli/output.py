@@ -65,9 +65,9 @@ def colour() -> bool:
 
 def virtual(seconds: float) -> str:
     """A duration of the simulation's own clock, which no reader should take for time that they waited."""
-    from harness.kube.go.durations import print_duration
+    from harness.wording import duration_text
 
-    return f"{print_duration(round(seconds) * 1_000_000_000)} of virtual time"
+    return f"{duration_text(seconds)} of virtual time"
 
 
 def fitted(text: str, width: int) -> str:

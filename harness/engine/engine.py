@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Change, ChangeType
 from harness.engine.runaway import Runaway
+from harness.wording import duration_text
 from lazyrecords import dataclass
 
 
@@ -220,7 +221,7 @@ class Engine:
 
     def _told(self, slot: Slot, work: _Work) -> str:
         number, key = slot
-        after = f"{self._controllers[number].name} {key} in {(work.due - self.clock.now) / SECOND:g}s"
+        after = f"{self._controllers[number].name} {key} in {duration_text((work.due - self.clock.now) / SECOND)}"
         if slot not in self._failures:
             return after
         count, message = self._failures[slot]
@@ -245,7 +246,9 @@ class Engine:
                     if following is None:
                         break
                     if following > limit:
-                        exhausted = f"still moving after {self.max_seconds:g} s: {', '.join(self.waiting()[:5])}"
+                        exhausted = (
+                            f"still moving after {duration_text(self.max_seconds)}: {', '.join(self.waiting()[:5])}"
+                        )
                         break
                 elif work.due > until:
                     break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from harness.wording import duration_text
 from lazyrecords import dataclass
 
 
@@ -55,7 +56,9 @@ class Runaway:
                 continue
             lines += self._same(told, number - 1)
             because = f" because {loop.why}" if loop.why else ""
-            lines.append(f"loop {number + 1} at {loop.at:g}s: created {', '.join(loop.made) or 'nothing'}{because}")
+            lines.append(
+                f"loop {number + 1} at {duration_text(loop.at)}: created {', '.join(loop.made) or 'nothing'}{because}"
+            )
             told = number
         return [*lines, *self._same(told, len(self.loops) - 1)]
 
@@ -72,7 +75,7 @@ class Runaway:
             return []
         made = ", ".join(self.loops[last].made) or "nothing"
         loops = f"loops {told + 2} to {last + 1}" if last > told + 1 else f"loop {last + 1}"
-        return [f"{loops}: the same, the last at {self.loops[last].at:g}s created {made}"]
+        return [f"{loops}: the same, the last at {duration_text(self.loops[last].at)} created {made}"]
 
 
 class RunawayDetector:

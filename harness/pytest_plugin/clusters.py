@@ -15,6 +15,7 @@ from harness.pytest_plugin.cluster_pool import ClusterPool
 from harness.pytest_plugin.foreseen import Foreseen
 from harness.pytest_plugin.keys import runner_of
 from harness.pytest_plugin.traces import tracing_of
+from harness.wording import duration_text
 
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
@@ -235,5 +236,5 @@ def _agreement(case: Case, one: str, other: str, place: str, left: Any, right: A
     label = f"{other} comes to the same as {one}"
     if not place:
         return Verdict.of(label, case.mark, ())
-    where = f"{place} at {seconds:g} s"
+    where = f"{place} at {duration_text(seconds)}"
     return Verdict.failed(label, case.mark, f"{where}: {left} ({one})", f"{right} ({other})")

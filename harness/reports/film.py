@@ -10,6 +10,7 @@ from itertools import groupby
 from harness.explain.traces.story import Happening, story
 from harness.trace import Trace
 from harness.trace.facts import ClaimState, Cost, NodeState, PodState, Usage
+from harness.wording import duration_text
 
 __all__ = ["Bar", "Frame", "bar_text", "first_bars", "frame_title", "frames", "in_letters", "plain_lines"]
 
@@ -116,7 +117,7 @@ def _filled(bar: Bar, usage: Usage) -> Bar:
 def plain_lines(trace: Trace) -> Iterator[str]:
     """The story in plain text, and the nodes of the last frame with their bars."""
     for one in story(trace):
-        yield f"{one.t:10,.1f} s  {'! ' if one.bad else '  '}{one.text}"
+        yield f"{duration_text(one.t):>10}  {'! ' if one.bad else '  '}{one.text}"
     film = list(frames(trace))
     if not film:
         return
@@ -163,10 +164,10 @@ def in_letters(text: str, encoding: str | None) -> str:
 
 
 def frame_title(frame: Frame) -> str:
-    """`at 46.1 s: 2 nodes, 3 pods bound, 1 waiting, 0.2480 USD per hour`."""
+    """`at 46.1s: 2 nodes, 3 pods bound, 1 waiting, 0.2480 USD per hour`."""
     nodes = sum(bool(bar.filled) or bar.price is not None for bar in frame.bars)
     return (
-        f"at {frame.t:,.1f} s: {nodes} node{'' if nodes == 1 else 's'}, {frame.bound} pods bound, {frame.waiting} waiting, "
+        f"at {duration_text(frame.t)}: {nodes} node{'' if nodes == 1 else 's'}, {frame.bound} pods bound, {frame.waiting} waiting, "
         f"{frame.price:.4f} USD per hour" + (f" without {', '.join(frame.unpriced)}" if frame.unpriced else "")
     )
 

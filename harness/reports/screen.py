@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.reports.film import Bar, Frame, bar_text, first_bars, frame_title, frames, in_letters
 from harness.trace import Trace
+from harness.wording import duration_text
 from plainlines import printable
 
 __all__ = ["play", "rendered"]
@@ -59,7 +60,7 @@ def rendered(frame: Frame, width: int = 150, height: int = 40, *, encoding: str 
         parts.append(_line(more, "", encoding))
     parts.append(Text(""))
     for one in recent:
-        line = f"{one.t:10,.1f} s  {'! ' if one.bad else '  '}{one.text}"
+        line = f"{duration_text(one.t):>10}  {'! ' if one.bad else '  '}{one.text}"
         parts.append(_line(line, "red" if one.bad else "dim", encoding))
     return Group(*parts)
 

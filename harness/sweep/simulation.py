@@ -109,7 +109,7 @@ def _reasons(world: World) -> dict[str, str]:
 def _owner(pod: Object) -> str:
     """Returns the workload that people know, empty for a pod that nothing made."""
     workload = workload_of(pod)
-    return "" if workload.kind == "Pod" else f"{workload.kind}/{workload.name}"
+    return "" if workload.kind == "Pod" else str(workload)
 
 
 def _nodes(world: World) -> Iterable[NodeRow]:

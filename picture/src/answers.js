@@ -2,7 +2,7 @@
 import { spentOf, usdOf } from "./cost.js";
 import { folded, h, table } from "./dom.js";
 import { asOnDemand, stateAt } from "./machines.js";
-import { counted, duration, exactly, place, price } from "./text.js";
+import { counted, duration, place, price } from "./text.js";
 
 export function answers(world) {
   return h("section.answers", { id: "short", "aria-label": "In short" }, [rejected(world), runaways(world), waiting(world), refused(world), taken(world), costs(world), left(world)].filter(Boolean));
@@ -76,7 +76,7 @@ function costs(world) {
   if (!world.cost.length) return null;
   const last = world.cost.at(-1);
   const dear = world.machines.filter((one) => stateAt(one, world.end)?.on && asOnDemand(one, world.end)).length;
-  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${exactly(world.end)}`),
+  return h("div.answer", h("h3", `${usdOf(last)} per hour at the end`), h("p", `${counted(last[2], "machine")}; ${spentOf(world)} over ${duration(world.end)}`),
     world.without_power ? h("p.note", `${counted(world.without_power, "more machine")} asked for, without power yet: not in this price`) : null,
     dear ? h("p.note", `upper bound: ${counted(dear, "spot machine")} at on-demand price`) : null,
     world.unpriced.map((text) => h("p.note", text)));

@@ -3,7 +3,7 @@ import { corridor } from "./corridor.js";
 import { at as costAt, spentOf, usdOf } from "./cost.js";
 import { folded, h, put, table } from "./dom.js";
 import { asOnDemand, stateAt } from "./machines.js";
-import { coded, counted, duration, exactly, price, zoneName } from "./text.js";
+import { coded, counted, duration, price, zoneName } from "./text.js";
 import { view } from "./view.js";
 import { timesOf } from "./world.js";
 
@@ -109,7 +109,7 @@ function figures(a, b) {
   const rows = [
     ["Karpenter", (one) => one.header.release], ["Kubernetes", (one) => one.header.kubernetes], ["region", (one) => one.header.region], ["mode", (one) => one.header.mode],
     ["Karpenter is", (one) => one.header.karpenter], ["cluster", (one) => one.header.cluster],
-    ["USD per hour at the end", (one) => usdOf(costAt(one.cost, one.end))], ["spot at on-demand price (upper bound)", (one) => there(one).filter((machine) => asOnDemand(machine, one.end)).length], ["without a known price", (one) => one.unpriced.join("; ") || "none"], ["USD in all, over the virtual time", (one) => `${spentOf(one)} over ${exactly(one.end)}`],
+    ["USD per hour at the end", (one) => usdOf(costAt(one.cost, one.end))], ["spot at on-demand price (upper bound)", (one) => there(one).filter((machine) => asOnDemand(machine, one.end)).length], ["without a known price", (one) => one.unpriced.join("; ") || "none"], ["USD in all, over the virtual time", (one) => `${spentOf(one)} over ${duration(one.end)}`],
     ["nodes at the end", (one) => there(one).length], ["their sizes", (one) => tally(there(one).map((machine) => machine.size.replace("Standard_", "")))],
     ["their zones", (one) => tally(there(one).map((machine) => zoneName(machine.zone) || "no zone"))], ["spot among them", (one) => there(one).filter((machine) => machine.capacity_type === "spot").length],
     ["NodeClaims", (one) => one.lanes.filter((lane) => lane.kind === "claim").length],

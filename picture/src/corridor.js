@@ -3,7 +3,7 @@ import { select } from "d3-selection";
 import { zoom as zooming, zoomIdentity } from "d3-zoom";
 import { folded, h, put, s, table, toggle } from "./dom.js";
 import { FEW, rows, title } from "./lanes.js";
-import { counted, duration, place } from "./text.js";
+import { counted, duration, place, shorter } from "./text.js";
 import { tip } from "./tip.js";
 import { axis, ticks } from "./view.js";
 
@@ -113,10 +113,10 @@ function laneName(lane, y, left, narrow, turn) {
   const text = `${lane.group ? (lane.opened ? "▾ " : "▸ ") : ""}${title(lane)}`;
   const room = Math.floor((narrow ? 360 : left - x - 10) / 6.9);
   const told = s(`text.name.${lane.kind}`, { x, y: y + (narrow ? 12 : 16) }, cut(text, room));
-  tip(told, () => [text, lane.kind === "blocked" && !lane.group ? lane.name : "", place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).join(", ") : ""].filter(Boolean));
+  tip(told, () => [text, lane.kind === "blocked" && !lane.group ? lane.name : "", place(lane.place ?? lane.line), lane.zone ?? "", lane.pods && lane.pods.length > 1 ? lane.pods.slice(0, 8).map(shorter).join(", ") : ""].filter(Boolean));
   if (lane.group) return opener(told, lane, () => turn(lane));
   if (!lane.place) return told;
-  return s("a", { href: `#object=${encodeURIComponent(lane.owner || `Pod/${lane.name.replace(/^default\//, "")}`)}` }, told);
+  return s("a", { href: `#object=${encodeURIComponent(lane.owner || `Pod/${shorter(lane.name)}`)}` }, told);
 }
 
 /** The name of a group as the button that opens and closes it. */

@@ -2,7 +2,7 @@
 import { area, curveStepAfter, line } from "d3-shape";
 import { scaleLinear } from "d3-scale";
 import { folded, h, put, s, table } from "./dom.js";
-import { counted, duration, exactly, price } from "./text.js";
+import { counted, duration, price } from "./text.js";
 import { axis } from "./view.js";
 
 const HEIGHT = 150;
@@ -18,7 +18,7 @@ export function cost(world, own, times) {
   const draw = () => {
     put(box, chart(steps, box.clientWidth || 900, own, times));
     const step = at(world.cost, own.at);
-    put(now, h("b", `${usdOf(step)} per hour`), ` for ${counted(step[2], "machine")} at ${duration(own.at)}. The most was ${price(Math.max(...steps.map((step) => step[1])))}; ${spentOf(world)} in all over ${exactly(world.end)} of virtual time.`);
+    put(now, h("b", `${usdOf(step)} per hour`), ` for ${counted(step[2], "machine")} at ${duration(own.at)}. The most was ${price(Math.max(...steps.map((step) => step[1])))}; ${spentOf(world)} in all over ${duration(world.end)} of virtual time.`);
   };
   own.listen(draw);
   new ResizeObserver(draw).observe(box);

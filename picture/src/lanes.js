@@ -1,5 +1,5 @@
 // The lanes of a corridor in their order; in a large world those of one NodePool to which the same happened are one line, which opens.
-import { counted, duration, short } from "./text.js";
+import { counted, duration, short, shorter } from "./text.js";
 
 export const FEW = 30; // lanes that are drawn each for itself
 const OWNERS = 6; // workloads below a machine that have lines of their own
@@ -99,7 +99,7 @@ export function title(lane) {
     if (lane.kind === "pod") return owners.size > 1 ? `${owners.size} workloads: ${counted(lane.pods.length, "pod")}` : `${short([...owners][0])} ×${lane.pods.length}`;
     return `${lane.nodepool || "nodes"} ×${lane.members.length}${size}`;
   }
-  if (lane.kind === "pod") return `${lane.pods.length > 1 && lane.owner ? short(lane.owner) : lane.name.replace(/^default\//, "")}${lane.pods.length > 1 ? ` ×${lane.pods.length}` : ""}`;
+  if (lane.kind === "pod") return `${lane.pods.length > 1 && lane.owner ? short(lane.owner) : shorter(lane.name)}${lane.pods.length > 1 ? ` ×${lane.pods.length}` : ""}`;
   if (lane.kind === "blocked") return lane.name.replace("Standard_", "").replace(/(family )standard(\w+)Family/, "$1$2").replace(/( vCPUs) on,/, "$1,");
   return `${lane.name}${size}`;
 }

@@ -1,7 +1,7 @@
 // Nodes as bars at one moment: what they hold, what they cost, what is new, gone, empty or kept; before and after are two moments.
 import { folded, h, put } from "./dom.js";
 import { at as costAt, usdOf } from "./cost.js";
-import { bytes, cores, counted, duration, price, zoneName } from "./text.js";
+import { bytes, cores, counted, duration, price, shorter, zoneName } from "./text.js";
 import { tip } from "./tip.js";
 
 const CARDS = 12; // at once; where there are more, those that are alike are one card
@@ -127,7 +127,7 @@ function bars(shown, world) {
   return BARS.filter(([name]) => shown.allocatable[name]).map(([name, word, write]) => {
     const room = shown.allocatable[name];
     const used = shown.requests[name] ?? 0;
-    const parts = name === "pods" ? [[used, `${used} pods`]] : shown.pods.map((pod) => [world.requests[pod]?.[name] ?? 0, `${pod}: ${write(world.requests[pod]?.[name] ?? 0)}`]).filter(([amount]) => amount > 0);
+    const parts = name === "pods" ? [[used, `${used} pods`]] : shown.pods.map((pod) => [world.requests[pod]?.[name] ?? 0, `${shorter(pod)}: ${write(world.requests[pod]?.[name] ?? 0)}`]).filter(([amount]) => amount > 0);
     const track = h("span.track", { role: "img", "aria-label": `${word} ${write(used)} of ${write(room)}` },
       parts.slice(0, 120).map(([amount, text]) => tip(h("i", { style: { width: `${Math.min(100, (100 * amount) / room)}%` } }), () => [text])));
     return h(`div.bar${used > room ? ".over" : ""}`, h("span.word", word), track, h("span.n", `${write(used)} / ${write(room)}`));
@@ -135,13 +135,13 @@ function bars(shown, world) {
 }
 
 /** Pods by the workload that their names tell. */
-const tally = (pods) => Map.groupBy(pods, (pod) => pod.replace(/^default\//, "").replace(/-[a-z0-9]{5,10}-[a-z0-9]{5}$/, ""));
+const tally = (pods) => Map.groupBy(pods, (pod) => shorter(pod).replace(/-[a-z0-9]{5,10}-[a-z0-9]{5}$/, ""));
 
 function podList(shown, was) {
   if (!shown.pods.length) return null;
   const before = new Set(was?.pods ?? []);
   const all = [...tally(shown.pods)];
-  return h("p.pods", all.slice(0, 6).map(([name, pods]) => h(`span.pod${was && pods.some((pod) => !before.has(pod)) ? ".new" : ""}`, { title: pods.slice(0, 20).join(", ") }, name, pods.length > 1 ? ` ×${pods.length}` : "")), all.length > 6 ? ` +${all.length - 6}` : "");
+  return h("p.pods", all.slice(0, 6).map(([name, pods]) => h(`span.pod${was && pods.some((pod) => !before.has(pod)) ? ".new" : ""}`, { title: pods.slice(0, 20).map(shorter).join(", ") }, name, pods.length > 1 ? ` ×${pods.length}` : "")), all.length > 6 ? ` +${all.length - 6}` : "");
 }
 
 /** Why it is as it is: on its way, empty, kept, or about to leave. */

@@ -4,22 +4,16 @@ import { h } from "./dom.js";
 /** 1 pod, 2 pods, 3,062 cases. */
 export const counted = (number, noun) => `${number.toLocaleString("en-US")} ${noun}${number === 1 ? "" : "s"}`;
 
-/** Virtual seconds as Go writes durations, rounded to what can be read: 45s, 3m20s, 2h5m, 3d4h. */
+/** Virtual seconds to a tenth, as `duration_text` in harness/wording.py writes them: 46.2s, 3m20s, 1h1.3s, 2d4h. */
 export function duration(seconds) {
   if (seconds < 0) return `-${duration(-seconds)}`;
-  if (seconds < 10 && seconds % 1) return `${Number(seconds.toFixed(1))}s`;
-  const whole = Math.round(seconds);
-  const parts = [["d", Math.floor(whole / 86400)], ["h", Math.floor(whole / 3600) % 24], ["m", Math.floor(whole / 60) % 60], ["s", whole % 60]];
-  const first = parts.findIndex(([, value]) => value > 0);
-  if (first < 0) return "0s";
-  return parts.slice(first, first + 2).filter(([, value]) => value > 0).map(([unit, value]) => `${value}${unit}`).join("");
-}
-
-/** The same to the second, for a time that somebody multiplies by: 2h0m57s. */
-export function exactly(seconds) {
-  const whole = Math.round(seconds);
-  const text = [["d", Math.floor(whole / 86400)], ["h", Math.floor(whole / 3600) % 24], ["m", Math.floor(whole / 60) % 60], ["s", whole % 60]];
-  return text.slice(text.findIndex(([, value]) => value > 0)).map(([unit, value]) => `${value}${unit}`).join("");
+  let left = Math.floor(seconds * 10 + 0.5);
+  let text = "";
+  for (const [unit, length] of [["d", 864000], ["h", 36000], ["m", 600]]) {
+    if (left >= length) text += `${Math.floor(left / length)}${unit}`;
+    left %= length;
+  }
+  return left || !text ? `${text}${left / 10}s` : text;
 }
 
 /** USD per hour: 0.1920, 3.672, 12.34; the more digits, the smaller. */
@@ -45,3 +39,6 @@ export const coded = (text) => text.split("`").map((part, index) => (index % 2 ?
 
 /** A key without its domain, for narrow places. */
 export const short = (name) => name.slice(name.lastIndexOf("/") + 1);
+
+/** A pod of a trace (`namespace/name`) as all texts name it: without namespace default. */
+export const shorter = (name) => name.replace(/^default\//, "");

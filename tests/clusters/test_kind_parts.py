@@ -373,4 +373,4 @@ def test_a_claim_that_is_not_bound_yet(reference: dict[str, str], annotations: d
         indexed=lambda *_: [],
     )
     said = list(outstanding_work(view, (1, 36)))
-    assert said == (["PersistentVolumeClaim/default/data: not bound to its volume"] if owed else [])
+    assert said == (["PersistentVolumeClaim/data: not bound to its volume"] if owed else [])

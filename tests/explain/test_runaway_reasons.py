@@ -52,7 +52,7 @@ def reason(*objects: Any, failures: dict[str, str] | None = None, **spec: Any) -
     assert runaways.created([web], {"metadata": {"name": "c1"}}, "any", 1.0) is None
     found = runaways.created([web], {"metadata": {"name": "c2"}}, "any", 2.0)
     assert found is not None
-    assert found.subject == "Pod/default/web"
+    assert found.subject == "Pod/web"
     return found.loops[-1].fault, found.loops[-1].why
 
 

@@ -85,7 +85,7 @@ def test_a_claim_walks_the_corridor() -> None:
     marks = {what: (t, text) for t, what, text in claim["marks"]}
     assert marks["refused"] == (
         2,
-        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone for 1h: D4s_v5: spot in eastus-2",
+        "SkuNotAvailable Standard_D4s_v5 eastus-2 Spot: is not available; left alone for 1h, until 1h2s: D4s_v5: spot in eastus-2",
     )
     assert marks["disrupted"] == (1000, "delete: Empty")
     assert [t for t, what, _ in claim["marks"] if what == "power"] == [10, 1010]
@@ -133,7 +133,7 @@ def test_what_azure_refused() -> None:
         "eastus-2",
         "one",
     )
-    assert refusal["blocked"] == [{"time": "for 1h", "what": "D4s_v5: spot in eastus-2"}]
+    assert refusal["blocked"] == [{"time": "for 1h, until 1h2s", "what": "D4s_v5: spot in eastus-2"}]
 
 
 def test_what_it_costs() -> None:
@@ -356,7 +356,7 @@ def test_a_pod_that_waits_says_which_sizes_would_do_and_cannot_be_had() -> None:
     short = SMALL.removeprefix("Standard_")
     assert waiting["closed"] == [
         f"NodePool default would take {short}, not to be had: "
-        "Azure refused it, and Karpenter leaves it alone until 1h (its word for that: SKUNotAvailable)",
+        "Azure refused it, and Karpenter leaves it alone until 1h2s (its word for that: SKUNotAvailable)",
         "NodePool default would take D4s_v5, not to be had: Azure's quota standardDSv5Family has 0 of 4 vCPUs left",
     ]
     (funnel,) = value["funnels"].values()

@@ -235,7 +235,7 @@ def test_a_recorded_world_comes_to_the_same(runner: Runner) -> None:
 
 def test_a_loop_without_end_is_a_fact(runner: Runner) -> None:
     (found,) = trace_of(runner, ROOT / "scenarios/faq/runaways.yaml", 1).of(RunawayFound)
-    assert (found.subject, found.fault) == ("Pod/default/web", "kubernetes.azure.com/cluster")
+    assert (found.subject, found.fault) == ("Pod/web", "kubernetes.azure.com/cluster")
     assert len(found.loops) == 8
     assert "does not have known values" in found.loops[1]["why"]
     assert found.loops[0]["at"] < found.loops[-1]["at"] <= found.t

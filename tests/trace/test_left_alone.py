@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
+from shutil import which
+from subprocess import run
 from typing import Any
 
 import pytest
@@ -10,10 +14,17 @@ import pytest
 from harness.reports.picture.answers import refusals
 from harness.reports.picture.left_alone import left_alone
 from harness.reports.picture.story import Story
-from harness.reports.picture.times import duration
+from harness.scenario.language.models.base import parse_duration
 from harness.trace import Trace
 from harness.trace.facts import ArmCall, Blocked
 from harness.trace.files import trace_of_lines
+from harness.wording import duration_text
+
+DURATIONS = [
+    (0, "0s"), (0.04, "0s"), (0.4, "0.4s"), (1.1, "1.1s"), (59.6, "59.6s"), (59.96, "1m"), (200, "3m20s"), (3601.3, "1h1.3s"),
+    (3720, "1h2m"), (30_600, "8h30m"), (90_000, "1d1h"), (-1.5, "-1.5s"),
+]  # fmt: skip
+"""Virtual seconds, and how every text and page writes them."""
 
 ZONES = ("eastus-1", "eastus-2", "0")
 
@@ -31,19 +42,19 @@ FAMILY = {"family": "standardDSv5Family", "vcpus": 2}
 @pytest.mark.parametrize(
     ("marks", "time", "what"),
     [
-        ([mark("", "spot")], "for 1h", "all spot, of every size in every zone"),
-        ([mark("eastus-1", **SIZE)], "for 1h", "D2s_v5: on-demand in eastus-1"),
-        ([mark("0", **SIZE)], "for 1h", "D2s_v5: on-demand without a zone"),
+        ([mark("", "spot")], "for 1h, until 1h1s", "all spot, of every size in every zone"),
+        ([mark("eastus-1", **SIZE)], "for 1h, until 1h1s", "D2s_v5: on-demand in eastus-1"),
+        ([mark("0", **SIZE)], "for 1h, until 1h1s", "D2s_v5: on-demand without a zone"),
         (
-            [mark(zone, **SIZE) for zone in ZONES], "for 1h",
+            [mark(zone, **SIZE) for zone in ZONES], "for 1h, until 1h1s",
             "D2s_v5: on-demand in eastus-1, eastus-2 and without a zone",
         ),
         (
-            [mark(zone, kind, **SIZE) for zone in ZONES for kind in ("on-demand", "spot")], "for 1h",
+            [mark(zone, kind, **SIZE) for zone in ZONES for kind in ("on-demand", "spot")], "for 1h, until 1h1s",
             "D2s_v5: on-demand and spot in eastus-1, eastus-2 and without a zone",
         ),
         (
-            [mark("eastus-1", **SIZE), mark("eastus-1", **FAMILY)], "for 1h",
+            [mark("eastus-1", **SIZE), mark("eastus-1", **FAMILY)], "for 1h, until 1h1s",
             "D2s_v5 and family standardDSv5Family from 2 vCPUs on: on-demand in eastus-1",
         ),
         (
@@ -51,10 +62,10 @@ FAMILY = {"family": "standardDSv5Family", "vcpus": 2}
             "all of family standardDSv5Family: on-demand in eastus-1",
         ),
         (
-            [mark("eastus-1", **SIZE), mark("eastus-2", "spot", **SIZE)], "for 1h",
+            [mark("eastus-1", **SIZE), mark("eastus-2", "spot", **SIZE)], "for 1h, until 1h1s",
             "D2s_v5: on-demand in eastus-1; spot in eastus-2",
         ),
-        ([mark("", **SIZE)], "for 1h", "D2s_v5: on-demand without a zone"),
+        ([mark("", **SIZE)], "for 1h, until 1h1s", "D2s_v5: on-demand without a zone"),
     ],
 )  # fmt: skip
 def test_a_mark_in_words(marks: list[dict[str, Any]], time: str, what: str) -> None:
@@ -63,14 +74,31 @@ def test_a_mark_in_words(marks: list[dict[str, Any]], time: str, what: str) -> N
 
 def test_marks_that_end_at_different_times_are_told_apart() -> None:
     found = left_alone([mark("eastus-1", **SIZE), mark("eastus-1", lasts=82800, **FAMILY)])
-    assert [one["time"] for one in found] == ["for 1h", "for 23h"]
+    assert [one["time"] for one in found] == ["for 1h, until 1h1s", "for 23h, until 23h1s"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0s"), (0.4, "0s"), (59.6, "1m"), (3601, "1h"), (3720, "1h2m"), (90000, "1d1h")]
-)
+@pytest.mark.parametrize(("seconds", "text"), DURATIONS)
 def test_durations(seconds: float, text: str) -> None:
-    assert duration(seconds) == text
+    assert duration_text(seconds) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), DURATIONS[:-1])
+def test_a_scenario_may_write_a_time_as_a_report_does(seconds: float, text: str) -> None:
+    assert parse_duration(text) == pytest.approx(seconds, abs=0.05)
+
+
+@pytest.mark.skipif(which("node") is None, reason="runs the pages' script: needs Node in PATH")
+def test_pages_write_times_as_texts_do() -> None:
+    module = Path(__file__).parents[2] / "picture" / "src" / "text.js"
+    script = (
+        f"import {{ duration }} from {json.dumps(module.as_uri())}; console.log(JSON.stringify(INPUT.map(duration)));"
+    )
+    moments = [*(seconds for seconds, _ in DURATIONS), *(number * 0.05 for number in range(0, 90_000, 487))]
+    done = run(
+        [str(which("node")), "--input-type=module", "-e", script.replace("INPUT", json.dumps(moments))],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout) == [duration_text(seconds) for seconds in moments]
 
 
 TWO = """\

@@ -58,9 +58,9 @@ def test_the_card_does_not_tell_a_saving(unpriced: Trace) -> None:
 def test_since_when_a_machine_counts_as_nothing(unpriced: Trace) -> None:
     assert [(fact.t, fact.price, fact.unpriced) for fact in unpriced.of(Cost)][1] == (51.3032, 0.0, (LARGE,))
     (text,) = world_value(unpriced.to_json())["unpriced"]
-    assert text == f"from 51s to 3m6s {LARGE} counts as nothing: no price of it is known"
+    assert text == f"from 51.3s to 3m6s {LARGE} counts as nothing: no price of it is known"
     lines = Why(unpriced).costs()
-    assert lines[1] == f"from 51.3 s 0.0000 USD/h for 1 machine, without {LARGE}: no price is known"
+    assert lines[1] == f"from 51.3s 0.0000 USD/h for 1 machine, without {LARGE}: no price is known"
     (said,) = [one.text for one in story(unpriced) if one.kind == "cost" and one.t == 51.3032]
     assert said == f"1 machine, 0.0000 USD per hour (no price is known of {LARGE})"
 

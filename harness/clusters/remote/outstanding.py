@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from harness.engine.ports import View
 from harness.kube.api.labels import NOT_READY, UNREACHABLE, ZONE
 from harness.kube.api.objects import (
+    Key,
     Object,
     annotations_of,
     condition,
@@ -17,6 +18,7 @@ from harness.kube.api.objects import (
     name_of,
     namespace_of,
     owners_of,
+    short_name,
     spec_of,
     status_of,
 )
@@ -66,7 +68,8 @@ def outstanding_work(
     yield from _pods(view, version, beside)
     if said is not None:
         yield from (
-            f"Pod/{namespace}/{name}: no Event of its scheduling" for namespace, name, _ in missing_events(view, said)
+            f"{Key('Pod', namespace, name).reference}: no Event of its scheduling"
+            for namespace, name, _ in missing_events(view, said)
         )
 
 
@@ -104,7 +107,7 @@ def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:
         if view.get("Node", name) is None:
             continue
         for pod in view.indexed("pods-by-node", name):
-            what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
+            what = f"Pod/{short_name(pod)}"
             if is_terminating(pod):
                 yield f"{what}: is being ended by the kubelet of {name}"
             elif not status_of(pod).get("startTime") and not is_terminal(pod):
@@ -115,7 +118,7 @@ def _workloads(view: View) -> Iterator[str]:
     for kind in _WORKLOADS:
         for each in view.list(kind):
             status = status_of(each)
-            what = f"{kind}/{namespace_of(each)}/{name_of(each)}"
+            what = f"{kind}/{short_name(each)}"
             if is_terminating(each):
                 yield f"{what}: is being deleted"
             elif kind == "Job":
@@ -146,7 +149,7 @@ def _orphans(view: View) -> Iterator[str]:
     there = {name_of(node) for node in view.list("Node")}
     for pod in view.list("Pod"):
         if spec_of(pod).get("nodeName") and spec_of(pod)["nodeName"] not in there:
-            yield f"Pod/{namespace_of(pod)}/{name_of(pod)}: its Node is gone"
+            yield f"Pod/{short_name(pod)}: its Node is gone"
     living = {
         metadata_of(each)["uid"] for kind in (*_WORKLOADS, "Node", "NodeClaim", "NodePool") for each in view.list(kind)
     }
@@ -165,7 +168,7 @@ def _claims(view: View) -> Iterator[str]:
             continue
         volume = view.get("PersistentVolume", named)
         if volume is not None and not is_terminating(volume) and is_reserved_for(volume, claim):
-            yield f"PersistentVolumeClaim/{namespace_of(claim)}/{name_of(claim)}: not bound to its volume"
+            yield f"PersistentVolumeClaim/{short_name(claim)}: not bound to its volume"
 
 
 def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]]) -> Iterator[str]:
@@ -180,7 +183,7 @@ def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]
     for pod in waiting:
         nominated.setdefault(status_of(pod).get("nominatedNodeName") or "", []).append(pod)
     for pod in waiting:
-        what = f"Pod/{namespace_of(pod)}/{name_of(pod)}"
+        what = f"Pod/{short_name(pod)}"
         if is_terminating(pod):
             yield f"{what}: is being deleted"
         elif condition(pod, "PodScheduled") is None:

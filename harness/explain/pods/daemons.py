@@ -8,7 +8,7 @@ from typing import Any
 from harness.explain.sizes.fit import asked_by
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.requirements import Requirements
-from harness.kube.api.objects import labels_of, name_of, namespace_of, owners_of, spec_of
+from harness.kube.api.objects import labels_of, name_of, namespace_of, owners_of, short_name, spec_of
 from harness.kube.api.resources import ResourceList
 from harness.kube.scheduling.pods import is_active, requests_for_pods
 from harness.world import World
@@ -44,7 +44,7 @@ def uncounted_daemons(world: World, node: Mapping[str, Any]) -> Iterator[str]:
         cause = asked.compatible(wanted, vocabulary.well_known)
         if cause is not None:
             yield (
-                f"DaemonSet {namespace_of(daemonset)}/{name_of(daemonset)} runs on Node {name_of(node)}, too ({_told(daemon)}), and "
+                f"DaemonSet/{short_name(daemonset)} runs on Node {name_of(node)}, too ({_told(daemon)}), and "
                 f"Karpenter did not count it when it chose the size, since NodePool {name} says nothing of what it asks for: {cause}"
             )
 

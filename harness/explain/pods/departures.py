@@ -31,6 +31,7 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import condition, name_of, spec_of
 from harness.kube.go.durations import print_duration
 from harness.kube.go.text import quote
+from harness.wording import duration_text
 
 __all__ = ["Departure", "departure_of"]
 
@@ -217,7 +218,7 @@ def _waits(situation: Situation, candidate: Candidate) -> str:
         return f"NodePool {quote(candidate.pool)} has consolidation disabled"
     left = settles_in(candidate.nodepool, candidate.nodeclaim, situation.view.now)
     if left:
-        return f"it is not Consolidatable yet: consolidateAfter {print_duration(after)} is over in {left / SECOND:g}s"
+        return f"it is not Consolidatable yet: consolidateAfter {print_duration(after)} is over in {duration_text(left / SECOND)}"
     if not condition_of(candidate, CONSOLIDATABLE):
         initialized = condition(candidate.nodeclaim, "Initialized")
         state = "" if initialized is None or initialized.get("status") == "True" else ", it is not initialized"

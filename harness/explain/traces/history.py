@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable
 
 from harness.trace import Trace
 from harness.trace.facts import Applied, Condition, EventTold, LabelWrite, LogTold, Refused, Write
+from harness.wording import duration_text
 
-__all__ = ["History", "cut", "moment"]
+__all__ = ["History", "cut"]
 
 _LONGEST = 300
 _FEW = 3
@@ -23,27 +24,30 @@ class History:
     def events(self, chosen: Callable[[EventTold], bool]) -> list[str]:
         """Events, each with its object."""
         found = [fact for fact in self._trace.of(EventTold) if chosen(fact)]
-        return [cut(f"at {moment(one.t)} {one.type} {one.reason} of {one.object}: {one.message}") for one in found]
+        return [
+            cut(f"at {duration_text(one.t)} {one.type} {one.reason} of {one.object}: {one.message}") for one in found
+        ]
 
     def log(self, chosen: Callable[[LogTold], bool]) -> list[str]:
         """Lines of the controllers' logs."""
         found = [fact for fact in self._trace.of(LogTold) if chosen(fact)]
         return [
-            cut(f"at {moment(one.t)} {one.level} {one.controller}: {one.message} {dict(one.values)}") for one in found
+            cut(f"at {duration_text(one.t)} {one.level} {one.controller}: {one.message} {dict(one.values)}")
+            for one in found
         ]
 
     def label(self, node: str, key: str) -> list[str]:
         """Who wrote a label of a Node, one after the other."""
         found = [fact for fact in self._trace.of(LabelWrite) if fact.node == node and fact.key == key]
         return [
-            f"at {moment(one.t)} {one.by}{f' ({one.from_})' if one.from_ else ''} {one.kind} {one.value or ''}".rstrip()
+            f"at {duration_text(one.t)} {one.by}{f' ({one.from_})' if one.from_ else ''} {one.kind} {one.value or ''}".rstrip()
             for one in found
         ]
 
     def rejections(self, chosen: Callable[[str], bool] = lambda name: True) -> list[str]:
         """What was refused, of objects chosen by their `Kind/name`."""
         found = [fact for fact in self._trace.of(Refused) if chosen(fact.object)]
-        return [cut(f"at {moment(one.t)} {one.object} was refused by {one.layer}: {one.text}") for one in found]
+        return [cut(f"at {duration_text(one.t)} {one.object} was refused by {one.layer}: {one.text}") for one in found]
 
     def knows(self, name: str) -> bool:
         """Whether an object was ever there, by `Kind/name`."""
@@ -53,7 +57,7 @@ class History:
     def made(self, name: str) -> list[str]:
         """Who made an object and deleted it, and where the file has it."""
         given = [
-            f"{name} was {'deleted' if one.verb == 'delete' else 'applied'} at {moment(one.t)}"
+            f"{name} was {'deleted' if one.verb == 'delete' else 'applied'} at {duration_text(one.t)}"
             + (f" ({one.file}:{one.line})" if one.file else "")
             for one in self._trace.of(Applied)
             if one.object == name and not one.refused
@@ -61,7 +65,7 @@ class History:
         return (
             given[-_FEW:]
             or [
-                f"{name} was made by {one.by} at {moment(one.t)}"
+                f"{name} was made by {one.by} at {duration_text(one.t)}"
                 for one in self._trace.of(Write)
                 if one.object == name and one.verb == "create" and not one.error
             ][:1]
@@ -71,7 +75,7 @@ class History:
         """Who wrote a field of an object, one after the other; of one that nobody changed, who made the object."""
         found = [
             cut(
-                f"at {moment(fact.t)} {fact.by} wrote {name} {each}: {'nothing' if value is None else json.dumps(value)}"
+                f"at {duration_text(fact.t)} {fact.by} wrote {name} {each}: {'nothing' if value is None else json.dumps(value)}"
             )
             for fact in self._trace.of(Write)
             if fact.object == name and not fact.error
@@ -85,7 +89,7 @@ class History:
         wanted = set(types)
         return [
             cut(
-                f"at {moment(one.t)} {one.object} {one.type} is {one.status}"
+                f"at {duration_text(one.t)} {one.object} {one.type} is {one.status}"
                 f"{f', {one.reason}' if one.reason and one.reason != one.type else ''}{f': {one.message}' if one.message else ''}"
             )
             for one in self._trace.of(Condition)
@@ -101,11 +105,6 @@ class History:
     def log_messages(self) -> list[str]:
         """Of each line that was logged its level, controller and message, to be counted."""
         return [f"{one.level} {one.controller}: {one.message}" for one in self._trace.of(LogTold)]
-
-
-def moment(t: float) -> str:
-    """A time in words: `1.1 s`, `46 s`, `3,601 s`."""
-    return f"{t:,.1f}".removesuffix(".0") + " s"
 
 
 def cut(text: str, end: str = "") -> str:

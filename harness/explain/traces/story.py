@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from harness.karpenter.scheduling.reasons.funnel import FILTERS
+from harness.kube.api.objects import shorter
 from harness.trace import Fact, Trace
 from harness.trace.facts import (
     Applied,
@@ -26,7 +27,7 @@ from harness.trace.facts import (
     Step,
     Write,
 )
-from harness.wording import first_few
+from harness.wording import duration_text, first_few
 
 __all__ = ["Happening", "pods_text", "story"]
 
@@ -76,7 +77,7 @@ def story(trace: Trace) -> Iterator[Happening]:
 
 def pods_text(pods: Sequence[str]) -> str:
     """`Pod/web-1, Pod/web-2 and 3 more`."""
-    return first_few([f"Pod/{pod.removeprefix('default/')}" for pod in pods], _FEW)
+    return first_few([f"Pod/{shorter(pod)}" for pod in pods], _FEW)
 
 
 def _pods(alike: Sequence[PodState]) -> Happening:
@@ -113,7 +114,7 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
             yield _line(
                 fact.t,
                 "blocked",
-                f"Karpenter leaves {what} {fact.capacity_type}{place} alone until {fact.until:,.1f} s",
+                f"Karpenter leaves {what} {fact.capacity_type}{place} alone until {duration_text(fact.until)}",
             )
         case Boot() | ClaimState() | NodeState():
             yield from _machine(fact)

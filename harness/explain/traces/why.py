@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import cached_property
 
-from harness.explain.traces.history import History, cut, moment
+from harness.explain.traces.history import History, cut
 from harness.karpenter.disruption.events.texts import STAYS
+from harness.kube.api.objects import shorter
 from harness.trace.facts import (
     ArmCall,
     Blocked,
@@ -21,7 +23,7 @@ from harness.trace.facts import (
     PodState,
     PriceOf,
 )
-from harness.wording import first_few
+from harness.wording import duration_text, first_few
 
 __all__ = ["MOST", "Why", "listed"]
 
@@ -76,7 +78,7 @@ class Why(History):
 
     def _refusal(self, error: str, size: str, priority: str, zone: str, told: Sequence[tuple[float, str]]) -> str:
         first, message = told[0]
-        times = f", {len(told)} times until {moment(told[-1][0])}" if len(told) > 1 else ""
+        times = f", {len(told)} times until {duration_text(told[-1][0])}" if len(told) > 1 else ""
         what = f"{size}{' on spot' if priority == 'Spot' else ''}{f' in {zone}' if zone else ''}"
         capacity_type = "spot" if priority == "Spot" else "on-demand"
         marks = [
@@ -88,26 +90,48 @@ class Why(History):
             and not each.family
             and each.zone in (zone, "")
         ]
-        alone = f"; Karpenter leaves it alone until {moment(max(marks))}" if marks else ""
-        return cut(f"at {moment(first)} Azure refused {what}{times}: {error}: {' '.join(message.split())}", alone)
+        alone = f"; Karpenter leaves it alone until {duration_text(max(marks))}" if marks else ""
+        return cut(
+            f"at {duration_text(first)} Azure refused {what}{times}: {error}: {' '.join(message.split())}", alone
+        )
 
     def claims(self, chosen: Callable[[ClaimState], bool] = lambda fact: True) -> list[str]:
         """NodeClaims: when and for whom each was made, what became of it."""
         return [self._claim(states) for states in self._claims.values() if chosen(states[-1])]
 
+    def named_claims(self, names: Iterable[str]) -> list[str]:
+        """The same of NodeClaims that are named."""
+        wanted = set(names)
+        return self.claims(lambda fact: fact.claim in wanted)
+
+    def claims_meant(self, kind: str, name: str) -> list[str]:
+        """The names of the NodeClaims that an object leads to: itself, or those of a NodePool, behind a Node or made for a pod.
+
+        `*` stands for any text; a pod is named as texts name it, `shop/web` outside of namespace default.
+        """
+        if kind == "Node":
+            behind = (fact.claim for fact in self._trace.of(NodeState) if fnmatchcase(fact.node, name))
+            return [claim for claim in dict.fromkeys(behind) if claim]
+        if kind == "Pod":
+            return [
+                claim for claim, pods in self._pods_of.items() if any(fnmatchcase(shorter(pod), name) for pod in pods)
+            ]
+        own = {claim: states[-1].nodepool if kind == "NodePool" else claim for claim, states in self._claims.items()}
+        return [claim for claim, text in own.items() if kind in ("NodeClaim", "NodePool") and fnmatchcase(text, name)]
+
     def _claim(self, states: Sequence[ClaimState]) -> str:
         first, by = states[0], {fact.state: fact for fact in states}
         pods = self._pods_of.get(first.claim, ())
-        text = f"NodeClaim {first.claim} of NodePool {first.nodepool}, made at {moment(first.t)}"
+        text = f"NodeClaim {first.claim} of NodePool {first.nodepool}, made at {duration_text(first.t)}"
         text += f" for {_names(pods)}" if pods else ""
         launched = by.get("launched")
         if launched is not None:
-            text += f": {_machine(launched)}, launched at {moment(launched.t)}"
+            text += f": {_machine(launched)}, launched at {duration_text(launched.t)}"
         for state in ("registered", "initialized"):
             if state in by:
-                text += f", {state} at {moment(by[state].t)}"
+                text += f", {state} at {duration_text(by[state].t)}"
         if "deleted" in by:
-            text += f"; gone at {moment(by['deleted'].t)}" + ("" if launched is not None else ", never launched")
+            text += f"; gone at {duration_text(by['deleted'].t)}" + ("" if launched is not None else ", never launched")
         elif "initialized" not in by:
             text += f"; {self._stuck(first.claim)}"
         return cut(text)
@@ -131,7 +155,7 @@ class Why(History):
         lines: list[str] = []
         if decisions and decisions[-1].result in ("refused", "ignored"):
             last = decisions[-1]
-            lines.append(cut(f"{_reference(pod)}, at {moment(last.t)} Karpenter said: {last.why}"))
+            lines.append(cut(f"{_reference(pod)}, at {duration_text(last.t)} Karpenter said: {last.why}"))
         elif not decisions:
             lines += self._unseen(pod)
         lines += self.claims(lambda fact: fact.claim in targets)[-_FEW:]
@@ -143,9 +167,9 @@ class Why(History):
         said = [fact for fact in self._trace.of(EventTold) if fact.object == name and fact.reason == "FailedScheduling"]
         states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
         if said:
-            yield cut(f"{_reference(pod)}, at {moment(said[-1].t)} {said[-1].source} said: {said[-1].message}")
+            yield cut(f"{_reference(pod)}, at {duration_text(said[-1].t)} {said[-1].source} said: {said[-1].message}")
         elif states:
-            yield f"{_reference(pod)} is {states[-1].state} since {moment(states[-1].t)}, and nobody said why it waits"
+            yield f"{_reference(pod)} is {states[-1].state} since {duration_text(states[-1].t)}, and nobody said why it waits"
 
     def runs(self, pod: str) -> list[str]:
         """Of a pod that has a Node: which, since when, and which decision led there."""
@@ -154,7 +178,7 @@ class Why(History):
             return []
         node = states[-1].node
         made = [fact for fact in self._trace.of(NodeState) if fact.node == node]
-        lines = [f"{_reference(pod)} is on Node {node} since {moment(states[-1].t)}"]
+        lines = [f"{_reference(pod)} is on Node {node} since {duration_text(states[-1].t)}"]
         if made and made[-1].claim:
             return [*lines, *self.claims(lambda fact: fact.claim == made[-1].claim)]
         return lines
@@ -179,7 +203,7 @@ class Why(History):
         for vm, boots in found.items():
             price = prices.get((boots[0].size, boots[0].capacity_type))
             cost = f", {price:.4f} USD/h" if price is not None else ", without a price"
-            told = ", ".join(f"{boot.state} at {moment(boot.t)}" for boot in boots)
+            told = ", ".join(f"{boot.state} at {duration_text(boot.t)}" for boot in boots)
             place = f" in {boots[0].zone}" if boots[0].zone else ""
             lines.append(f"VM {vm}: {boots[0].size} {boots[0].capacity_type}{place}{cost}: {told}")
         return lines
@@ -188,7 +212,7 @@ class Why(History):
         """Calls of Azure, each with its answer."""
         return [
             cut(
-                f"at {moment(call.t)} {call.method} {call.operation}/{call.name}"
+                f"at {duration_text(call.t)} {call.method} {call.operation}/{call.name}"
                 f"{f' {call.size}' if call.size else ''}{f' {call.priority}' if call.priority else ''}"
                 f"{f' {call.zone}' if call.zone else ''}: {call.status}{f' {call.error}' if call.error else ''}"
             )
@@ -196,39 +220,45 @@ class Why(History):
             if chosen(call)
         ]
 
-    def departures(self) -> list[str]:
-        """Every decision that nodes go, and the last word about those that stay."""
+    def departures(self, claims: Collection[str] | None = None) -> list[str]:
+        """Every decision that nodes go, and the last word about those that stay; of the Nodes of some NodeClaims, or of all."""
+        own = {fact.node for fact in self._trace.of(NodeState) if claims is None or fact.claim in claims}
         lines = []
         for one in self._trace.of(Disruption):
+            if claims is not None and not any(
+                each.get("claim") in claims or each.get("node") in own for each in one.nodes
+            ):
+                continue
             nodes = ", ".join(str(each.get("node") or each.get("claim")) for each in one.nodes)
             end = f", taken back: {one.problem}" if one.problem else ""
             replaced = f", replaced by {', '.join(one.replacements)}" if one.replacements else ""
             drift = f" ({one.drift})" if one.drift else ""
-            lines.append(cut(f"at {moment(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
+            lines.append(cut(f"at {duration_text(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
         last: dict[str, EventTold] = {}
         for event in self._trace.of(EventTold):
-            if event.reason in STAYS and event.object.startswith("Node/"):
+            kind, _, name = event.object.partition("/")
+            if event.reason in STAYS and kind == "Node" and (claims is None or name in own):
                 last[event.object] = event
         return [
             *lines,
-            *(cut(f"at {moment(one.t)} {one.reason} of {one.object}: {one.message}") for one in last.values()),
+            *(cut(f"at {duration_text(one.t)} {one.reason} of {one.object}: {one.message}") for one in last.values()),
         ]
 
     def gone(self, pod: str) -> list[str]:
         """When a pod was deleted or ended; nothing about one that nobody saw."""
         states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
-        return [f"{_reference(pod)} is {states[-1].state} since {moment(states[-1].t)}"] if states else []
+        return [f"{_reference(pod)} is {states[-1].state} since {duration_text(states[-1].t)}"] if states else []
 
     def claims_of(self, nodes: Iterable[str]) -> list[str]:
         """The NodeClaims of Nodes."""
         wanted = set(nodes)
         made = {fact.claim for fact in self._trace.of(NodeState) if fact.node in wanted and fact.claim}
-        return self.claims(lambda fact: fact.claim in made)
+        return self.named_claims(made)
 
     def costs(self) -> list[str]:
         """What all machines cost together, whenever it changed."""
         return [
-            f"from {moment(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
+            f"from {duration_text(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
             + (f", without {', '.join(one.unpriced)}: no price is known" if one.unpriced else "")
             for one in self._trace.of(Cost)
         ]
@@ -237,7 +267,7 @@ class Why(History):
         """What Karpenter said last of each pod that got no place."""
         last = {pod: one for one in self._trace.of(Decision) for pod in one.pods}
         return [
-            cut(f"{_reference(pod)}, at {moment(one.t)} Karpenter said: {one.why}")
+            cut(f"{_reference(pod)}, at {duration_text(one.t)} Karpenter said: {one.why}")
             for pod, one in last.items()
             if one.result in ("refused", "ignored")
         ]
@@ -254,4 +284,4 @@ def _names(pods: Sequence[str]) -> str:
 
 def _reference(pod: str) -> str:
     """`Pod/web`, `Pod/other/web`."""
-    return f"Pod/{pod.removeprefix('default/')}"
+    return f"Pod/{shorter(pod)}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from harness.engine.runaway import Loop, Runaway, RunawayDetector
 from harness.karpenter.disruption.methods.method import EMPTY
 from harness.kube.api.labels import INSTANCE_TYPE
+from harness.wording import duration_text
 from lazyrecords import dataclass
 
 __all__ = ["BOUND", "SHORT_LIFE", "Churn", "Departure"]
@@ -74,7 +75,7 @@ class Churn:
             self._last[each.kind] = each
             if not again:
                 self._detector.forget(_subject(each.kind))
-            lived = f"lived {each.at - each.created:.0f} s and has to go: {each.because or each.reason}"
+            lived = f"lived {duration_text(each.at - each.created)} and has to go: {each.because or each.reason}"
             made = tuple(f"NodeClaim/{name}" for name in each.replacements)
             loop = Loop(each.kind, each.at, made, None, f"NodeClaim/{each.nodeclaim} ({each.size}) {lived}")
             found = self._detector.record(_subject(each.kind), loop)

@@ -10,7 +10,7 @@ from harness.karpenter.labels.core import REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral, nodes_of
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
-from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
+from harness.kube.api.objects import Object, labels_of, name_of, owners_of, short_name, spec_of, uid_of
 from harness.kube.scheduling.filters import Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_active
@@ -35,7 +35,7 @@ class PodRunaways:
 
     def created(self, pods: Sequence[Object], claim: Object, requirements: str, at: float) -> Runaway | None:
         """A NodeClaim was created for these pods. Returns the runaway that this completes, if any."""
-        subject = ", ".join(sorted(f"Pod/{namespace_of(pod)}/{name_of(pod)}" for pod in pods))
+        subject = ", ".join(sorted(f"Pod/{short_name(pod)}" for pod in pods))
         fault, why = self._reason(pods)
         signature = (tuple(sorted(uid_of(pod) for pod in pods)), requirements)
         for pod in pods:

@@ -46,6 +46,11 @@ class Key:
         """The key as text: `Kind/name`, or `Kind/namespace/name` outside of namespace default."""
         return f"{self.kind}/{self.name}" if self.namespace == "default" else str(self)
 
+    @property
+    def short(self) -> str:
+        """The key without its kind: `name`, or `namespace/name` outside of namespace default. Every text names objects so."""
+        return f"{self.namespace}/{self.name}" if self.namespace not in ("", "default") else self.name
+
 
 def key_of(obj: Object) -> Key:
     """The key of an object that has a kind and a name."""
@@ -70,6 +75,16 @@ def name_of(obj: Object) -> str:
         return obj["metadata"]["name"] or ""
     except (KeyError, TypeError):
         return metadata_of(obj).get("name") or ""
+
+
+def short_name(obj: Object) -> str:
+    """How texts name an object beside its kind: `name`, or `namespace/name` outside of namespace default."""
+    return Key("", namespace_of(obj), name_of(obj)).short
+
+
+def shorter(name: str) -> str:
+    """The same of a name that is written `namespace/name` whatever the namespace is, as in traces."""
+    return name.removeprefix("default/")
 
 
 def namespace_of(obj: Object) -> str:

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.engine.runaway import Loop, Runaway
+from harness.kube.api.objects import shorter
 from harness.reports.picture.left_alone import after_boot, after_call, left_alone
 from harness.reports.picture.sizes import closed_texts
 from harness.reports.picture.story import Line, Story
-from harness.reports.picture.times import duration
 from harness.reports.picture.tries import Tries
 from harness.trace.prices import unpriced_text
-from harness.wording import first_few
+from harness.wording import duration_text, first_few
 
 __all__ = [
     "cost_steps",
@@ -65,7 +65,7 @@ def pending(story: Story, refused: Sequence[Mapping[str, Any]]) -> list[dict[str
         owner = next((one["owner"] for one in told if one.get("owner")), "")
         why = decision.get("why", "")
         target = decision.get("target", "") if decision.get("result") in ("existing", "nodeclaim") else ""
-        reference = owner or f"Pod/{name.removeprefix('default/')}"
+        reference = owner or f"Pod/{shorter(name)}"
         group = groups.setdefault(
             (why, scheduler, owner or target),
             {
@@ -232,7 +232,7 @@ def unpriced(story: Story) -> list[str]:
 def _spans(spans: Sequence[Sequence[float]], end: float) -> str:
     """`from 51s to 3m6s and from 10m on`."""
     return " and ".join(
-        f"from {duration(start)} {'on' if stop >= end else f'to {duration(stop)}'}" for start, stop in spans
+        f"from {duration_text(start)} {'on' if stop >= end else f'to {duration_text(stop)}'}" for start, stop in spans
     )
 
 
@@ -268,7 +268,7 @@ def _departure(decision: str, reason: str, facts: Sequence[Line]) -> dict[str, A
 def _which(facts: Sequence[Line]) -> list[str]:
     """The Nodes of some decisions, and when it was: `aks-a, aks-b, at 1m50s`."""
     names = list(dict.fromkeys(node["node"] for fact in facts for node in fact.get("nodes", ()) if node.get("node")))
-    first, last = (duration(fact["t"]) for fact in (facts[0], facts[-1]))
+    first, last = (duration_text(fact["t"]) for fact in (facts[0], facts[-1]))
     when = f"at {first}" if first == last else f"from {first} to {last}"
     return [f"{first_few(names, _NAMED)}, {when}"] if names else []
 

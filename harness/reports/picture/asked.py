@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from harness.kube.api.objects import shorter
 from harness.reports.picture.story import Line, Story
 
 __all__ = ["asked", "claims_of", "opens"]
@@ -30,7 +31,7 @@ def asked(story: Story) -> list[dict[str, Any]]:
     pods: dict[str, set[str]] = {}
     for decision in story.facts("decision"):
         for pod in decision["pods"]:
-            name = owners.get(pod) or pod.removeprefix("default/")
+            name = owners.get(pod) or shorter(pod)
             group = groups.setdefault(name, {"name": name, "count": 0, "waits": False, "tries": {}})
             pods.setdefault(name, set()).add(pod)
             group["waits"] = group["waits"] or pod in waiting
@@ -39,7 +40,7 @@ def asked(story: Story) -> list[dict[str, Any]]:
                 one |= {"last": decision["t"], **({"why": tried["why"]} if tried["why"] else {})}
     order: dict[str, int] = {}
     for fact in story.facts("pod"):
-        order.setdefault(owners.get(fact["pod"]) or fact["pod"].removeprefix("default/"), len(order))
+        order.setdefault(owners.get(fact["pod"]) or shorter(fact["pod"]), len(order))
     found = [{**group, "count": len(pods[name]), "tries": _some(group["tries"])} for name, group in groups.items()]
     return sorted(found, key=lambda one: (not one["waits"], order.get(one["name"], 0)))[:_GROUPS]
 
@@ -91,7 +92,7 @@ def claims_of(story: Story, groups: list[dict[str, Any]]) -> dict[str, dict[str,
 def opens(story: Story, groups: list[dict[str, Any]], first: str) -> list[int]:
     """The group and the try that are shown first: of the last decision on the pod `first`, else of the last that looked at sizes."""
     owner = next((fact["owner"] for fact in story.facts("pod") if fact["pod"] == first and fact.get("owner")), "")
-    name = owner or first.removeprefix("default/")
+    name = owner or shorter(first)
     decision = story.last_decisions().get(first)
     every = [(one, [index, number]) for index, group in enumerate(groups) for number, one in enumerate(group["tries"])]
     own = [each for each in every if decision is not None and groups[each[1][0]]["name"] == name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.objects import shorter
 from harness.reports.picture.left_alone import after_call, lane_name, left_alone, place_name
 from harness.reports.picture.story import Line, Story
 
@@ -246,4 +247,4 @@ def _nodes(story: Story, chosen: Mapping[str, str]) -> list[Line]:
 
 def _reference(kind: str, name: str) -> str:
     """`Kind/name` of `namespace/name`."""
-    return f"{kind}/{name.removeprefix('default/')}"
+    return f"{kind}/{shorter(name)}"

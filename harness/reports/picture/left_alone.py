@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from harness.reports.picture.story import Line, Story
-from harness.reports.picture.times import duration
+from harness.wording import duration_text
 
 __all__ = ["after_boot", "after_call", "lane_name", "left_alone", "place_name"]
 
@@ -17,7 +17,7 @@ def left_alone(marks: Iterable[Line]) -> list[Words]:
     """What some marks of one refusal say, those that end together in one: `for 1h, until 1h`, `D4s_v5: spot in eastus-1`."""
     by_time: dict[tuple[str, str], list[Line]] = {}
     for one in marks:
-        by_time.setdefault((duration(one["until"] - one["t"]), duration(one["until"])), []).append(one)
+        by_time.setdefault((duration_text(one["until"] - one["t"]), duration_text(one["until"])), []).append(one)
     return [
         {
             "time": f"for {lasting}" + (f", until {until}" if until != lasting else ""),

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.karpenter.disruption.events.texts import STAYS
+from harness.kube.api.objects import shorter
 from harness.reports.picture.story import Line, Story
-from harness.reports.picture.times import duration
-from harness.wording import first_few
+from harness.wording import duration_text, first_few
 
 __all__ = ["machines", "moments"]
 
@@ -111,7 +111,7 @@ def _failed(story: Story, cards: Iterable[dict[str, Any]]) -> None:
         if fact["controller"] == "disruption" and fact["level"] == "error" and _SEARCH in error:
             errors.setdefault(error, []).append(fact["t"])
     for error, times in errors.items():
-        often = f" ({len(times)} times until {duration(times[-1])})" if len(times) > 1 else ""
+        often = f" ({len(times)} times until {duration_text(times[-1])})" if len(times) > 1 else ""
         for card in cards:
             states = [state for t, state in card["states"] if t <= times[-1]]
             if states and states[-1] != "deleted":
@@ -137,9 +137,9 @@ def _nominated(story: Story, card: Mapping[str, Any], t: float) -> str:
     for fact in story.facts("pod"):
         if fact["state"] == "bound" and wanted[-1]["t"] <= fact["t"] and fact.get("node") and fact["pod"] in pods:
             where = "here" if fact["node"] == card["name"] else f"on {fact['node']}"
-            went.setdefault(fact["pod"], f" (runs {where} since {duration(fact['t'])})")
-    shown = first_few([pod.removeprefix("default/") + went.get(pod, "") for pod in pods], _NAMED)
-    return f"{_NOMINATED}, since {duration(wanted[-1]['t'])}: {shown}"
+            went.setdefault(fact["pod"], f" (runs {where} since {duration_text(fact['t'])})")
+    shown = first_few([shorter(pod) + went.get(pod, "") for pod in pods], _NAMED)
+    return f"{_NOMINATED}, since {duration_text(wanted[-1]['t'])}: {shown}"
 
 
 def moments(story: Story) -> list[dict[str, Any]]:

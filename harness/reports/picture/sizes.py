@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from harness.reports.picture.story import Line, Story
-from harness.reports.picture.times import duration
+from harness.wording import duration_text
 
 __all__ = ["closed_texts", "funnels", "size_lists"]
 
@@ -53,7 +53,7 @@ def closed_texts(step: Line) -> dict[str, list[int]]:
 def _closed(one: Line) -> str:
     name = one.get("name", "")
     if one["what"] == "mark":
-        return f"Azure refused it, and Karpenter leaves it alone until {duration(one['until'])} (its word for that: {name})"
+        return f"Azure refused it, and Karpenter leaves it alone until {duration_text(one['until'])} (its word for that: {name})"
     if one["what"] == "quota":
         return f"Azure's quota {name} has {max(0, one.get('left', 0))} of {one.get('limit', 0)} vCPUs left"
     return {"price": "no price is known", "spot": "not sold as spot"}[one["what"]]

@@ -29,6 +29,7 @@ from harness.scenario.running.run import Run
 from harness.scenario.running.runner import expected_outcome, take_steps
 from harness.scenario.running.shared import Shared
 from harness.scenario.running.tracing import Tracing, finished, listen
+from harness.wording import duration_text
 
 if TYPE_CHECKING:
     from harness.clusters.remote.attaching import Attaching
@@ -106,7 +107,7 @@ class RealRuns:
         if simulated.runaways and seconds <= BESIDE_RUNAWAY:
             return self._beside_runaway(case, simulated, Comparison(name, release, mode, Result.AGREE))
         if simulated.runaways or simulated.exhausted or seconds > self._limit:
-            how = "goes on without end" if seconds < self._limit else f"takes {seconds:.0f} s of virtual time"
+            how = "goes on without end" if seconds < self._limit else f"takes {duration_text(seconds)} of virtual time"
             return Comparison(name, release, mode, Result.VIRTUAL, how)
         capacity = self._simulates_kubelets  # a node container has the host's
         expected = facts_of(simulated.world, capacity=capacity)

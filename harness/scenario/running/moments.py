@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.engine.clock import EPOCH, SECOND
-from harness.kube.go.durations import print_duration
 from harness.scenario.language.models.base import split_reference
 from harness.scenario.language.models.moments import Moment
 from harness.scenario.running.checks.azure import call_differences
 from harness.scenario.running.matching import said, show
 from harness.scenario.running.run import Run
+from harness.wording import duration_text
 
 __all__ = ["START", "Reached", "first", "told"]
 
@@ -89,5 +89,5 @@ def told(moment: Moment) -> str:
 
 def _word(key: str, value: Any) -> Any:
     if key == "at":
-        return print_duration(round(value * 1e9))
+        return duration_text(value)
     return said(value) if key == "call" else value

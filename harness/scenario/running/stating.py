@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.scenario.running.checks.pods import name_of, sentence
+from harness.kube.api.objects import short_name
+from harness.scenario.running.checks.pods import sentence
 from harness.scenario.running.run import Run
 from harness.world.refused import is_mistake
 
@@ -42,8 +43,8 @@ def stated(run: Run, named: Sequence[str] = ()) -> list[dict[str, Any]]:
     waiting = [
         pod for pod in pending if (pod["metadata"].get("namespace") or "default", pod["metadata"]["name"]) in own
     ]
-    told = [pod for pod in waiting if name_of(pod) in named] or (waiting if len(waiting) <= _FEW else [])
-    reasons = {name_of(pod): _reason(pod, run) for pod in told}
+    told = [pod for pod in waiting if short_name(pod) in named] or (waiting if len(waiting) <= _FEW else [])
+    reasons = {short_name(pod): _reason(pod, run) for pod in told}
     if reasons:
         found.append({"pods": {"pending": reasons if all(reasons.values()) else list(reasons)}})
     return found

@@ -29,12 +29,16 @@ _BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds. `why`: how it came to what was found."""
+    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds. `why`: how it came to what was found.
+
+    `about` names the objects that differ, where the expectation is about several or about the nearest of some.
+    """
 
     label: str
     mark: Mark
     differences: tuple[Difference, ...] = ()
     why: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:

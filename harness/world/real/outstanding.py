@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.kube.api.objects import Object, condition, condition_is, is_terminating, name_of, namespace_of
+from harness.kube.api.objects import Object, condition, condition_is, is_terminating, name_of, namespace_of, short_name
 from harness.kube.scheduling.pods import failed_to_schedule, is_active, is_scheduled
 from harness.world.world import World
 
@@ -30,7 +30,7 @@ def outstanding_work(world: World) -> Iterator[str]:
     told = {(each.object.namespace, each.object.name) for each in world.events if each.source == "karpenter"}
     for pod in world.view.indexed("pods-by-node", ""):
         if _waits(pod) and (namespace_of(pod), name_of(pod)) not in told:
-            yield f"Pod/{namespace_of(pod)}/{name_of(pod)}: Karpenter has said nothing about it"
+            yield f"Pod/{short_name(pod)}: Karpenter has said nothing about it"
 
 
 def _waits(pod: Object) -> bool:

@@ -14,7 +14,17 @@ from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
 from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.nodes.state import StateNode
-from harness.kube.api.objects import Object, controller_of, labels_of, name_of, namespace_of, owners_of, spec_of, uid_of
+from harness.kube.api.objects import (
+    Key,
+    Object,
+    controller_of,
+    labels_of,
+    name_of,
+    namespace_of,
+    owners_of,
+    spec_of,
+    uid_of,
+)
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, parse_list
 from harness.kube.scheduling.pods import HostPort, host_ports, requests_for_pods
@@ -42,7 +52,8 @@ class DaemonGroup:
             amount = requests_for_pods((pod,)).get(resource)
             if amount is not None and not amount.is_zero():
                 owner = controller_of(pod)
-                taken[str(owner["name"]) if owner is not None else name_of(pod)] = amount
+                name = str(owner["name"]) if owner is not None else name_of(pod)
+                taken[Key("DaemonSet", namespace_of(pod), name).short] = amount
         return tuple(sorted(taken.items(), key=lambda one: (-one[1].nano, one[0])))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,6 +19,7 @@ from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.matching import Difference, differences, said, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
+from harness.wording import duration_text
 
 __all__ = ["check"]
 
@@ -118,7 +120,7 @@ def _launched(name: str, run: Run) -> dict[str, str]:
 def _told(one: Disruption, run: Run) -> str:
     names = ", ".join(each.node or each.nodeclaim for each in one.nodes)
     drift = f" ({one.drift})" if one.drift else ""
-    text = f"at {one.at:g}s {one.reason}{drift}: {one.decision} {names}"
+    text = f"at {duration_text(one.at)} {one.reason}{drift}: {one.decision} {names}"
     if one.replacements:
         text += f" -> {show([_launched(name, run) for name in one.replacements])}"
     return f"{text}, taken back: {one.problem}" if one.problem else text
@@ -131,12 +133,14 @@ def _stays(body: NotDisrupted, entry: Entry, run: Run) -> Verdict:
     for node in nodes:
         for one in run.disruptions():
             if not one.problem and any(each.node == name_of(node) for each in one.nodes):
-                return Verdict.failed(entry.label, entry.mark("node"), f"{name_of(node)} stays", _told(one, run))
+                failed = Verdict.failed(entry.label, entry.mark("node"), f"{name_of(node)} stays", _told(one, run))
+                return replace(failed, about=(name_of(node),))
         if body.because is not None:
             told = _words(node, run)
             if not any(not differences(body.because, text) for text in told):
                 found = show(list(dict.fromkeys(told)), 900) if told else "Karpenter said nothing about it"
-                return Verdict.failed(entry.label, entry.mark("because"), show(_plain(body.because)), found)
+                failed = Verdict.failed(entry.label, entry.mark("because"), show(_plain(body.because)), found)
+                return replace(failed, about=(name_of(node),))
     return Verdict(entry.label, entry.mark())
 
 

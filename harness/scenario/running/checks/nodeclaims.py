@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.requirements import Requirements
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
+from harness.kube.api.objects import short_name
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.observed import NodeClaimMatch, NodeClaims
 from harness.scenario.running.checks.counts import count_differences
-from harness.scenario.running.checks.pods import name_of
 from harness.scenario.running.checks.requirement_match import render, requirement_differences
 from harness.scenario.running.matching import ABSENT, Difference, differences, said, show
 from harness.scenario.running.run import Run
@@ -42,7 +43,7 @@ def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
         if found:
             note = f"the nearest is {claims[number].name}"
             found = [Difference(one.path, one.expected, one.actual, note) for one in found]
-        yield Verdict.of(label, mark, found)
+        yield replace(Verdict.of(label, mark, found), about=(claims[number].name,))
 
 
 class _View:
@@ -71,7 +72,7 @@ class _View:
             "sizes": sorted(sizes.values) if sizes is not None else [],
             "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
             "pods": [
-                name_of(pod)
+                short_name(pod)
                 for pod in run.world.list("Pod")
                 if status.get("nodeName") and pod.get("spec", {}).get("nodeName") == status["nodeName"]
             ],

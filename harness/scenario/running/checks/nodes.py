@@ -50,6 +50,7 @@ def _of_all(nodes: Sequence[Mapping[str, Any]], verdicts: Sequence[Verdict]) -> 
     note = f"on {name_of(node)}; {len(differing)} of {len(nodes)} Nodes differ"
     return replace(
         verdict,
+        about=tuple(name_of(node) for node, _ in differing),
         differences=tuple(
             replace(difference, note=f"{note}; {difference.note}" if difference.note else note)
             for difference in verdict.differences

@@ -12,6 +12,7 @@ from harness.scenario.running.moments import START, first, told
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 from harness.scenario.running.watches import Seen
+from harness.wording import duration_text
 
 __all__ = ["check"]
 
@@ -48,16 +49,18 @@ def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Ve
     if isinstance(body, Eventually):
         if any(not one.failed for one in seen):
             return Verdict(entry.label, entry.mark())
-        return _failed(seen[-1], f"at no moment; the last, at {max(seen[-1].start, start):g}s")
+        return _failed(seen[-1], f"at no moment; the last, at {duration_text(max(seen[-1].start, start))}")
     if isinstance(body, Always):
         wrong = next((one for one in seen if one.failed), None)
         if wrong is None:
             return Verdict(entry.label, entry.mark())
-        return _failed(wrong, f"at {max(wrong.start, start):g}s")
+        return _failed(wrong, f"at {duration_text(max(wrong.start, start))}")
     held = next((one for one in seen if not one.failed), None)
     if held is None:
         return Verdict(entry.label, entry.mark())
-    return Verdict.failed(entry.label, entry.inner.mark(), "at no moment", f"it held at {max(held.start, start):g}s")
+    return Verdict.failed(
+        entry.label, entry.inner.mark(), "at no moment", f"it held at {duration_text(max(held.start, start))}"
+    )
 
 
 def _failed(seen: Seen, when: str) -> Verdict:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from harness.karpenter.labels.core import NODEPOOL
+from harness.kube.api.objects import short_name
 from harness.reading.problems import Mark, did_you_mean
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import WORKLOADS
@@ -16,19 +17,12 @@ from harness.scenario.running.matching import Difference, differences
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
-__all__ = ["check", "name_of", "sentence"]
-
-
-def name_of(pod: Mapping[str, Any]) -> str:
-    """`name`, or `namespace/name` outside of namespace default."""
-    namespace = pod["metadata"].get("namespace") or "default"
-    name: str = pod["metadata"]["name"]
-    return name if namespace == "default" else f"{namespace}/{name}"
+__all__ = ["check", "sentence"]
 
 
 def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
     """One verdict for each count, and for each pod that is named."""
-    pods = {name_of(pod): pod for pod in run.world.list("Pod")}
+    pods = {short_name(pod): pod for pod in run.world.list("Pod")}
     bound = {name: pod for name, pod in pods.items() if pod.get("spec", {}).get("nodeName")}
     waiting = {name: pod for name, pod in pods.items() if name not in bound}
     for key, wanted, there in (("bound", body.bound, bound), ("pending", body.pending, waiting)):
@@ -70,13 +64,13 @@ def _workload(label: str, mark: Mark, name: str, key: str, value: Any, run: Run)
         return Verdict.failed(label, mark, f"pods of {name} {key}", "it has no pods")
     others = [pod for pod in pods if bool(pod.get("spec", {}).get("nodeName")) != (key == "bound")]
     if others:
-        first = name_of(others[0])
+        first = short_name(others[0])
         said = f"{len(others)} of its {len(pods)} are not: {first}, {_state(first, {first: others[0]}, run)}"
         return Verdict.failed(label, mark, f"all pods of {name} {key}", said)
     for pod in pods:
         found = _differences(key, value, pod, run)
         if found:
-            note = f"pod {name_of(pod)}"
+            note = f"pod {short_name(pod)}"
             return Verdict.of(label, mark, [Difference(one.path, one.expected, one.actual, note) for one in found])
     return Verdict(label, mark)
 

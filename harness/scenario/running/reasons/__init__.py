@@ -92,7 +92,10 @@ def _is_of(label: str, entry: str) -> bool:
 def _unexpected(run: Run, why: Why, verdict: Verdict) -> list[str]:
     """The lines under an unexpected refusal, runaway or silent fault; a refusal's verdict has them all."""
     if verdict.label in ("unexpected runaway", "unexpected motion"):
-        return listed(why.claims(), ITEMS, "NodeClaims")
+        from harness.scenario.running.reasons.nodeclaims import made_in_loops
+
+        own = made_in_loops(run)
+        return listed(why.claims() if own is None else why.named_claims(own), ITEMS, "NodeClaims")
     if ".azure.faults" in verdict.label:
         calls = why.calls(lambda call: call.method != "GET")
         return listed(calls, ITEMS, "calls") or ["Azure was asked to change nothing"]

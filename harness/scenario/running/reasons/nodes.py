@@ -11,9 +11,10 @@ from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of
 from harness.scenario.language.models.base import WORKLOADS, split_reference
 from harness.scenario.running.checks.requirement_match import render
-from harness.scenario.running.reasons.asked import Asked
+from harness.scenario.running.reasons.asked import ITEMS, Asked
 from harness.scenario.running.reasons.pods import named, waiting
 from harness.scenario.running.reasons.sizes import amounts
+from harness.wording import first_few
 
 __all__ = ["tell"]
 
@@ -25,6 +26,7 @@ def tell(asked: Asked) -> list[str]:
     nodes, _ = asked.run.nodes_of(asked.body.of)
     if not nodes:
         return _missing(asked)
+    nodes = [node for node in nodes if not asked.verdict.about or name_of(node) in asked.verdict.about]
     names = [name_of(node) for node in nodes]
     if len(names) > 1 or asked.part in _OF_MACHINE:
         return asked.why.nodes(names)
@@ -48,7 +50,10 @@ def _missing(asked: Asked) -> list[str]:
         pods = named(asked, reference if kind in WORKLOADS else name)
         found = waiting(asked, pods)
         return found or [f"nobody applied or made {reference}"]
-    return asked.why.claims() or ["Karpenter made no NodeClaim"]
+    own = asked.why.named_claims(asked.why.claims_meant(kind, name))
+    there = [name_of(node) for node in asked.run.world.list("Node")]
+    others = f"; the Nodes are {first_few(there, ITEMS)}" if there else "; there is no Node at all"
+    return own or [f"Karpenter made no NodeClaim for {reference}{others}"]
 
 
 def _label(asked: Asked, node: Mapping[str, Any], key: str) -> list[str]:

@@ -24,7 +24,8 @@ def tell(asked: Asked) -> list[str]:
     written = [line for name in names[:PODS] for path in paths for line in asked.why.fields(name, path)]
     lines = list(dict.fromkeys(written))
     if kind in ("NodeClaim", "Node"):
-        return [*lines, *listed(asked.why.claims(), ITEMS, "NodeClaims")]
+        meant = asked.why.named_claims(asked.why.claims_meant(*split_reference(body.of)[::2])) if body.of else []
+        return [*lines, *listed(meant or asked.why.claims(), ITEMS, "NodeClaims")]
     if kind == "Pod":
         label = f"{asked.entry.label}.bound" + (f".{body.of.partition('/')[2]}" if body.of else "")
         return [*lines, *told_of_pods(replace(asked, verdict=replace(asked.verdict, label=label)))]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from harness.explain.pods.render import as_text
 from harness.explain.pods.unused import refused_lines
-from harness.kube.api.objects import spec_of
+from harness.kube.api.objects import shorter, spec_of
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.running.reasons.asked import ITEMS, PODS, Asked, pod_key
 
@@ -24,7 +24,7 @@ def tell(asked: Asked) -> list[str]:
     waits = [pod for pod in pods if pod not in on_nodes]
     found = waiting(asked, waits) if waits else running(asked, pods)
     found = [*_refused(asked, name), *found]
-    return found or [f"nobody applied or made Pod/{pod.removeprefix('default/')}" for pod in pods[:PODS]]
+    return found or [f"nobody applied or made Pod/{shorter(pod)}" for pod in pods[:PODS]]
 
 
 def _refused(asked: Asked, name: str) -> list[str]:
