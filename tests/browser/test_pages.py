@@ -272,5 +272,5 @@ def test_what_is_paid_in_all_has_its_exact_span_and_says_where_a_price_is_unknow
     page = open_page(tmp_path / "page.html")
     answers, cost = (page.tab.locator(part).inner_text() for part in ("#short", "#cost"))
     assert "unknown price per hour at the end" in answers
-    assert "at least $0.5664 over 2h0m57s" in answers
-    assert "at least $0.5664 in all over 2h0m57s of virtual time" in cost
+    assert "at least $0.5664 over 2h57s" in answers
+    assert "at least $0.5664 in all over 2h57s of virtual time" in cost

@@ -41,7 +41,7 @@ def test_the_circle_says_who_and_why() -> None:
         assert churn.departs([departure(number, number * 60, number * 60 + 60)]) is None
     told = str(churn.departs([departure(9, 240, 300)]))
     assert told.startswith("runaway: NodePool/pool, Drifted two repeats, 5 loops and no end (times are virtual)\n")
-    assert "created NodeClaim/c1 because NodeClaim/c0 (two) lived 60 s and has to go: ImageDrift" in told
+    assert "created NodeClaim/c1 because NodeClaim/c0 (two) lived 1m and has to go: ImageDrift" in told
 
 
 @pytest.mark.parametrize(("lives", "circle"), [(SHORT_LIFE - 1, True), (SHORT_LIFE, False), (SHORT_LIFE + 1, False)])
