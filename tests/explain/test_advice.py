@@ -103,6 +103,17 @@ def test_what_keeps_the_meaning_comes_before_another_machine() -> None:
     assert "(arm64) on spot at" in text
 
 
+def test_a_limit_is_raised_before_a_taint_is_tolerated() -> None:
+    """The other NodePool has the same machines, behind a taint that somebody put there for others."""
+    taints = [{"key": "example.com/dedicated", "value": "batch", "effect": "NoSchedule"}]
+    same = ((CAPACITY, "on-demand"), (SIZE, "Standard_D4s_v5"))
+    found = first(nodepool(*same, limits={"cpu": "0"}), nodepool(*same, name="other", taints=taints), deployment(1))
+    assert [one.text for one in found.changes] == [
+        "raise the cpu limit of NodePool default from 0 to 4",
+        "tolerate the taint example.com/dedicated:NoSchedule of NodePool other",
+    ]
+
+
 def test_many_candidates_of_one_kind_leave_room_for_the_others() -> None:
     """Fifteen pairs of NodePool and value: removing the affinity is tried all the same."""
     pools = [
