@@ -1,4 +1,4 @@
-"""The part of OData's `$filter` that Azure's lists accept: comparisons, `contains`, `startswith`, `and`, `or`, `not`.
+"""The part of OData's `$filter` that Azure's lists accept: comparisons, `contains`, `startswith`, `tolower`, `and`, `or`, `not`.
 
 Used by the lists of SKUs, resource groups, resources and role definitions, and by the retail prices API.
 """
@@ -30,6 +30,10 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
+_CASES: Mapping[str, Callable[[Any], Any]] = {
+    "tolower": lambda value: value.lower() if isinstance(value, str) else value,
+    "toupper": lambda value: value.upper() if isinstance(value, str) else value,
+}
 _MOST = 100
 """Conditions of a filter: the node count that ASP.NET's OData allows (`MaxNodeCount`)."""
 
@@ -38,14 +42,18 @@ class FilterError(ValueError):
     """The filter is not understood; the text says where."""
 
 
-def parse_filter(text: str, fields: Mapping[str, bool] = MappingProxyType({})) -> Predicate:
+def parse_filter(
+    text: str, fields: Mapping[str, bool] = MappingProxyType({}), only: frozenset[str] = frozenset()
+) -> Predicate:
     """Compile a filter. An empty one accepts everything.
 
     `fields` are the names that a filter may ask for, in any case, each with whether its texts compare without case; without any, names
-    match the item's keys exactly and text compares as is. FilterError.
+    match the item's keys exactly and text compares as is. `only`: some of the fields; an item that has these alone is accepted if what
+    it lacks could let it pass. FilterError.
     """
     parser = _Parser(text, _TOKEN, FilterError)
     parser.fields = {name.lower(): (name, folded) for name, folded in fields.items()}
+    parser.only = only
     if parser.peek() is None:
         return lambda item: True
     predicate = parser.either()
@@ -69,16 +77,24 @@ def _folded(value: Any) -> Any:
     return value.lower() if isinstance(value, str) else value
 
 
+def _anything(item: Mapping[str, Any]) -> bool:
+    return True
+
+
 class _Parser(Conditions):
     conditions = 0
     fields: Mapping[str, tuple[str, bool]] = MappingProxyType({})
     """Lower-case name → name of the item's key, whether its texts compare without case; empty where every name is taken."""
 
+    only: frozenset[str] = frozenset()
+    """The fields that decide; empty where all do."""
+
     def unary(self) -> Predicate:
         token = self.take()
         if token == "not":
             inner = self.nested()
-            return lambda item: not inner(item)
+            # what may pass says nothing of what may not
+            return _anything if self.only else lambda item: not inner(item)
         if token == "(":
             inner = self.either()
             self.take(")")
@@ -87,17 +103,36 @@ class _Parser(Conditions):
         if self.conditions > _MOST:
             raise FilterError(f"The node count limit of '{_MOST}' has been exceeded.")
         if token in _FUNCTIONS:
-            self.take("(")
-            path, plain = self._field(self.take())
-            self.take(",")
-            part = plain(str(_literal(self.take())))
-            self.take(")")
-            function = _FUNCTIONS[token]
-            return lambda item: function(plain(str(at_path(item, path) or "")), part)
-        path, plain = self._field(token)
+            return self._of_function(_FUNCTIONS[token])
+        value_of, plain, decides = self._operand(token)
         compare = _COMPARISONS[self.take(*_COMPARISONS)]
         value = plain(_literal(self.take()))
-        return lambda item: compare(plain(at_path(item, path)), value)
+        return (lambda item: compare(value_of(item), value)) if decides else _anything
+
+    def _of_function(self, function: Callable[[str, str], bool]) -> Predicate:
+        """`contains(field, 'text')`, which `eq false` and the like may follow."""
+        self.take("(")
+        value_of, plain, decides = self._operand(self.take())
+        self.take(",")
+        part = plain(str(_literal(self.take())))
+        self.take(")")
+        wanted = True
+        if self.peek() in ("eq", "ne"):
+            wanted = (self.take() == "eq") == (self.take("true", "false") == "true")
+        return (lambda item: function(str(value_of(item) or ""), part) == wanted) if decides else _anything
+
+    def _operand(self, token: str) -> tuple[Callable[[Mapping[str, Any]], Any], Callable[[Any], Any], bool]:
+        """A field, in a function that changes its case or not: its value, what a literal becomes beside it, and whether it decides."""
+        case = _CASES.get(token)
+        if case is not None:
+            self.take("(")
+            token = self.take()
+            self.take(")")
+        path, plain = self._field(token)
+        decides = not self.only or path[0] in self.only
+        if case is not None:
+            return lambda item: plain(case(at_path(item, path))), plain, decides
+        return lambda item: plain(at_path(item, path)), plain, decides
 
     def _field(self, name: str) -> tuple[Sequence[str], Callable[[Any], Any]]:
         """The path of a field, and what its values are made to before they are compared."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.texts import failure
+from fakeazure.catalog.catalogue import Catalogue
 from fakeazure.catalog.locations import location_key
+from fakeazure.catalog.prices import PriceRow, prices_in
 from fakeazure.market.facts import CatalogueLike, RegionLike, Size
 from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.images import Images
@@ -75,6 +77,13 @@ class Market:
             return self.catalogue.region(location_key(location))
         except (KeyError, ValueError):
             return None
+
+    def price_rows(self, location: str) -> Iterator[PriceRow]:
+        """The rows of Azure's price list for a region of the catalogue, under what this world declares."""
+        azures = isinstance(self.catalogue, Catalogue)
+        packaged = isinstance(self.catalogue, Catalogue) and location not in self.catalogue.replaced
+        region = None if packaged else self.region(location)
+        return self.prices.rows(prices_in(location).rows if azures else (), region, location)
 
     def skus(self, location: str) -> Sequence[Mapping[str, Any]]:
         """The SKU list of a region as this subscription sees it; empty for an unknown region."""

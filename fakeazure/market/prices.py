@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from fakeazure.catalog.spot_discounts import spot_fraction
+from fakeazure.catalog.catalogue import RegionCatalogue
+from fakeazure.catalog.prices.elsewhere import names_of
+from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow
+from fakeazure.catalog.prices.spot import guessed_fraction
 from fakeazure.market.facts import RegionLike
 from lazyrecords import dataclass
 
@@ -47,7 +50,7 @@ class Prices:
 
     def spot_known(self, region: RegionLike, size: str, location: str) -> bool:
         """Whether the price on spot is one of its own, not the price on demand in its place."""
-        if any((size.lower(), place, SPOT) in self._overlay for place in (location, "*")):
+        if self._declares(size, location, SPOT):
             return True
         return region.spot_prices.get(size) != region.prices.get(size)
 
@@ -60,17 +63,54 @@ class Prices:
             if spot is not None:
                 yield Price(size, location, SPOT, spot)
 
-    def retail(self, region: RegionLike, location: str) -> Iterator[Price]:
-        """Every price as Azure's list has it: on demand, and on spot at its discount for the sizes that can be spot."""
-        for size, record in region.by_name.items():
-            on_demand = self.on_demand(region, size, location)
+    def rows(self, listed: Iterable[PriceRow], region: RegionLike | None, location: str) -> Iterator[PriceRow]:
+        """The rows of Azure's list for a region.
+
+        `listed`: as Azure has them. `region`: what a world sells there, None if that is what Azure sells. A size with a declared price on
+        demand, and one that Azure does not list, has rows of Linux alone; a declared price on spot takes that row's place.
+        """
+        declared = {size for size, place, _ in self._overlay if place in (location, "*")}
+        given = {size.lower() for size in region.given} if isinstance(region, RegionCatalogue) else set[str]()
+        azures: dict[str, list[PriceRow]] = {}
+        for row in listed:
+            rows = azures.setdefault(row.size, [])
+            if row.size.lower() in declared or row.size.lower() in given:
+                rows.append(row)
+            else:
+                yield row
+        for size, rows in azures.items():
+            if rows:
+                yield from self._own_rows([] if size.lower() in given else rows, region, size, location)
+        for size in region.by_name if region is not None else ():
+            if size not in azures:
+                yield from self._own_rows([], region, size, location)
+
+    def _own_rows(
+        self, azures: Sequence[PriceRow], region: RegionLike | None, size: str, location: str
+    ) -> Iterator[PriceRow]:
+        """The rows of a size of which a world says something, or of which Azure's list has none."""
+        spot = next((row.usd for row in azures if row.kind == LINUX_SPOT), None)
+        record = region.by_name.get(size) if region is not None else None
+        if azures and not self._declares(size, location, ON_DEMAND):
+            yield from (row for row in azures if row.kind != LINUX_SPOT)
+        else:
+            on_demand = self._look(size, location, ON_DEMAND, region.prices.get(size) if region is not None else None)
             if on_demand is not None:
-                yield Price(size, location, ON_DEMAND, on_demand)
-            spot = self.spot(region, size, location)
-            if not self.spot_known(region, size, location):
-                spot = None if on_demand is None else round(on_demand * spot_fraction(size, location), 6)
-            if spot is not None and _can_be_spot(record):
-                yield Price(size, location, SPOT, spot)
+                yield PriceRow(*names_of(size, LINUX), size, on_demand)
+            can_be_spot = _can_be_spot(record) if record is not None else spot is not None
+            spot = (
+                round(on_demand * guessed_fraction(size, location), 6)
+                if can_be_spot and on_demand is not None
+                else None
+            )
+            if can_be_spot and region is not None and self.spot_known(region, size, location):
+                spot = region.spot_prices.get(size)
+        spot = self._look(size, location, SPOT, spot)
+        if spot is not None and (record is None or _can_be_spot(record)):
+            yield PriceRow(*names_of(size, LINUX_SPOT), size, spot)
+
+    def _declares(self, size: str, location: str, kind: str) -> bool:
+        return any((size.lower(), place, kind) in self._overlay for place in (location, "*"))
 
     def table(self, region: RegionLike, location: str, kind: str = ON_DEMAND) -> Mapping[str, float]:
         """Size → USD per hour; the catalogue's own table, not a copy, where nothing is declared."""

@@ -26,6 +26,7 @@ from fakeazure.catalog.prices.rows import (
     recorded_rows,
 )  # fmt: skip
 from fakeazure.catalog.prices.spot import guessed_fraction
+from fakeazure.catalog.tables import sizes
 
 _LOW = {Software.LINUX: 0.2, Software.CLOUD_SERVICES: 0.4, Software.WINDOWS: 0.4}
 _SERIES = re.compile(r"(?:Standard|Basic)_([A-Z]+)\d+(?:-\d+)?([a-z]*)(?:_(.+))?")
@@ -54,8 +55,11 @@ def product_of(size: str) -> str:
     return f"Virtual Machines {letters}{features}{rest.replace('_', '')} Series"
 
 
-def unlisted_names(size: str, kind: Kind) -> tuple[str, str, str]:
-    """Product, SKU and meter of a size that no recorded list has."""
+def names_of(size: str, kind: Kind) -> tuple[str, str, str]:
+    """Product, SKU and meter of a size's row: as a recorded list has them, else by the series."""
+    listed = listed_names().get(size, {}).get(kind)
+    if listed is not None:
+        return listed
     bare = size.removeprefix("Standard_").removeprefix("Basic_").replace("_", " ")
     sku = f"{bare} Spot" if kind.priority is Priority.SPOT else bare
     product = product_of(size) + (" Windows" if kind.software is Software.WINDOWS else "")
@@ -73,7 +77,7 @@ def rows_of_sizes(
         if own is not None:
             prices = {**_beside(size, own), **own.by_kind}
         for kind, usd in prices.items():
-            names = listed_names().get(size, {}).get(kind) or unlisted_names(size, kind)
+            names = names_of(size, kind)
             savings = tuple(own.savings.items()) if own is not None and kind == LINUX else ()
             rows.append(PriceRow(*names, size, usd, "", savings))
             if kind == LINUX and own is not None:
@@ -85,7 +89,7 @@ def rows_of_sizes(
 
 def _derived(region: str, size: str, linux: float) -> Iterator[tuple[Kind, float]]:
     """The price of each row that the recorded lists have of a size."""
-    kinds = listed_names().get(size) or (LINUX, LINUX_SPOT)
+    kinds = listed_names().get(size) or ((LINUX, LINUX_SPOT) if _can_be_spot(size) else (LINUX,))
     regular = {Software.LINUX: linux}
     for software in (Software.WINDOWS, Software.CLOUD_SERVICES):
         added = _surcharge(software).get(size)
@@ -96,6 +100,11 @@ def _derived(region: str, size: str, linux: float) -> Iterator[tuple[Kind, float
         if kind.software in regular:
             fraction = _LOW[kind.software] if kind.priority is Priority.LOW else fractions[kind.priority]
             yield kind, round(regular[kind.software] * fraction, 6)
+
+
+def _can_be_spot(size: str) -> bool:
+    facts = sizes().get(size)
+    return facts is not None and {"name": "LowPriorityCapable", "value": "True"} in facts.capabilities
 
 
 def _beside(size: str, own: SizePrices) -> dict[Kind, float]:

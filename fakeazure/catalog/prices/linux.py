@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from statistics import median
 from typing import NamedTuple
 
 from fakeazure.catalog.prices.rows import CLOUD_SERVICES, LINUX, Kind, Observed
@@ -26,6 +25,8 @@ def family_of(size: str) -> str:
 
 def surcharges(observed: Observed, kind: Kind = CLOUD_SERVICES) -> dict[str, float]:
     """Size → USD per hour by which its row of a kind is above its Linux row, in the middle of the regions that have both."""
+    from statistics import median  # only who reads a price list needs it
+
     differences: dict[str, list[float]] = {}
     for prices in observed.values():
         linux = prices.get(LINUX, {})
@@ -83,6 +84,8 @@ def _candidates(usd: float, surcharge: float | None) -> tuple[float, ...]:
 
 def _region_factor(static: Mapping[str, float], linux: Mapping[str, float], added: Iterable[str]) -> float:
     """The usual factor between two regions, of sizes that have no "Cloud Services" row."""
+    from statistics import median
+
     ratios = [static[size] / usd for size, usd in linux.items() if static.get(size, 0) > 0 and size not in added]
     return median(ratios) if ratios else 1.0
 
