@@ -179,3 +179,52 @@ def test_a_filter_has_a_hundred_conditions_at_most() -> None:
     assert parse_filter(" or ".join(terms))({"a": "b"})
     with pytest.raises(FilterError, match="The node count limit of '100' has been exceeded"):
         parse_filter(" or ".join([*terms, "a eq 'b'"]))
+
+
+FIELDS = {"armRegionName": False, "armSkuName": True, "meterName": False}
+VALUE = st.sampled_from(["a", "b", "A", ""])
+NAME = st.sampled_from(list(FIELDS))
+CONDITION = st.one_of(
+    st.builds("{} {} '{}'".format, NAME, st.sampled_from(["eq", "ne", "gt"]), VALUE),
+    st.builds("tolower({}) eq '{}'".format, NAME, VALUE),
+    st.builds("contains({}, '{}') {}".format, NAME, VALUE, st.sampled_from(["", "eq true", "eq false", "ne true"])),
+)
+FILTER = st.recursive(
+    CONDITION,
+    lambda inner: st.one_of(
+        st.builds("({} and {})".format, inner, inner),
+        st.builds("({} or {})".format, inner, inner),
+        st.builds("not ({})".format, inner),
+    ),
+    max_leaves=6,
+)
+
+
+@given(text=FILTER, item=st.fixed_dictionaries(dict.fromkeys(FIELDS, VALUE)), only=st.sampled_from(list(FIELDS)))
+def test_what_some_fields_exclude_the_whole_filter_excludes(text: str, item: dict[str, str], only: str) -> None:
+    if parse_filter(text, FIELDS)(item):
+        assert parse_filter(text, FIELDS, frozenset({only}))({only: item[only]})
+
+
+@pytest.mark.parametrize(
+    ("text", "region", "possible"),
+    [
+        ("armRegionName eq 'a' and meterName eq 'x'", "b", False),
+        ("armRegionName eq 'a' or meterName eq 'x'", "b", True),
+        ("(armRegionName eq 'a' or armRegionName eq 'b') and meterName eq 'x'", "c", False),
+        ("armRegionName ne 'a'", "a", False),
+        ("not (armRegionName eq 'a')", "a", True),  # an item is judged by the whole filter then
+        ("not (meterName eq 'x')", "a", True),
+        ("contains(armRegionName, 'a') eq false", "ba", False),
+    ],
+)
+def test_a_region_is_excluded_by_its_name_alone(text: str, region: str, possible: bool) -> None:
+    assert parse_filter(text, FIELDS, frozenset({"armRegionName"}))({"armRegionName": region}) is possible
+
+
+@pytest.mark.parametrize(
+    "text", ["tolower(tolower(armSkuName)) eq 'a'", "tolower() eq 'a'", "tolower(armSkuName", "contains(armSkuName)"]
+)
+def test_functions_take_fields(text: str) -> None:
+    with pytest.raises(FilterError):
+        parse_filter(text, FIELDS)
