@@ -101,7 +101,7 @@ def _cluster(cloud: FakeAzure) -> Iterator[tuple[str, str]]:
     yield "CLUSTER_NAME", cloud.state.settings.cluster
     yield "CLUSTER_ENDPOINT", f"https://{properties['fqdn']}:443"
     yield "KUBELET_BOOTSTRAP_TOKEN", "abcdef.0123456789abcdef"
-    yield "SSH_PUBLIC_KEY", "'ssh-rsa AAAA'"
+    yield "SSH_PUBLIC_KEY", "ssh-rsa AAAA"
     yield "KUBELET_IDENTITY_CLIENT_ID", identity["clientId"]
     yield "NODE_IDENTITIES", identity["resourceId"]
 

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 
 from fakeazure.arm.throttling import REAL_BUCKETS
 from fakeazure.catalog import Catalogue
@@ -234,7 +235,7 @@ def _environment(
     shown = plain.url + (f" and {secure.url}" if secure is not None else "")
     yield f"# fakeazure serves {cloud.state.settings.location}: {shown}"
     for name, value in variables.items():
-        yield f"export {name}={value}"
+        yield f"export {name}={quote(value)}"
 
 
 def _wait(front: Front, options: argparse.Namespace, keeper: Keeper | None) -> None:

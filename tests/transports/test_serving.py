@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import threading
 import urllib.error
 import urllib.request
@@ -109,6 +110,20 @@ def test_serve_prints_all_that_a_controller_needs(
     assert [name for name in (*NEEDED, *more) if not exported.get(name)] == []
     assert exported["KUBERNETES_SERVICE_PORT"] == "7443"
     assert ("USE_SIG" in exported) == bool(more)
+
+
+def test_a_shell_takes_what_serve_prints_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("HTTPS needs the program openssl")
+    state = tmp_path / "my $(touch mark) `touch mark`; touch mark"
+    arguments = ["--http-port", "0", "--https-port", "0", "--state", str(state), "--for", "0.1"]
+    assert run(["serve", *arguments]) == 0
+    script = capsys.readouterr().out + 'printf "%s\\n" "$SSL_CERT_FILE" "$SSH_PUBLIC_KEY"'
+    shell = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert shell.stdout.splitlines() == [str(state / "ca.pem"), "ssh-rsa AAAA"]
+    assert not (tmp_path / "mark").exists()
+    assert run(["serve", *arguments, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["environment"]["SSH_PUBLIC_KEY"] == "ssh-rsa AAAA"
 
 
 def test_serve_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
