@@ -1,5 +1,7 @@
 """Sizes are bounded before anything is made: a line names the limit and how to raise it."""
 
+from pathlib import Path
+
 import pytest
 
 from harness.limits import VARIABLE, LimitsError, check_limits
@@ -71,6 +73,36 @@ def test_steps_that_scale_and_patch() -> None:
     patch = "scenario: s\nwhen: [{patch: {of: Deployment/d, to: {spec: {replicas: 1000000000}}}}]\nthen: [{pods: {pending: 0}}]\n"
     (scenario,) = load_text(patch + _workload("Deployment", "replicas: 1"), file="s.yaml")
     with pytest.raises(ScenarioError, match=r"^s\.yaml:2:8: when: 1,000,000,000 pods are more than the 200,000"):
+        Runner().run(scenario.cases[0])
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "{scale: {of: Deployment/a, replicas: 4}}, {scale: {of: Deployment/b, replicas: 4}}",
+        "{patch: {of: Deployment/*, to: {spec: {replicas: 4}}}}",
+    ],
+    ids=["scale", "patch"],
+)
+def test_what_steps_ask_for_is_counted_together(steps: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"scenario: s\nwhen: [{steps}]\nthen: [{{pods: {{pending: 7}}}}]\n"
+    text += "".join(_workload("Deployment", "replicas: 1", name) for name in "ab")
+    (scenario,) = load_text(text, file="s.yaml")
+    monkeypatch.setenv(VARIABLE, "pods=7")
+    with pytest.raises(
+        ScenarioError, match=r"^s\.yaml:2:\d+: when: 8 pods are more than the 7 that a step may ask for"
+    ):
+        Runner().run(scenario.cases[0])
+    monkeypatch.setenv(VARIABLE, "pods=8")
+    Runner().run(scenario.cases[0])
+
+
+def test_files_that_steps_apply_are_counted_with_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "more.yaml").write_text(_workload("Deployment", "replicas: 4", "b"))
+    text = "scenario: s\nwhen: [{apply: [more.yaml]}]\nthen: [{pods: {pending: 8}}]\n"
+    (scenario,) = load_text(text + _workload("Deployment", "replicas: 4"), file="s.yaml", directory=tmp_path)
+    monkeypatch.setenv(VARIABLE, "pods=7")
+    with pytest.raises(ScenarioError, match="8 pods are more than the 7 that a step may ask for"):
         Runner().run(scenario.cases[0])
 
 

@@ -9,9 +9,11 @@ from harness.limits import NODES, PODS, Limit
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
 
-__all__ = ["count_of", "scale_problem", "size_problems"]
+__all__ = ["SCALED", "count_of", "scale_problem", "size_problems"]
 
 _REPLICATED = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})
+SCALED = (*sorted(_REPLICATED), "Job", "NodePool")
+"""Kinds whose objects say how many of others there are."""
 
 
 def count_of(obj: Mapping[str, Any]) -> tuple[Limit, int, str] | None:
@@ -45,15 +47,22 @@ def size_problems(manifests: Iterable[Manifest]) -> Iterator[Problem]:
             yield Problem(manifest.document.position(path), dotted(path), what, limit.hint)
 
 
-def scale_problem(obj: Mapping[str, Any], mark: Mark, path: str) -> Problem | None:
-    """What is wrong with the size that a step gives an object. Raises LimitsError."""
-    counted = count_of(obj)
-    if counted is None or counted[1] <= counted[0].most():
-        return None
-    limit, count, _ = counted
-    return Problem(
-        mark, path, f"{count:,} {limit.name} are more than the {limit.most():,} that a step may ask for", limit.hint
-    )
+def scale_problem(
+    objects: Iterable[Mapping[str, Any]], there: Iterable[Mapping[str, Any]], mark: Mark, path: str
+) -> Problem | None:
+    """What is wrong with the sizes that a step gives objects, beside those that are `there` already. Raises LimitsError."""
+    sizes: dict[tuple[Any, ...], tuple[Limit, int]] = {}
+    for obj in (*there, *objects):
+        counted, metadata = count_of(obj), obj.get("metadata") or {}
+        if counted is not None and not metadata.get("ownerReferences"):  # what makes those is counted itself
+            limit, count, _ = counted
+            sizes[obj.get("kind"), metadata.get("namespace") or "default", metadata.get("name")] = limit, count
+    for limit in (PODS, NODES):
+        total = sum(count for of, count in sizes.values() if of is limit)
+        if total > limit.most():
+            what = f"{total:,} {limit.name} are more than the {limit.most():,} that a step may ask for"
+            return Problem(mark, path, what, limit.hint)
+    return None
 
 
 def _number(fields: Mapping[str, Any], name: str, absent: int) -> int:

@@ -20,7 +20,7 @@ from harness.scenario.language.core_objects import duration_problems, too_long
 from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.language.sizes import scale_problem
+from harness.scenario.language.sizes import SCALED, count_of, scale_problem
 from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.checks import check
 from harness.scenario.running.machines import happen
@@ -240,7 +240,9 @@ def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
             raise ScenarioError([Problem(mark, "when", f"time stands still: {settled.exhausted}", STEPS.hint)])
         return True
     for name in step.apply or ():
-        for manifest in applied_manifests(run.case, name, own_crds=run.shared.own_crds(run.case)):
+        applied = tuple(applied_manifests(run.case, name, own_crds=run.shared.own_crds(run.case)))
+        _check_sizes(run, [manifest.object for manifest in applied], mark)
+        for manifest in applied:
             _apply(run, manifest)
     for name in step.delete or ():
         for found in run.matching(name) or [_existing(run, name, mark)]:
@@ -292,12 +294,20 @@ def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
     return found
 
 
+def _check_sizes(run: Run, objects: Sequence[Mapping[str, Any]], mark: Mark) -> None:
+    """Raises ScenarioError for objects with which there would be more than the limits allow."""
+    if all(count_of(obj) is None for obj in objects):
+        return
+    there = [obj for kind in SCALED for obj in run.world.list(kind)]
+    if too_many := scale_problem(objects, there, mark, "when"):
+        raise ScenarioError([too_many])
+
+
 def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
     manifest = run.manifest(reference)
     for found in run.matching(reference) or [_existing(run, reference, mark)]:
         changed = _merged(found, patch)
-        if too_many := scale_problem(changed, mark, "when"):
-            raise ScenarioError([too_many])
+        _check_sizes(run, [changed], mark)
         # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
         changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
         for rejection in run.world.apply(changed):
