@@ -10,7 +10,17 @@ from harness.karpenter.labels.core import REGISTERED
 from harness.karpenter.lifecycle.names import is_known_ephemeral, nodes_of
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Conflicts, Requirements, UndefinedKey
-from harness.kube.api.objects import Object, labels_of, name_of, owners_of, short_name, spec_of, uid_of
+from harness.kube.api.objects import (
+    Key,
+    Object,
+    labels_of,
+    name_of,
+    namespace_of,
+    owners_of,
+    short_name,
+    spec_of,
+    uid_of,
+)
 from harness.kube.scheduling.filters import Filters
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.pods import is_active
@@ -73,7 +83,10 @@ class PodRunaways:
         failure = Filters.of(pod, [info], namespaces=self._view.list("Namespace")).failure(info)
         if failure is None:
             return ""
-        owners = (owner for one in there for owner in owners_of(one))
-        daemons = sorted({str(owner["name"]) for owner in owners if owner.get("kind") == "DaemonSet"})
+        owned = ((namespace_of(one), owner) for one in there for owner in owners_of(one))
+        names = {
+            Key("DaemonSet", place, str(owner["name"])) for place, owner in owned if owner.get("kind") == "DaemonSet"
+        }
+        daemons = sorted(key.short for key in names)
         beside = f" beside the pods of DaemonSet {', '.join(daemons)}" if daemons and not failure.helpless else ""
         return f": {', '.join(failure.reasons)}{beside}"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from harness.scenario.language.models.steps import StepMap
 from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.runner import expected_outcome, unexpected, walk
 from harness.scenario.running.shared import Shared
-from harness.scenario.running.verdicts import CaseReport
+from harness.scenario.running.verdicts import CaseReport, Verdict
 
 if TYPE_CHECKING:
     from harness.clusters.remote.belongings import Leftover
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from harness.scenario.running.run import Run
     from harness.world.real.world import RealWorld
 
-__all__ = ["AttachedRun", "planned_objects", "unfit"]
+__all__ = ["AttachedRun", "planned_objects", "unfit", "weightiest_first"]
 
 _LATE = 25.0
 """Seconds in which a world that looks at rest may still come to what is expected."""
@@ -35,6 +36,8 @@ _GOING = 60.0
 _IDLE = 5.0
 """Seconds after which nothing more is waited for where no controller of this run is there."""
 _LOOK_EVERY = 0.5
+_MESSAGES = re.compile(r"\.(events|log)\b")
+"""Expectations about messages, by their label (`then[0].events`)."""
 
 
 def unfit(case: Case) -> str:
@@ -65,6 +68,11 @@ def _let_pass(world: RealWorld) -> None:
         world.advance(_LOOK_EVERY)
     except ClusterFailed:
         sleep(_LOOK_EVERY)
+
+
+def weightiest_first(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
+    """The verdicts in their order, those that fail about Events and log lines last: objects decide, messages follow."""
+    return tuple(sorted(verdicts, key=lambda each: not each.holds and bool(_MESSAGES.search(each.label))))
 
 
 class AttachedRun:
@@ -115,6 +123,7 @@ class AttachedRun:
             return (*unexpected(run), *self._judged(run, world))
 
         verdicts = self._within(inputs, judge)
+        verdicts = weightiest_first(verdicts)
         outcome, reason = expected_outcome(case, verdicts)
         tags = tuple(case.header.tags)
         return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, seconds=watch(), tags=tags)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import takewhile
+from operator import eq
 from typing import Any
 
 from plainlines import joined
 
-__all__ = ["Comparison", "Difference", "Result"]
+__all__ = ["Comparison", "Difference", "Result", "weight"]
 
 _WIDTH = 300
+_BEFORE = 60
+"""Characters that two texts share which are shown before the place where they come apart."""
+_PARTS = ("NodeClaims", "Disruptions", "Azure", "Nodes of others", "Pods", "Ready", "expectations")
+"""Facts by their weight; what Karpenter makes explains the rest."""
+_OF_CLAIM = ("requirements", "labels", "taints", "requests", "image", "Azure", "Node", "there", "conditions")
+"""The same of what belongs to one NodeClaim."""
 
 
 class Result(StrEnum):
@@ -61,8 +70,10 @@ class Comparison:
 
     @property
     def first(self) -> Difference | None:
-        """The first difference that is not allowed; None when all are."""
-        return next((each for each in self.differences if not each.kept), None)
+        """The weightiest difference that is not allowed; None when all are."""
+        return min(
+            (each for each in self.differences if not each.kept), key=lambda each: weight(each.fact), default=None
+        )
 
     def to_json(self) -> dict[str, Any]:
         """As JSON has it, for another process."""
@@ -86,15 +97,32 @@ class Comparison:
         return cls(**{**value, "result": Result(value["result"]), "differences": differences})
 
 
+def weight(fact: str) -> tuple[int, int]:
+    """The rank of a fact, 0 for the weightiest: what Karpenter decided comes before what follows from it, and Events come last."""
+    part, *keys = re.findall(r"[^\[\]]+", fact)
+    if any(key.startswith("Events") for key in (part, *keys)):
+        return len(_PARTS), 0
+    of_claim = next((number for number, name in enumerate(_OF_CLAIM) if name in keys), len(_OF_CLAIM))
+    return (_PARTS.index(part) if part in _PARTS else len(_PARTS) - 1), of_claim
+
+
 def _apart(left: Any, right: Any) -> tuple[str, str]:
-    """Both values as text; of lists what only one of them has, if the rest is the same."""
+    """Both values as text, from shortly before the place where they come apart; of lists what only one has, if the rest is the same."""
     if isinstance(left, list) and isinstance(right, list):
         only = [each for each in left if each not in right], [each for each in right if each not in left]
         if any(only):
             left, right = only
-    return _text(left), _text(right)
+    one, other = (
+        value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
+        for value in (left, right)
+    )
+    start = max(0, sum(takewhile(bool, map(eq, one, other))) - _BEFORE)
+    if max(len(one), len(other)) <= _WIDTH:
+        start = 0
+    return _text(one, start), _text(other, start)
 
 
-def _text(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return text if len(text) <= _WIDTH else f"{text[:_WIDTH]}… ({len(text)} characters)"
+def _text(text: str, start: int) -> str:
+    whole = text[start : start + _WIDTH]
+    before = f"… ({start} characters) …" if start else ""
+    return f"{before}{whole}" + (f"… ({len(text)} characters)" if start + _WIDTH < len(text) else "")

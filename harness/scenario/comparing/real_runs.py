@@ -43,7 +43,8 @@ __all__ = ["RealRuns"]
 _LATE = 25.0
 """Seconds of an idle machine in which a real world that looks at rest may still come to what the simulated one came to."""
 
-_MOMENT = re.compile(r"\b\d[\d.e+]*s\b")
+_MOMENT = re.compile(r"(?<=\bat )(?:\d+[dhm])+\b|\b(?:\d+[dhm])*\d[\d.e+]*s\b")
+"""A time as `duration_text` writes it; `10m` is one after `at` only, since it is an amount of CPU elsewhere."""
 _QUESTIONS = frozenset({"requirements"})
 
 
