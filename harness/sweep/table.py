@@ -163,7 +163,10 @@ def _read_parquet(path: Path) -> list[dict[str, Value]]:
 
 def _read_csv(path: Path) -> list[dict[str, Value]]:
     with path.open(encoding="utf-8", newline="") as file:
-        return [{name: _typed(name, text) for name, text in row.items()} for row in csv.DictReader(file)]
+        rows = csv.DictReader(file)
+        if rows.fieldnames is not None and KEY not in rows.fieldnames:  # also where there is no row that could lack it
+            raise ValueError(f"no column '{KEY}'")
+        return [{name: _typed(name, text) for name, text in row.items()} for row in rows]
 
 
 def _typed(name: str, text: str) -> Value:

@@ -269,10 +269,16 @@ def test_the_rows_of_another_plan_are_not_lost(plan: Path, capsys: pytest.Captur
     assert (plan.parent / "rows.csv").read_bytes() == before
     assert main(["sweep", "plan.yaml", "-n", "1", "-o", "rows.csv", "--force"]) == 0
     assert {row["karpenter"] for row in rows(plan.parent / "rows.csv")} == {"1.7.2", "1.14.0"}
-    (plan.parent / "list.csv").write_text("name,number\na,1\n")
-    capsys.readouterr()
+
+
+@pytest.mark.parametrize("content", ["name,number\na,1\n", "name,number\n", "a note of mine"])
+def test_a_file_that_is_no_table_of_a_sweep_is_not_lost(
+    content: str, plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (plan.parent / "list.csv").write_text(content)
     assert main(["sweep", "plan.yaml", "-n", "1", "-o", "list.csv"]) == 2
     assert capsys.readouterr().err == "harness sweep: list.csv: not the table of a sweep; --force replaces it\n"
+    assert (plan.parent / "list.csv").read_text() == content
 
 
 def test_what_failed_is_tried_again(
