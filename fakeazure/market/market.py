@@ -11,6 +11,7 @@ from fakeazure.arm.texts import failure
 from fakeazure.catalog.catalogue import Catalogue
 from fakeazure.catalog.locations import location_key
 from fakeazure.catalog.prices import PriceRow, prices_in
+from fakeazure.catalog.prices.rows import recorded_regions
 from fakeazure.market.facts import CatalogueLike, RegionLike, Size
 from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.images import Images
@@ -78,8 +79,14 @@ class Market:
         except (KeyError, ValueError):
             return None
 
+    def priced_regions(self) -> Sequence[str]:
+        """The regions of Azure's price list: those of the catalogue, and the recorded ones of which it has no sizes."""
+        if not isinstance(self.catalogue, Catalogue):
+            return self.catalogue.regions
+        return sorted({*self.catalogue.regions, *recorded_regions()})
+
     def price_rows(self, location: str) -> Iterator[PriceRow]:
-        """The rows of Azure's price list for a region of the catalogue, under what this world declares."""
+        """The rows of Azure's price list for one of the regions, under what this world declares."""
         azures = isinstance(self.catalogue, Catalogue)
         packaged = isinstance(self.catalogue, Catalogue) and location not in self.catalogue.replaced
         region = None if packaged else self.region(location)

@@ -12,6 +12,9 @@ import pytest
 
 from fakeazure import FakeAzure
 from fakeazure.arm.messages import Response
+from fakeazure.catalog.prices.locations import LOCATIONS
+from fakeazure.catalog.prices.rows import recorded_regions
+from fakeazure.catalog.regions import REGIONS
 from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
 from fakeazure.resources.sizes.retail_prices import CURRENCIES
 from tests.cloud.driver import SMALL, SmallRegion
@@ -253,3 +256,18 @@ def test_the_provider_finds_two_prices_of_a_size() -> None:
         and not row["skuName"].endswith(" Spot")
     ]
     assert sorted(kept) == [0.172, 0.356]
+
+
+def test_every_region_has_its_name_in_the_list() -> None:
+    assert set(LOCATIONS) == {*REGIONS, *recorded_regions()}
+    assert len(set(LOCATIONS.values())) == len(LOCATIONS)
+
+
+def test_a_recorded_region_is_listed_though_the_catalogue_has_no_sizes_of_it() -> None:
+    rows = items(
+        "location eq 'BE Central' and armSkuName eq 'Standard_D16lds_v5' and endswith(meterName, 'Low Priority')"
+    )
+    assert {(row["armRegionName"], row["productName"]): row["retailPrice"] for row in rows} == {
+        ("belgiumcentral", "Virtual Machines Dldsv5 Series"): 0.178,
+        ("belgiumcentral", "Virtual Machines Dldsv5 Series Windows"): 0.65,
+    }

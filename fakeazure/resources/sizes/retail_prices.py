@@ -87,7 +87,7 @@ def _items(state: State, query: _Query) -> Iterator[dict[str, Any]]:
     of_region = parse_filter(query.filter, query.fields, frozenset({"armRegionName", "location"}))
     of_size = parse_filter(query.filter, query.fields, frozenset({"armSkuName"}))
     looked_at = 0
-    for region in state.market.catalogue.regions:
+    for region in state.market.priced_regions():
         place = {"armRegionName": region, "location": LOCATIONS.get(region, region)}
         for row in state.market.price_rows(region) if of_region(place) else ():
             if not of_size({"armSkuName": row.size}):
