@@ -21,6 +21,7 @@ from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.limit import REAL_LIMIT
 from harness.scenario.comparing.outside import outside_verdicts
+from harness.scenario.comparing.pairing import paired
 from harness.scenario.comparing.prices import OWN_PRICES, at_azures_prices
 from harness.scenario.comparing.recordings import Recording
 from harness.scenario.comparing.runaways import BESIDE_RUNAWAY, beside_runaway
@@ -271,7 +272,7 @@ class RealRuns:
 
         name = f"{case.file}::{case.name}"
         left = {**expected.found, "expectations": verdicts}
-        right = {**found.found, "expectations": held}
+        right = {**paired(expected.found, found.found), "expectations": held}
         listed = [
             Difference(fact, one, other, self._kept.reason(name, release, fact, one, other))
             for fact, one, other in differences(left, right)
