@@ -165,6 +165,7 @@ def test_a_proxy_is_not_asked(azure: MockAzure, proxied: str, monkeypatch: pytes
 def test_a_connection_that_was_open_before_leads_to_the_world() -> None:
     ours, theirs = socket.socketpair()
     connection = http.client.HTTPConnection(HOST)
+    ours.settimeout(2)  # what is not led to the world fails, and does not wait
     connection.sock = ours
     with theirs, mock_azure(catalogue=CATALOGUE) as azure:
         connection.request("GET", "/subscriptions?api-version=2022-12-01", headers=bearer(azure))
