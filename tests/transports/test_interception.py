@@ -271,3 +271,10 @@ def test_nothing_stays_patched_after_many_threads() -> None:
     for thread in threads:
         thread.join()
     assert patched() == before
+
+
+def test_links_have_the_scheme_that_the_client_used(azure: MockAzure) -> None:
+    requests = pytest.importorskip("requests")
+    for origin in ("https://login.microsoftonline.com", "http://login.microsoftonline.com"):
+        body = requests.get(f"{origin}/common/v2.0/.well-known/openid-configuration").json()
+        assert body["token_endpoint"].startswith(f"{origin}/")

@@ -272,3 +272,16 @@ def test_fixtures_of_every_scope(tmp_path: Path, distributed: list[str]) -> None
         [sys.executable, "-m", "pytest", *options], cwd=tmp_path, env=plain, capture_output=True, text=True, check=False
     )
     assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_a_call_while_its_mock_is_on_has_the_world_as_it_is() -> None:
+    mock = mock_azure(catalogue=CATALOGUE)
+
+    @mock
+    def names() -> list[str]:
+        return made(mock)
+
+    with mock:
+        make(mock, "t1")
+        assert names() == ["t1"]
+    assert names() == []
