@@ -86,11 +86,11 @@ def test_the_fields_that_there_are_go_with_an_unknown_one() -> None:
 @pytest.mark.parametrize(
     ("metadata", "errors"),
     [
-        ({"labels": {"a": "b"}, "odd": 5}, []),
+        ({"labels": {"a": "b"}, "odd": 5}, [("metadata.odd", "unknown field 'odd'")]),
         ({"labels": {"a": 5}}, [("metadata.labels.a", "a text is expected, not 5")]),
         ({"annotations": ["a"]}, [("metadata.annotations", "a map is expected, not a list")]),
         ({"labels": None}, []),
-        ("text", []),
+        ("text", [("metadata", "a map is expected, not 'text'")]),
         (None, []),
     ],
 )

@@ -24,7 +24,8 @@ DELETION = "controller.kubernetes.io/pod-deletion-cost"
         ("1e9", 1.0 + 1e9 / 2**27),
         ("1e12", 10.0),
         ("-1e12", -10.0),
-        ("134_217_728", 1.0),  # Go reads underscores in numbers with a prefix only
+        ("134_217_728", 2.0),  # Go lets underscores stand between digits
+        ("134217728_", 1.0),
         (" 134217728", 1.0),
         ("134217728 ", 1.0),
         ("", 1.0),
