@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from harness.karpenter.releases import provider
 from harness.reading.problems import ScenarioError
 from harness.scenario.language.files import load_text
+from harness.scenario.language.writing import scenario_text as written
 
 __all__ = ["scenario_text"]
 
@@ -33,7 +32,7 @@ def scenario_text(release: str, request: Mapping[str, Any], want: Mapping[str, A
         "given": {"karpenter": release, "kubernetes": provider(release).core.kubernetes},
         "then": list(_expectations(name, answer)) or [{"accepted": {"object": name}}],
     }
-    text = yaml.safe_dump_all([header, made], sort_keys=False, allow_unicode=True)
+    text = written(header, [made])
     try:
         load_text(text, file=name)
     except ScenarioError:
