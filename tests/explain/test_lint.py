@@ -40,7 +40,7 @@ def referring(**reference: str) -> dict[str, Any]:
     return nodepool(nodeClassRef=full)
 
 
-def pod(memory: str = "1Gi", **spec: Any) -> dict[str, Any]:
+def web(memory: str = "1Gi", **spec: Any) -> dict[str, Any]:
     containers = [{"name": "c", "image": "c", "resources": {"requests": {"memory": memory}}}]
     return {**testing.pod("web"), "spec": {"containers": containers, **spec}}
 
@@ -76,12 +76,12 @@ WARNED: Mapping[str, tuple[str, tuple[Any, ...], str]] = {
     "a limit of no node": ("limit-below-node", (nodepool(AMD64, limits={"nodes": "0"}),), "makes no node"),
     "a taint without its pods": (
         "taint-untolerated",
-        (nodepool(AMD64, taints=[DEDICATED]), pod()),
+        (nodepool(AMD64, taints=[DEDICATED]), web()),
         "taint example.com/dedicated=batch:NoSchedule: no pod that is given tolerates it",
     ),
     "a taint of AKS's": (
         "azure-taint",
-        (nodepool(AMD64, taints=[OF_AKS]), pod(tolerations=[{"operator": "Exists"}])),
+        (nodepool(AMD64, taints=[OF_AKS]), web(tolerations=[{"operator": "Exists"}])),
         "AKS keeps the domain kubernetes.azure.com to itself",
     ),
     "arm64 that is allowed": (
@@ -89,8 +89,8 @@ WARNED: Mapping[str, tuple[str, tuple[Any, ...], str]] = {
         (nodepool(requirement(ARCH, "amd64", "arm64")), testing.deployment("web", 2)),
         "Deployment web asks for no architecture",
     ),
-    "arm64 that nobody excluded": ("arm64-unasked", (nodepool(ON_DEMAND), pod()), "Pod web asks for no architecture"),
-    "memory in bytes": ("memory-bytes", (pod("16"),), "which is 16 bytes; 16Mi or 16Gi?"),
+    "arm64 that nobody excluded": ("arm64-unasked", (nodepool(ON_DEMAND), web()), "Pod web asks for no architecture"),
+    "memory in bytes": ("memory-bytes", (web("16"),), "which is 16 bytes; 16Mi or 16Gi?"),
 }
 
 
@@ -125,11 +125,11 @@ RIGHT: Mapping[str, tuple[Any, ...]] = {
         nodepool(AMD64, taints=[DEDICATED]),
         testing.deployment("web", 1, tolerations=[{"key": "example.com/dedicated", "operator": "Exists"}]),
     ),
-    "a taint that is a preference": (nodepool(AMD64, taints=[DEDICATED | {"effect": "PreferNoSchedule"}]), pod()),
-    "pods that ask for an architecture": (nodepool(ON_DEMAND), pod(nodeSelector={ARCH: "amd64"})),
-    "pods that ask for a size": (nodepool(ON_DEMAND), pod(nodeSelector={SIZE: "Standard_D4s_v5"})),
-    "pods that the NodePool does not take": (nodepool(ON_DEMAND), pod(nodeSelector={"team": "blue"})),
-    "sizes of amd64 alone": (nodepool(requirement(SIZE, "Standard_D4s_v5")), pod()),
+    "a taint that is a preference": (nodepool(AMD64, taints=[DEDICATED | {"effect": "PreferNoSchedule"}]), web()),
+    "pods that ask for an architecture": (nodepool(ON_DEMAND), web(nodeSelector={ARCH: "amd64"})),
+    "pods that ask for a size": (nodepool(ON_DEMAND), web(nodeSelector={SIZE: "Standard_D4s_v5"})),
+    "pods that the NodePool does not take": (nodepool(ON_DEMAND), web(nodeSelector={"team": "blue"})),
+    "sizes of amd64 alone": (nodepool(requirement(SIZE, "Standard_D4s_v5")), web()),
 }
 
 

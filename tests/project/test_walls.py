@@ -36,7 +36,7 @@ def test_contracts() -> None:
         ("harness.kube.api.quantity, harness.engine.engine, harness.nodes.kubelet", {"harness", "lazyrecords"}),
         ("fakeazure, fakeazure.cloud", {"fakeazure", "lazyrecords"}),
         # the command line knows its subcommands by name and imports none
-        ("harness.cli", {"harness", "plainlines"}),
+        ("harness.cli", {"harness", "lazyrecords", "plainlines"}),
         # files are read with pydantic and PyYAML, and nothing else is needed for the default path
         (
             "harness, harness.cli, harness.world, harness.scenario.running.runner",

@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.explain.advice.candidates import required_terms
 from harness.explain.lint.findings import Finding, finding
-from harness.kube.api.labels import ARCH, INSTANCE_TYPE
+from harness.kube.api.labels import ARCH, BETA_ARCH, INSTANCE_TYPE
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from lazyrecords import dataclass
@@ -20,7 +20,7 @@ _TEMPLATES: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), ("spec", "template")),
 }
 """Kind → where its pods are described."""
-_ARCHITECTURES = (ARCH, "beta.kubernetes.io/arch", INSTANCE_TYPE)
+_ARCHITECTURES = (ARCH, BETA_ARCH, INSTANCE_TYPE)
 """Labels by which a pod decides its architecture."""
 _FEW_BYTES = 1024 * 1024
 _NANO = 1_000_000_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -14,6 +13,7 @@ from harness.scenario.running.checks.azure import call_differences
 from harness.scenario.running.matching import said, show
 from harness.scenario.running.run import Run
 from harness.wording import duration_text
+from lazyrecords import dataclass
 
 __all__ = ["START", "Reached", "first", "told"]
 
