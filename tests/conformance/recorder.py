@@ -306,7 +306,8 @@ NODEPOOL: Json = {
     "kind": "NodePool",
     "metadata": {"name": "default"},
     "spec": {
-        "disruption": {"consolidateAfter": "Never"},
+        # nothing goes: labels that a NodeClaim brings make it drift at once, as its requirements do not know them
+        "disruption": {"consolidateAfter": "Never", "budgets": [{"nodes": "0"}]},
         "template": {
             "spec": {
                 "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"},

@@ -65,8 +65,8 @@ HOLDS = (
     "never: {events: {reason: Launched}, from: {bound: Pod/web}}",
     "never: {log: {message: created nodeclaim}, from: {step: 2}}",
     "never: {azure: {calls: [{method: PUT, resource: virtualMachines}]}, from: {step: 2}}",
-    "always: {nodeclaims: {created: 0}, from: {step: 2}}",
-    "always: {nodeclaims: {created: 1}, from: {created: NodeClaim/*}}",
+    # which NodeClaims were ever created is asked of the whole run
+    "always: {nodeclaims: {created: 1}, from: {step: 2}}",
     # a beginning that comes only in the middle of the last stretch
     "never: {disrupted: {reason: Empty}, from: {at: 59m}}",
 )

@@ -8,7 +8,7 @@ from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harness.engine.clock import EPOCH, SECOND
+from harness.engine.clock import EPOCH
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import controller_of, name_of, uid_of
 from harness.reading.manifests import Manifest
@@ -113,11 +113,6 @@ class Run:
         began = EPOCH.timestamp()
         return self._counted(self.world.calls(), lambda call: call.time - began)
 
-    def nodeclaims_created(self) -> int:
-        """Return how many NodeClaims were created in the history that counts."""
-        writes = self.world.journal if not self.history_start else self._counted(list(self.world.journal), _written_at)
-        return sum(write.verb == "create" and write.key.kind == "NodeClaim" and write.error is None for write in writes)
-
     def _counted(self, history: Sequence[T], moment: Callable[[T], float]) -> Sequence[T]:
         if not self.history_start:
             return history
@@ -182,10 +177,6 @@ class Run:
         owners = {uid_of(owner)}
         owners |= {uid_of(each) for each in self.world.list("ReplicaSet") if _owner(each) in owners}
         return [pod for pod in self.world.list("Pod") if _owner(pod) in owners]
-
-
-def _written_at(write: Any) -> float:
-    return float(write.at / SECOND)
 
 
 def _owner(obj: Object) -> str | None:

@@ -49,8 +49,8 @@ class OverTime(Looks, Body):
     from_: Moment | None = Field(
         None,
         alias="from",
-        description="The first moment that counts; the start of the world when absent. Of decisions, events, log lines, calls and "
-        "created NodeClaims, those before it are not counted.",
+        description="The first moment that counts; the start of the world when absent. Of decisions, events, log lines and "
+        "calls, those before it are not counted.",
     )
     until: Moment | None = Field(
         None,

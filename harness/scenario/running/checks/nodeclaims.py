@@ -29,7 +29,11 @@ def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
         found = count_differences(body.count, len(claims))
         yield Verdict.of(f"{entry.label}.count", entry.mark("count"), found)
     if body.created is not None:
-        differing = count_differences(body.created, run.nodeclaims_created())
+        created = sum(
+            write.verb == "create" and write.key.kind == "NodeClaim" and write.error is None
+            for write in run.world.journal
+        )
+        differing = count_differences(body.created, created)
         yield Verdict.of(f"{entry.label}.created", entry.mark("created"), differing)
     taken: set[int] = set()
     for index, wanted in enumerate(body.are):
