@@ -27,6 +27,7 @@ PLUGIN = "harness.pytest_plugin"
 
 OPTIONS = frozenset(
     {
+        "--allow-outside",
         "--cluster",
         "--crds",
         "--harness-trace",

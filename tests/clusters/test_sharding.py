@@ -142,8 +142,8 @@ def test_durations_that_are_none(tmp_path: Path, text: str | None, why: str) -> 
     [
         (["--shard", "3/2"], "--shard: '3/2' is not I/N with 1 <= I <= N"),
         (["--shard", "1/2", "--shard-durations", "no.json"], "--shard-durations: no.json: No such file or directory"),
-        (["--write-durations", "no/new.json"], "--write-durations: no/new.json: no file can be written there"),
-        (["--write-durations", "."], "--write-durations: .: no file can be written there"),
+        (["--write-durations", "no/new.json"], "--write-durations: no/new.json: there is no folder no"),
+        (["--write-durations", "."], "--write-durations: .: is a folder"),
         (["--cluster", "memory,foo"], "--cluster: foo; there are memory, http, apiserver, kind"),
     ],
 )

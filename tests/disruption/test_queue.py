@@ -107,7 +107,7 @@ def test_a_failed_command_tells_how_many_replacements_were_missing() -> None:
     _, execution = begun()
     started = Started(execution.started.method, execution.started.command, ("new", "other", "late"))
     servants = QueueActions(new=True, other=True)  # late is gone
-    engine: Any = SimpleNamespace(clock=SimpleNamespace(now=SECOND), enqueue=lambda *_, **__: None)
+    engine: Any = SimpleNamespace(clock=SimpleNamespace(now=SECOND, seconds=1.0), enqueue=lambda *_, **__: None)
     sink: Any = SimpleNamespace(log=lambda *_, **__: None)
     rules = disruption_rules_of(provider("1.14.0").core)
     executions = Executions(engine, sink, servants, rules)

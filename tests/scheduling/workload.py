@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.cloudprovider import InstanceType, Offering, Overhead
+from harness.karpenter.lifecycle.conditions import NODEPOOL
 from harness.karpenter.releases import provider
 from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling import ClusterSnapshot, SchedulingOptions, SchedulingResults, pod_key, solve
@@ -74,7 +75,7 @@ def nodepool(name: str = "default", *, ready: bool = True, **fields: Any) -> dic
     return {
         "metadata": {"name": name, "uid": f"uid-{name}"},
         "spec": {"template": {"metadata": metadata, "spec": template}, **fields},
-        "status": {"conditions": [{"type": "Ready", "status": "True" if ready else "False"}]},
+        "status": {"conditions": [{"type": kind, "status": str(ready)} for kind in (*NODEPOOL, "Ready")]},
     }
 
 

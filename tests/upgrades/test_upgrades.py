@@ -43,7 +43,7 @@ def _as_if_named(wrong: str) -> Callable[[MemoryCluster, Crds], None]:
 
 def test_crds_that_take_the_place_of_node_restriction_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MemoryCluster, "update_crds", _as_if_named(NODE_RESTRICTION))
-    noticed = _noticed(Step("crds", "1.7.2", "1.10.0", "1.10.0"), range(4))
+    noticed = _noticed(Step("crds", "1.7.2", "1.10.0", "1.10.0"), range(8))
     assert {"NodeRestriction", "scheduling", "labels", "disruption"} <= noticed
 
 
