@@ -16,7 +16,7 @@ from fakeazure.snapshots.values import Json, Unwritable, at
 FORMAT, VERSION = "fakeazure snapshot", 4
 PACKED, UNPACKED = 64 * 1024 * 1024, 256 * 1024 * 1024
 """Bytes that a file may have, and its JSON; 20,000 machines of AKS with all that is theirs have as many."""
-VALUES = 20_000_000
+VALUES = 8_000_000
 """How many values the JSON may have: each takes memory that its two bytes in a file do not tell."""
 NESTING = 200
 """How deep arrays and objects may be nested; a served cloud takes documents of 64."""
