@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 _MARK = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)|[\[\]{}]', re.DOTALL)
@@ -14,11 +14,11 @@ _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
 _INT64 = range(-(2**63), 2**63)
 
 
-def read(raw: bytes, nesting: int) -> Mapping[str, Any] | None:
-    """The object in a request body, None for an empty one. ValueError says in ARM's words what is wrong."""
+def read(raw: bytes, nesting: int, reader: Callable[[bytes, int], Any] | None = None) -> Mapping[str, Any] | None:
+    """The object in a request body, read by `value` or by `reader`; None for an empty one. ValueError says in ARM's words what is wrong."""
     if not raw.strip():
         return None
-    found = value(raw, nesting)
+    found = (reader or value)(raw, nesting)
     if not isinstance(found, Mapping):
         raise ValueError("The request body must be a JSON object.")
     return found
@@ -27,9 +27,14 @@ def read(raw: bytes, nesting: int) -> Mapping[str, Any] | None:
 def value(raw: bytes, nesting: int) -> Any:
     """The JSON in a text. ValueError says in ARM's words what is wrong: the depth, a number, a constant that only JavaScript knows."""
     if raw.count(b"[") + raw.count(b"{") > nesting and depth(raw, nesting) > nesting:
-        raise ValueError(f"The reader's MaxDepth of {nesting} has been exceeded.")
+        raise ValueError(too_deep(nesting))
     found = json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
     return _paired(found) if _SURROGATE.search(raw) is not None else found
+
+
+def too_deep(nesting: int) -> str:
+    """Return ARM's words for a text that is nested deeper."""
+    return f"The reader's MaxDepth of {nesting} has been exceeded."
 
 
 def _paired(value: Any) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from gzip import compress
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from fakeazure.arm import json_text
+from fakeazure.arm import json_text, relaxed_json
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.messages import Document, Response
 from fakeazure.arm.texts import failure
@@ -131,7 +131,8 @@ class Front:
             if refused is not None:
                 return self._challenge(refused, origin)
         try:
-            body = json_text.read(raw, self.limits.nesting)
+            relaxed = "/deployments/" in path.lower()
+            body = json_text.read(raw, self.limits.nesting, relaxed_json.value if relaxed else None)
         except (ValueError, RecursionError) as error:
             return self.refusal("InvalidRequestContent", reason=str(error))
         with self.lock:

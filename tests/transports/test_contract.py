@@ -347,3 +347,14 @@ def test_many_threads_share_one_world() -> None:
             thread.join()
     assert codes == [201] * 30
     assert [item.number for item in driver.cloud.journal] == list(range(1, 31))
+
+
+def test_a_deployment_may_come_as_az_sends_it(client: Client) -> None:
+    names = client.driver.cloud.state.settings
+    path = f"/subscriptions/{SUBSCRIPTION}/resourcegroups/{names.resource_group}/providers/Microsoft.Resources/deployments/d"
+    template = '{ // a file\n "contentVersion": "1.0.0.0", resources: [], \'outputs\': {}, }'
+    raw = f'{{"properties": {{"mode": "Incremental", template:{template}}}}}'.encode()
+    answer = client.call("PUT", f"{path}?api-version=2022-09-01", raw)
+    assert (answer.status, answer.body["name"]) == (201, "d")
+    elsewhere = path.replace("deployments/d", "tags/default")
+    assert client.call("PUT", f"{elsewhere}?api-version=2022-09-01", raw).status == 400
