@@ -25,6 +25,7 @@
 # make readme-picture the picture in the README anew (needs Chromium)
 # make picture-check  the same in a folder that goes, compared with the committed files
 # make playground     the commands in a browser: a static folder in build/playground, which any web server can serve (needs Node)
+# make wheel          the package as a file in dist/, which pip installs without a clone
 # make requirements   requirements/*.txt anew: what CI, the image and a release install, each with its hash (uv resolves; LOCKED=1 uses them here)
 # make clean          everything that make made
 SHELL := /bin/sh
@@ -74,7 +75,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground requirements clean
+.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -197,6 +198,9 @@ $(CORE): pyproject.toml constraints.txt | $(RUN)
 $(CLUSTERS): $(CORE)
 	$(call install,clusters,crds$(comma)clusters$(comma)dev)
 	@touch $@
+
+wheel: $(CORE)
+	$(RUN) -m build --wheel --no-isolation --outdir dist
 
 requirements: $(CORE)
 	$(INSTALL) 'uv==0.13.9'

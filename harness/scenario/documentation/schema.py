@@ -13,8 +13,8 @@ from harness.scenario.language.models import Header
 
 __all__ = ["SCHEMA_ID", "json_schema", "render"]
 
-SCHEMA_ID = "https://raw.githubusercontent.com/karpenter-azure-harness/karpenter-azure-harness/main/harness/scenario/scenario.schema.json"
-"""Where editors find the schema: `# yaml-language-server: $schema=` and this address in the first line of a file."""
+SCHEMA_ID = "urn:karpenter-azure-harness:scenario"
+"""The schema's name. It is no address: editors read the file that `harness schema` writes."""
 
 _LONG, _MANY = 100, 4
 """Letters of a property from which on, and definitions with it from which on, it is told once."""
