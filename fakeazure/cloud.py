@@ -40,6 +40,7 @@ from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import EMPTY, Document, Request, Response
 from fakeazure.beginning import Inputs, beginning_of
 from fakeazure.events import Subscriber, VirtualMachine
+from fakeazure.exchange import Exchange
 from fakeazure.expectations import Calls
 from fakeazure.guids import guid_of
 from fakeazure.journal import Call, Journal, summarise
@@ -89,6 +90,19 @@ class FakeAzure:
 
         `wire`: the answer travels, so that a declared fault can befall it on its way (`x-fakeazure-fault` tells the transport).
         """
+        return self.finish(self.begin(method, path, query=query, body=body, headers=headers, wire=wire).read())
+
+    def begin(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, str] | None = None,
+        body: Document | None = None,
+        headers: Mapping[str, str] | None = None,
+        wire: bool = False,
+    ) -> Exchange:
+        """One call up to its answer, which `finish` ends. Its answer may be left to read: other calls may come meanwhile."""
         self.run_until()
         (faults := self.market.faults).forget()
         verb, place = method.upper(), path.partition("?")[0]
@@ -109,28 +123,34 @@ class FakeAzure:
             answer = dispatch.answer(self.state, self._router, asked, match, now)
         except ArmError as error:
             answer = error.failure.response()
-        if head and match is not None:
-            answer = Response(204) if answer.status == 200 else replace(answer, body=None)
         extra = {"x-ms-request-id": self.state.guids()}
         if wire and match is not None:
             extra |= dispatch.on_the_wire(self.state, asked, match, now)
+        resource = match.route.resource if match is not None else ""
+        return Exchange(asked, resource, now, answer, extra, faults.last_fired(), shown=not head or match is None)
+
+    def finish(self, exchange: Exchange) -> Response:
+        """The answer to a call that has begun, whose answer is read; from now on it is in the journal."""
+        answer, asked, extra = exchange.answer, exchange.asked, exchange.extra
+        if not exchange.shown:
+            answer = Response(204) if answer.status == 200 else replace(answer, body=None)
         if (code := answer.error_code) is not None:
-            extra["x-ms-error-code"] = code
+            extra = {**extra, "x-ms-error-code": code}
         answer = Response(answer.status, {**answer.headers, **extra}, answer.body, answer.array, answer.content)
         self.journal.add(
             Call(
                 number=self.journal.last + 1,
-                time=now,
+                time=exchange.time,
                 method=asked.method,
                 path=asked.path,
-                resource=match.route.resource if match is not None else "",
+                resource=exchange.resource,
                 api_version=asked.api_version,
                 query=asked.query,
-                summary=summarise(body),
+                summary=summarise(asked.body),
                 status=answer.status,
                 code=code,
-                body=body,
-                fault=faults.last_fired(),
+                body=asked.body,
+                fault=exchange.fault,
                 message=answer.error_message if code is not None else "",
             )
         )

@@ -46,7 +46,7 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
     found = route.handler(state, asked)
     if not extra:
         return found
-    return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content)
+    return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content, found.later)
 
 
 def on_the_wire(state: State, asked: Request, match: Match[State], now: float) -> Mapping[str, str]:

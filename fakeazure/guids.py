@@ -33,5 +33,10 @@ class Guids:
 @lru_cache(maxsize=_KEPT)
 def guid_of(text: str) -> str:
     """The guid that always belongs to `text`."""
+    return new_guid(text)
+
+
+def new_guid(text: str) -> str:
+    """The same, calculated anew: for texts of which there are more than are kept."""
     digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"

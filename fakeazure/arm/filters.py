@@ -51,15 +51,24 @@ def parse_filter(
     match the item's keys exactly and text compares as is. `only`: some of the fields; an item that has these alone is accepted if what
     it lacks could let it pass. FilterError.
     """
+    return _parsed(text, fields, only)[0]
+
+
+def fields_of(text: str, fields: Mapping[str, bool]) -> frozenset[str]:
+    """The fields that a filter asks for. FilterError."""
+    return frozenset(_parsed(text, fields, frozenset())[1].asked)
+
+
+def _parsed(text: str, fields: Mapping[str, bool], only: frozenset[str]) -> tuple[Predicate, _Parser]:
     parser = _Parser(text, _TOKEN, FilterError)
     parser.fields = {name.lower(): (name, folded) for name, folded in fields.items()}
-    parser.only = only
+    parser.only, parser.asked = only, set()
     if parser.peek() is None:
-        return lambda item: True
+        return _anything, parser
     predicate = parser.either()
     if parser.peek() is not None:
         raise FilterError(f"unexpected {parser.peek()!r} in {shortened(text)!r}")
-    return predicate
+    return predicate, parser
 
 
 def _literal(token: str) -> Any:
@@ -88,6 +97,9 @@ class _Parser(Conditions):
 
     only: frozenset[str] = frozenset()
     """The fields that decide; empty where all do."""
+
+    asked: set[str]
+    """The fields that the filter asks for."""
 
     def unary(self) -> Predicate:
         token = self.take()
@@ -141,4 +153,5 @@ class _Parser(Conditions):
         if name.lower() not in self.fields:
             raise FilterError(f"Could not find a property named '{shortened(name)}'.")
         key, folded = self.fields[name.lower()]
+        self.asked.add(key)
         return (key,), _folded if folded else lambda value: value

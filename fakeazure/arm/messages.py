@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import field
 from types import MappingProxyType
 from typing import Any
@@ -56,6 +56,15 @@ class Response:
     """The body of the few lists that ARM gives without an envelope, in place of `body`."""
     content: Hashable = None
     """What two answers with the same body have in common, None if that is not known: a transport need not write it twice."""
+    later: Callable[[], Response] | None = None
+    """Reads the answer from what nothing changes, where that takes long: a transport need not hold the cloud meanwhile."""
+
+    def read(self) -> Response:
+        """The answer itself, with these headers too."""
+        if self.later is None:
+            return self
+        answer = self.later()
+        return Response(answer.status, {**answer.headers, **self.headers}, answer.body, answer.array, answer.content)
 
     @property
     def error_code(self) -> str | None:

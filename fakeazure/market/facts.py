@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from fakeazure.catalog.locations import location_key
 from lazyrecords import dataclass
 
 
@@ -56,6 +57,14 @@ class CatalogueLike(Protocol):
     def unlisted(self, name: str) -> frozenset[str]:
         """Sizes of other regions that the subscription whose zones are recorded was not offered in this one."""
         ...
+
+
+def region_of(catalogue: CatalogueLike, location: str) -> RegionLike | None:
+    """A region by any spelling of its name; None if Azure has no such region."""
+    try:
+        return catalogue.region(location_key(location))
+    except (KeyError, ValueError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.texts import failure
-from fakeazure.catalog.catalogue import Catalogue
 from fakeazure.catalog.locations import location_key
-from fakeazure.catalog.prices import PriceRow, prices_in
-from fakeazure.catalog.prices.rows import recorded_regions
-from fakeazure.market.facts import CatalogueLike, RegionLike, Size
+from fakeazure.market.facts import CatalogueLike, RegionLike, Size, region_of
 from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.images import Images
 from fakeazure.market.match import Subject
+from fakeazure.market.price_list import PriceList
 from fakeazure.market.prices import Prices
 from fakeazure.market.quota import MACHINES, Charge, Quota, Shortage, charge_of
 from fakeazure.market.reservations import Reservation, Reservations
@@ -74,23 +72,11 @@ class Market:
 
     def region(self, location: str) -> RegionLike | None:
         """A region by any spelling of its name; None if Azure has no such region."""
-        try:
-            return self.catalogue.region(location_key(location))
-        except (KeyError, ValueError):
-            return None
+        return region_of(self.catalogue, location)
 
-    def priced_regions(self) -> Sequence[str]:
-        """The regions of Azure's price list: those of the catalogue, and the recorded ones of which it has no sizes."""
-        if not isinstance(self.catalogue, Catalogue):
-            return self.catalogue.regions
-        return sorted({*self.catalogue.regions, *recorded_regions()})
-
-    def price_rows(self, location: str) -> Iterator[PriceRow]:
-        """The rows of Azure's price list for one of the regions, under what this world declares."""
-        azures = isinstance(self.catalogue, Catalogue)
-        packaged = isinstance(self.catalogue, Catalogue) and location not in self.catalogue.replaced
-        region = None if packaged else self.region(location)
-        return self.prices.rows(prices_in(location).rows if azures else (), region, location)
+    def price_list(self) -> PriceList:
+        """Azure's price list under what this world declares by now."""
+        return PriceList(self.catalogue, self.prices.copy())
 
     def skus(self, location: str) -> Sequence[Mapping[str, Any]]:
         """The SKU list of a region as this subscription sees it; empty for an unknown region."""

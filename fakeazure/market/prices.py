@@ -32,6 +32,12 @@ class Prices:
         """Start without an overlay."""
         self._overlay: dict[tuple[str, str, str], float | None] = {}
 
+    def copy(self) -> Prices:
+        """An overlay of its own with what is declared by now."""
+        prices = Prices()
+        prices._overlay = dict(self._overlay)
+        return prices
+
     def set(self, size: str, usd: float | None, *, kind: str = ON_DEMAND, location: str = "*") -> None:
         """Declare a price, None to take it away. ValueError for a negative price or an unknown kind."""
         if kind not in (ON_DEMAND, SPOT):

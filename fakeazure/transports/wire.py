@@ -136,7 +136,13 @@ class Front:
         except (ValueError, RecursionError) as error:
             return self.refusal("InvalidRequestContent", reason=str(error))
         with self.lock:
-            answer = self.cloud.request(method, path, query=query, body=body, headers=lowered, wire=True)
+            exchange = self.cloud.begin(method, path, query=query, body=body, headers=lowered, wire=True)
+            if not exchange.waits:
+                answer = self.cloud.finish(exchange)
+        if exchange.waits:
+            exchange = exchange.read()  # others go on meanwhile
+            with self.lock:
+                answer = self.cloud.finish(exchange)
         return self._reply(answer, origin, gzip="gzip" in lowered.get("accept-encoding", ""))
 
     def refusal(self, row: str, **facts: object) -> Reply:

@@ -249,7 +249,7 @@ def test_a_mistake_of_ours_is_an_answer_and_one_line(
     def fails(*args: object, **options: object) -> None:
         raise RecursionError("much too deep")
 
-    monkeypatch.setattr(cloud, "request", fails)
+    monkeypatch.setattr(cloud, "begin", fails)
     with HttpServer(Front(cloud, guard=GUARD)) as server:
         status, body, _ = answer(server, GOOD)
     assert (status, body["error"]["code"]) == (500, "InternalServerError")

@@ -14,13 +14,14 @@ from typing import NamedTuple
 
 from fakeazure.catalog.prices.rows import CLOUD_SERVICES, LINUX, Kind, Observed
 
+_CORES = re.compile(r"\d+(-\d+)?")
 _FAR = 0.05
 """A size whose price is further off than this, as a logarithm, says nothing of its family's factor."""
 
 
 def family_of(size: str) -> str:
     """The family by the size's name: without the numbers of its cores."""
-    return re.sub(r"\d+(-\d+)?", "", size, count=1)
+    return _CORES.sub("", size, count=1)
 
 
 def surcharges(observed: Observed, kind: Kind = CLOUD_SERVICES) -> dict[str, float]:
@@ -42,9 +43,9 @@ class _Line(NamedTuple):
     candidates: tuple[float, ...]
     reference: float
 
-    def misfit(self, factor: float) -> float:
-        """How far the nearest candidate is off, as a logarithm."""
-        return min(abs(log(usd / (self.reference * factor))) for usd in self.candidates)
+    def factors(self) -> tuple[float, float]:
+        """The logarithms of the first and the last candidate's factor."""
+        return log(self.candidates[0] / self.reference), log(self.candidates[-1] / self.reference)
 
 
 def restored(static: Mapping[str, float], observed: Observed) -> dict[str, float]:
@@ -93,9 +94,11 @@ def _region_factor(static: Mapping[str, float], linux: Mapping[str, float], adde
 def _family_factor(lines: Sequence[_Line], usual: float) -> float:
     """The factor between two regions on which most sizes of a family agree, of equal ones the nearest to the usual one."""
     factors = [usd / line.reference for line in lines for usd in line.candidates]
+    possible = [line.factors() for line in lines]
 
-    def badness(factor: float) -> tuple[float, float]:
-        misfit = sum(min(line.misfit(factor), _FAR) for line in lines)
+    def badness(factor: float) -> tuple[float, float]:  # all regions together look at half a million lines here
+        here = log(factor)
+        misfit = sum([min(abs(first - here), abs(last - here), _FAR) for first, last in possible])
         return round(misfit, 2), abs(log(factor / usual))
 
     return min(factors, key=badness, default=usual)

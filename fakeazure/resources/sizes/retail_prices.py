@@ -7,17 +7,18 @@ another. A size that a world prices has the rows of its Linux price alone.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 from urllib.parse import urlencode
 
-from fakeazure.arm.filters import FilterError, parse_filter
+from fakeazure.arm.filters import FilterError, fields_of, parse_filter
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.catalog.prices.locations import LOCATIONS
 from fakeazure.catalog.prices.rows import PriceRow
-from fakeazure.guids import guid_of
+from fakeazure.guids import new_guid
+from fakeazure.market.price_list import PriceList
 from fakeazure.state import State
 from lazyrecords import dataclass
 
@@ -28,11 +29,13 @@ PREVIEW = "2023-01-01-preview"
 """From this version on items have savings plans, and values of a filter compare with case."""
 CURRENCIES = {"USD": 1.0, "EUR": 0.86}
 """How much of it is a dollar. Azure sets its rate anew each month; this one is of no particular month."""
-_FIELDS = (
+_SHOWN_OF_USE = (
     "currencyCode", "tierMinimumUnits", "retailPrice", "unitPrice", "armRegionName", "location", "effectiveStartDate", "meterId",
     "meterName", "productId", "skuId", "productName", "skuName", "serviceName", "serviceId", "serviceFamily", "unitOfMeasure", "type",
-    "priceType", "reservationTerm", "isPrimaryMeterRegion", "armSkuName",
+    "isPrimaryMeterRegion", "armSkuName",
 )  # fmt: skip
+"""The fields of an item; a filter asks for `priceType` where items say `type`."""
+_SHOWN = (*_SHOWN_OF_USE, "reservationTerm")
 _MOST, _SHORT = 100_000_000, 100
 """Characters of a filter times rows that it looks at: all rows of all regions by a short filter, those of one by the longest."""
 _LETTERS = "0123456789BCDFGHJKLMNPQRSTVWXZ"
@@ -51,7 +54,7 @@ class _Query:
     @property
     def fields(self) -> dict[str, bool]:
         """Names that a filter may ask for, each with whether its values compare without case."""
-        return dict.fromkeys(_FIELDS, not self.preview)
+        return dict.fromkeys(_VALUES, not self.preview)
 
     def price(self, usd: float) -> float:
         """A price in the currency."""
@@ -81,52 +84,80 @@ def _number(name: str, text: str) -> int:
     return int(text)
 
 
-def _items(state: State, query: _Query) -> Iterator[dict[str, Any]]:
-    """The items that a filter lets pass, region after region; those of regions and sizes that it excludes are not made."""
+def _product_id(row: PriceRow) -> str:
+    return f"DZH318Z0{_code(row.product, 4)}"
+
+
+Value = Callable[[PriceRow, str, _Query], Any]
+_OF_NAMES: Mapping[str, Value] = {
+    "currencyCode": lambda row, region, query: query.currency,
+    "tierMinimumUnits": lambda row, region, query: 0.0,
+    "effectiveStartDate": lambda row, region, query: "2025-01-01T00:00:00Z",
+    "meterName": lambda row, region, query: row.meter,
+    "productId": lambda row, region, query: _product_id(row),
+    "productName": lambda row, region, query: row.product,
+    "skuName": lambda row, region, query: row.sku,
+    "serviceName": lambda row, region, query: "Virtual Machines",
+    "serviceId": lambda row, region, query: "DZH313Z7MMC8",
+    "serviceFamily": lambda row, region, query: "Compute",
+    "unitOfMeasure": lambda row, region, query: "1 Hour",
+    "type": lambda row, region, query: "Reservation" if row.term else "Consumption",
+    "priceType": lambda row, region, query: "Reservation" if row.term else "Consumption",
+    "reservationTerm": lambda row, region, query: row.term or None,
+    "isPrimaryMeterRegion": lambda row, region, query: True,
+    "armSkuName": lambda row, region, query: row.size,
+}
+"""The fields of a row that are the same in all regions."""
+_OF_REGION: Mapping[str, Value] = {
+    "armRegionName": lambda row, region, query: region,
+    "location": lambda row, region, query: LOCATIONS.get(region, region),
+}
+_VALUES: Mapping[str, Value] = {
+    **_OF_NAMES,
+    **_OF_REGION,
+    "retailPrice": lambda row, region, query: query.price(row.usd),
+    "unitPrice": lambda row, region, query: query.price(row.usd),
+    "meterId": lambda row, region, query: new_guid(f"{row.product}/{row.meter}/{region}"),
+    "skuId": lambda row, region, query: f"{_product_id(row)}/{_code(f'{row.product}/{row.sku}/{region}', 4)}",
+}
+
+
+def _rows(prices: PriceList, query: _Query) -> Iterator[tuple[PriceRow, str]]:
+    """The rows that a filter lets pass, each with its region.
+
+    Regions that it excludes are not read, of a row are made the values that it asks for, and those of all regions are judged once.
+    """
     wanted = parse_filter(query.filter, query.fields)
-    of_region = parse_filter(query.filter, query.fields, frozenset({"armRegionName", "location"}))
-    of_size = parse_filter(query.filter, query.fields, frozenset({"armSkuName"}))
-    looked_at = 0
-    for region in state.market.priced_regions():
-        place = {"armRegionName": region, "location": LOCATIONS.get(region, region)}
-        for row in state.market.price_rows(region) if of_region(place) else ():
-            if not of_size({"armSkuName": row.size}):
-                continue
-            looked_at += max(_SHORT, len(query.filter))
-            if looked_at > _MOST:
+    of_region = parse_filter(query.filter, query.fields, frozenset(_OF_REGION))
+    of_names = parse_filter(query.filter, query.fields, frozenset(_OF_NAMES))
+    asked = fields_of(query.filter, query.fields)
+    if names_decide := asked <= _OF_NAMES.keys():
+        of_names = wanted
+    cost, spent = max(_SHORT, len(query.filter)), 0
+    passes: dict[tuple[str, ...], bool] = {}
+    for region in prices.regions():
+        if not of_region({"armRegionName": region, "location": LOCATIONS.get(region, region)}):
+            continue
+        for row in prices.rows(region):
+            names = (row.product, row.sku, row.meter, row.size, row.term)
+            if (passed := passes.get(names)) is None:
+                passed = passes[names] = of_names(_values(row, region, query, asked & _OF_NAMES.keys()))
+                spent += cost
+            if passed and not names_decide:
+                passed = wanted(_values(row, region, query, asked))
+                spent += cost
+            if spent > _MOST:
                 raise FilterError("the filter is too long for the rows of so many regions; name a region and a size")
-            item = _item(row, region, query)
-            if wanted(item):
-                yield item
+            if passed:
+                yield row, region
+
+
+def _values(row: PriceRow, region: str, query: _Query, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _VALUES[name](row, region, query) for name in names}
 
 
 def _item(row: PriceRow, region: str, query: _Query) -> dict[str, Any]:
-    product = f"DZH318Z0{_code(row.product, 4)}"
-    item = {
-        "currencyCode": query.currency,
-        "tierMinimumUnits": 0.0,
-        "retailPrice": query.price(row.usd),
-        "unitPrice": query.price(row.usd),
-        "armRegionName": region,
-        "location": LOCATIONS.get(region, region),
-        "effectiveStartDate": "2025-01-01T00:00:00Z",
-        "meterId": guid_of(f"{row.product}/{row.meter}/{region}"),
-        "meterName": row.meter,
-        "productId": product,
-        "skuId": f"{product}/{_code(f'{row.product}/{row.sku}/{region}', 4)}",
-        "productName": row.product,
-        "skuName": row.sku,
-        "serviceName": "Virtual Machines",
-        "serviceId": "DZH313Z7MMC8",
-        "serviceFamily": "Compute",
-        "unitOfMeasure": "1 Hour",
-        "type": "Reservation" if row.term else "Consumption",
-        "isPrimaryMeterRegion": True,
-        "armSkuName": row.size,
-    }
-    item["priceType"] = item["type"]
-    if row.term:
-        item["reservationTerm"] = row.term
+    item = _values(row, region, query, _SHOWN if row.term else _SHOWN_OF_USE)
     if row.savings and query.preview:
         item["savingsPlan"] = [
             {"unitPrice": query.price(usd), "retailPrice": query.price(usd), "term": term} for term, usd in row.savings
@@ -137,16 +168,29 @@ def _item(row: PriceRow, region: str, query: _Query) -> dict[str, Any]:
 def _code(text: str, length: int) -> str:
     """A code of letters and digits that always belongs to a text."""
     digest = hashlib.sha256(text.encode()).digest()
-    return "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:length])
+    return "".join([_LETTERS[byte % len(_LETTERS)] for byte in digest[:length]])
 
 
 def _list(state: State, request: Request) -> Response:
+    """The page, which is read from the list as it is now while the cloud goes on: all regions are 340,000 rows."""
     try:
         query = _read(request)
-        count = PAGE if query.top is None else min(PAGE, query.top)
-        page = list(islice(_items(state, query), query.skip, query.skip + count + 1))
     except FilterError as error:
-        return Response(400, body={"Error": {"Code": "InvalidFilter", "Message": str(error)}})
+        return _refused(error)
+    prices = state.market.price_list()
+    return Response(200, later=lambda: _page(prices, query, request))
+
+
+def _refused(error: FilterError) -> Response:
+    return Response(400, body={"Error": {"Code": "InvalidFilter", "Message": str(error)}})
+
+
+def _page(prices: PriceList, query: _Query, request: Request) -> Response:
+    try:
+        count = PAGE if query.top is None else min(PAGE, query.top)
+        page = list(islice(_rows(prices, query), query.skip, query.skip + count + 1))
+    except FilterError as error:
+        return _refused(error)
     shown, left = page[:count], None if query.top is None else query.top - count
     following = None
     if len(page) > count and left != 0:
@@ -157,8 +201,7 @@ def _list(state: State, request: Request) -> Response:
         "BillingCurrency": query.currency,
         "CustomerEntityId": "Default",
         "CustomerEntityType": "Retail",
-        # a filter asks for priceType, items call it type
-        "Items": [{name: value for name, value in item.items() if name != "priceType"} for item in shown],
+        "Items": [_item(row, region, query) for row, region in shown],
         "NextPageLink": following,
         "Count": len(shown),
     }
