@@ -21,6 +21,7 @@ from harness.nodes.kubelet import Kubelets
 from harness.nodes.registry import Machines
 from harness.world.azure.port import AzurePort, make_cloud
 from harness.world.azure.timers import AzureTimers
+from harness.world.drains import Drains
 from harness.world.karpenter import Karpenter, Surroundings
 from harness.world.kubectl import Kubectl
 from harness.world.ports import Ports
@@ -132,7 +133,8 @@ class Assembly:
             engine, ports.view, ports.writer, self.machines, lambda: self.kubelets.timing.eviction_notice
         )
         timers = AzureTimers(engine, self.cloud, self.caches, self.region, self.kubelets, notices)
-        engine.add(self.kubelets, node_manager, disks, notices, timers)
+        self.drains = Drains(engine, ports.view, ports.writer(ADMIN), ports.sink)
+        engine.add(self.kubelets, node_manager, disks, notices, timers, self.drains)
 
     def _instance_types(self) -> InstanceTypeProvider:
         """The instance type provider of a Karpenter process that starts now."""

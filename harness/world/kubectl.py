@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from harness.engine.ports import PatchType, View, Writer
 from harness.karpenter.releases import ProviderRelease
@@ -11,7 +11,7 @@ from harness.karpenter.validation.pods import validate_pod
 from harness.karpenter.validation.rejections import Rejection
 from harness.karpenter.validation.runtime import runtime_validate
 from harness.kube.api.kinds import KINDS, place_of
-from harness.kube.api.objects import Key, Object, frozen, name_of, namespace_of, with_metadata
+from harness.kube.api.objects import Key, Object, frozen, key_of, name_of, namespace_of, with_metadata
 from harness.kube.api.status import ApiError
 from harness.world.apply import applied_patch, read
 from harness.world.refused import rejections_of
@@ -65,6 +65,15 @@ class Kubectl:
         place = place_of(kind, namespace)
         self._applied.pop(Key(kind, place, name), None)
         self._writer.delete(kind, name, namespace=place)
+
+    def patch(self, obj: Object, patch: Any, type: PatchType = "merge") -> Rejected:
+        """Patches an object that is there; returns what was refused."""
+        key = key_of(obj)
+        try:
+            stored = self._writer.patch(key.kind, key.name, patch, namespace=key.namespace, type=type)
+        except ApiError as error:
+            return rejections_of(error, key)
+        return self._validated(stored)
 
     def _apply(self, obj: Object) -> Rejected:
         refused = misshapen(obj)

@@ -10,11 +10,14 @@ from harness.clusters.cluster import ClusterFactory
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.engine.clock import Clock
 from harness.engine.engine import Settled
+from harness.engine.ports import ADMIN
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
+from harness.kube.api.kinds import place_of
 from harness.kube.api.objects import Object
 from harness.world.kubectl import Rejected
 from harness.world.observations import Observations
+from harness.world.rollouts import Verb, rollout_patch
 from harness.world.settings import Inputs, resolve, split_times
 
 if TYPE_CHECKING:
@@ -77,6 +80,40 @@ class World(Observations):
         """Deletes an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
         self._disturb()
         self.kubectl.delete(kind, name, namespace)
+
+    def cordon(self, node: str) -> None:
+        """Keeps new pods away from a Node, as `kubectl cordon` does. Raises ApiError 404."""
+        self._mark(node, {"unschedulable": True})
+
+    def uncordon(self, node: str) -> None:
+        """Lets pods onto a cordoned Node again. Raises ApiError 404."""
+        self._mark(node, {"unschedulable": None})
+
+    def drain(self, node: str) -> None:
+        """Cordons a Node and evicts its pods as time passes: what a budget forbids is tried again after 5 s. Raises ApiError 404.
+
+        As `kubectl drain --ignore-daemonsets --delete-emptydir-data --force`.
+        """
+        self.cordon(node)
+        self.drains.start(node)
+
+    def rollout(self, verb: Verb, kind: str, name: str, namespace: str | None = None) -> Rejected:
+        """Does `kubectl rollout VERB` to a workload: restart, pause, resume, undo; returns what was refused.
+
+        Raises ValueError for what kubectl refuses, LookupError where there is no such workload.
+        """
+        workload = self.ports.view.get(kind, name, place_of(kind, namespace))
+        if workload is None:
+            raise LookupError(f"there is no {kind}/{name}")
+        patch, how = rollout_patch(verb, workload, self.ports.view, self.clock.timestamp())
+        self._disturb()
+        refused = self.kubectl.patch(workload, patch, how)
+        self.recorder.rejected(refused)
+        return refused
+
+    def _mark(self, node: str, spec: Mapping[str, Any]) -> None:
+        self._disturb()
+        self.ports.writer(ADMIN).patch("Node", node, {"spec": spec})
 
     def metrics(self) -> Metrics:
         """The values of Karpenter's metrics now, under upstream's names. Raises LookupError in a world without a simulated Karpenter."""

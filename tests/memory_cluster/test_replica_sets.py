@@ -11,7 +11,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from harness.clusters.memory.workloads import Workloads
+from harness.clusters.memory.controllers.workloads import Workloads
 from harness.engine.clock import Clock
 from harness.kube.api.objects import metadata_of, name_of, owner_reference, spec_of
 from harness.kube.workloads import Plan, replica_set

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from harness.clusters.cluster import MEMORY
 from harness.clusters.memory.admission import custom_resources, defaults, overheads, shapes, validation
+from harness.clusters.memory.controllers.registry import controllers
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
@@ -14,7 +15,6 @@ from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.taint_eviction import TaintEviction
 from harness.clusters.memory.volumes import VolumeBinder
-from harness.clusters.memory.workloads import controllers
 from harness.clusters.memory.writer import MemoryWriter
 from harness.clusters.provenance import Evidence
 from harness.engine.engine import Engine

@@ -17,7 +17,7 @@ from harness.scenario.language.manifest_files import outside_problem
 from harness.scenario.language.models import Axes, Header
 from harness.scenario.language.models.base import WORKLOADS
 from harness.scenario.language.models.expectations import ExpectationMap
-from harness.scenario.language.models.steps import StepMap
+from harness.scenario.language.models.steps import Rollout, StepMap
 from lazyrecords import dataclass
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ class _Known:
                         yield self.unknown(origin(place), name, "is not a file beside the scenario")
                 elif not self.has(name):
                     yield self.unknown(origin(place), name)
+            if step.rollout is not None:
+                yield from self._check_rollout(("when", index, "rollout"), step.rollout, origin)
             for key, part in (("patch", step.patch), ("scale", step.scale)):
                 if key == "scale" and step.scale is not None and step.scale.replicas > PODS.most():
                     what = f"{step.scale.replicas:,} pods are more than the {PODS.most():,} that a step may ask for"
@@ -142,6 +144,13 @@ class _Known:
                     continue
                 if not self.has(part.of):
                     yield self.unknown(origin(("when", index, key, "of")), part.of)
+
+    def _check_rollout(self, place: Path_, rollout: Rollout, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
+        """The workloads that a rollout names."""
+        for verb in rollout.model_fields_set:
+            for reference in getattr(rollout, verb) or ():
+                if not self.from_files and "*" not in reference and not self.has(reference):
+                    yield self.unknown(origin((*place, verb)), reference)
 
     def check(self, path: Path_, expectation: ExpectationMap) -> Iterator[Problem]:
         """What an expectation is about, and the workloads whose pods it looks at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from fnmatch import fnmatchcase
@@ -121,6 +121,11 @@ class Run:
     def manifest(self, reference: str) -> Manifest | None:
         """The object of the file with this reference; None when there is none."""
         return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
+
+    def refused(self, rejections: Iterable[Rejection], reference: str) -> None:
+        """Notes what was refused when a step changed the object that it names."""
+        manifest = self.manifest(reference)
+        self.refusals += [Refusal(rejection, manifest) for rejection in rejections]
 
     def find(self, reference: str) -> Object | None:
         """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` has to fit one only."""

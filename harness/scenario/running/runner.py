@@ -6,33 +6,25 @@ What nobody expected fails a case as well: an object that is refused, a runaway,
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.api.objects import name_of, spec_of, status_of
 from harness.limits import STEPS
-from harness.reading.manifests import Manifest
-from harness.reading.problems import Mark, Problem, ScenarioError, dotted
-from harness.reading.yaml_values import kubernetes_value
+from harness.reading.problems import ScenarioError, dotted
 from harness.scenario.language.cases import Case
-from harness.scenario.language.core_objects import duration_problems, too_long
 from harness.scenario.language.dumps import deleted, registered
-from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
-from harness.scenario.language.sizes import SCALED, count_of, scale_problem
-from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.checks import check
-from harness.scenario.running.machines import happen
 from harness.scenario.running.run import Judged, Refusal, Run
 from harness.scenario.running.seeds import under_seeds
 from harness.scenario.running.shared import Shared
+from harness.scenario.running.steps import apply_manifest, settle, take_step
 from harness.scenario.running.tracing import Tracing, finished, listen, step_text
 from harness.scenario.running.verdicts import CaseReport, Outcome, Verdict
 from harness.scenario.running.watching import watched
 
 if TYPE_CHECKING:
-    from harness.karpenter.validation.rejections import Rejection
     from harness.world import Caches, World
 
 __all__ = ["Runner", "expected_outcome", "take_steps", "unexpected", "walk"]
@@ -183,19 +175,19 @@ def _walk(run: Run) -> None:
     held_back |= {manifest.reference for manifest in registered(case.manifests)}
     for manifest in case.manifests:
         if manifest.reference not in held_back:
-            _apply(run, manifest)
+            apply_manifest(run, manifest)
     for manifest in deleted(case.manifests):
         world.delete(manifest.kind, manifest.name)
     rests = False
     for index, (step, mark) in enumerate(zip(steps, case.when_marks, strict=True)):
         if run.recording is not None:
             run.recording.step(step_text(case, index), mark.file, mark.line)
-        rests = _take(run, step, mark)
+        rests = take_step(run, step, mark)
         run.taken.append(world.clock.seconds)
     if not rests and _has_work(run):
         if run.recording is not None:
             run.recording.step("settle")
-        _settle(run)
+        settle(run)
     for rejection in world.rejections:
         if not any(refusal.rejection is rejection for refusal in run.refusals):
             run.refusals.append(Refusal(rejection, run.manifest(rejection.object)))
@@ -203,123 +195,6 @@ def _walk(run: Run) -> None:
 
 def _has_work(run: Run) -> bool:
     return bool(run.case.manifests or run.case.header.when)
-
-
-def _apply(run: Run, manifest: Manifest) -> None:
-    """Applies one object. Raises ScenarioError for one that only a user's CRDs take."""
-    if run.recording is not None:
-        mark = manifest.document.position()
-        run.recording.place(manifest.reference, mark.file, mark.line)
-    problems = list((duration_problems if run.shared.own_crds(run.case) else too_long)(manifest))
-    if problems and not run.world.judge(manifest.object):
-        raise ScenarioError(problems)
-    rejections: Sequence[Rejection] = run.world.apply(manifest.object)
-    run.refusals += [Refusal(rejection, manifest) for rejection in rejections]
-
-
-def _settle(run: Run) -> None:
-    settled = run.world.settle(allow_rejections=True)
-    if settled.runaway is not None:
-        run.runaways.append(settled.runaway)
-    if settled.exhausted is not None:
-        run.exhausted.append(settled.exhausted)
-
-
-def _take(run: Run, step: StepMap | str, mark: Mark) -> bool:
-    """Takes one step; whether the world is where the scenario wants it afterwards, so that it need not settle again."""
-    if isinstance(step, str):
-        _settle(run)
-        return True
-    if step.advance is not None:
-        if run.cost_before is None and any(entry.expectation.cost is not None for entry in run.case.then):
-            run.cost_before = run.world.cost()
-        settled = run.world.advance(step.advance)
-        if settled.runaway is not None:
-            run.runaways.append(settled.runaway)
-        if settled.exhausted is not None:
-            raise ScenarioError([Problem(mark, "when", f"time stands still: {settled.exhausted}", STEPS.hint)])
-        return True
-    for name in step.apply or ():
-        applied = tuple(applied_manifests(run.case, name, own_crds=run.shared.own_crds(run.case)))
-        _check_sizes(run, [manifest.object for manifest in applied], mark)
-        for manifest in applied:
-            _apply(run, manifest)
-    for name in step.delete or ():
-        for found in run.matching(name) or [_existing(run, name, mark)]:
-            run.world.delete(found["kind"], name_of(found), found["metadata"].get("namespace"))
-    if step.patch is not None:
-        index = run.case.when_marks.index(mark)
-        patch = _patch_value(run.case, index)
-        _change(run, step.patch.of, mark, patch)
-    if step.scale is not None:
-        _change(run, step.scale.of, mark, {"spec": {"replicas": step.scale.replicas}})
-    if step.crds is not None:
-        run.world.update_crds(run.shared.crd_directories.named(step.crds, run.case.directory))
-    if step.timing is not None:
-        run.world.change_timing(**timing_arguments(step.timing))
-    if step.restart is not None:
-        run.world.restart_karpenter()
-    for name in step.evict or ():
-        _evict(run, name, mark)
-    if step.kubernetes is not None:
-        run.world.upgrade_kubernetes(step.kubernetes)
-    if step.machine is not None:
-        happen(run, step.machine, mark)
-    if step.azure is not None:
-        run.world.change_azure(azure_arguments(step.azure))
-    return False
-
-
-def _evict(run: Run, reference: str, mark: Mark) -> None:
-    for found in run.matching(reference) or [_existing(run, reference, mark)]:
-        named = {"Pod": spec_of(found).get("nodeName"), "NodeClaim": status_of(found).get("nodeName")}
-        node = named.get(found["kind"], name_of(found))
-        try:
-            run.world.evict(str(node or ""))
-        except (LookupError, ValueError) as error:
-            raise ScenarioError([Problem(mark, "when", f"{reference}: {error}")]) from error
-
-
-def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
-    """The patch as kubectl reads the file: a plain number is a number."""
-    node = case.given_document.node_at(case.when_paths[index] + ("patch", "to"))
-    value: Mapping[str, Any] = kubernetes_value(node)
-    return value
-
-
-def _existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
-    found = run.find(reference)
-    if found is None:
-        raise ScenarioError([Problem(mark, "when", f"there is no {reference} at this point")])
-    return found
-
-
-def _check_sizes(run: Run, objects: Sequence[Mapping[str, Any]], mark: Mark) -> None:
-    """Raises ScenarioError for objects with which there would be more than the limits allow."""
-    if all(count_of(obj) is None for obj in objects):
-        return
-    there = [obj for kind in SCALED for obj in run.world.list(kind)]
-    if too_many := scale_problem(objects, there, mark, "when"):
-        raise ScenarioError([too_many])
-
-
-def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
-    manifest = run.manifest(reference)
-    for found in run.matching(reference) or [_existing(run, reference, mark)]:
-        changed = _merged(found, patch)
-        _check_sizes(run, [changed], mark)
-        # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
-        changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
-        for rejection in run.world.apply(changed):
-            run.refusals.append(Refusal(rejection, manifest))
-
-
-def _merged(value: Any, patch: Any) -> Any:
-    """A JSON merge patch (RFC 7386). Its nulls stay, so that what is sent takes away what others wrote, too."""
-    if not isinstance(patch, Mapping):
-        return patch
-    result = dict(value) if isinstance(value, Mapping) else {}
-    return result | {key: _merged(result.get(key), item) for key, item in patch.items()}
 
 
 def unexpected(run: Run) -> Iterator[Verdict]:

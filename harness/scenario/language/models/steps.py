@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.scenario.language.models.patch import Patch
     from harness.scenario.language.models.timing import Timing
 
-__all__ = ["MachineStep", "Scale", "Step", "StepMap"]
+__all__ = ["MachineStep", "Rollout", "Scale", "Step", "StepMap"]
 
 
 def _texts(value: Any) -> Any:
@@ -50,6 +50,23 @@ class MachineStep(Model):
     )
 
 
+class Rollout(Model):
+    """`kubectl rollout`: exactly one key."""
+
+    restart: References | None = Field(
+        None, description="Deployments, StatefulSets or DaemonSets whose pods are all replaced, as their strategy says."
+    )
+    pause: References | None = Field(None, description="Deployments whose changes are not rolled out from here on.")
+    resume: References | None = Field(None, description="Paused Deployments whose changes are rolled out again.")
+    undo: References | None = Field(None, description="Deployments that get the template of their revision before.")
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if len(self.model_fields_set) != 1:
+            raise PydanticCustomError("one_key", "exactly one of restart, pause, resume, undo is expected")
+        return self
+
+
 class StepMap(Model):
     """One step: exactly one key."""
 
@@ -75,6 +92,19 @@ class StepMap(Model):
     evict: References | None = Field(
         None,
         description="Spot VMs that Azure takes 30 s after a notice, by Node, NodeClaim or pod as Kind/name; `*` stands for any text.",
+    )
+    cordon: References | None = Field(
+        None,
+        description="Nodes that take no new pods from here on, as `kubectl cordon` does it; named as in then.node: Node/*, Pod/web.",
+    )
+    uncordon: References | None = Field(None, description="Cordoned nodes that take pods again.")
+    drain: References | None = Field(
+        None,
+        description="Nodes that are cordoned and whose pods are evicted, as by `kubectl drain --ignore-daemonsets "
+        "--delete-emptydir-data --force`: what a budget forbids is tried again after 5 s.",
+    )
+    rollout: Later["Rollout"] | None = Field(
+        None, description="A workload's rollout is restarted, paused, resumed or undone."
     )
     kubernetes: Text | None = Field(
         None, description="The control plane runs this version of Kubernetes from here on; nodes are behind."

@@ -9,24 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
-from harness.clusters.memory.disruption_budgets import DisruptionBudgets
-from harness.clusters.memory.node_labels import NodeLabels
 from harness.clusters.memory.pod_counts import PodCounts
-from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
-from harness.engine.engine import DONE, Controller, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, ChangeType, Sink, View, Writer, key_by_name, of_types
+from harness.engine.engine import DONE, ReconcileError, Result, Router, Wait
+from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.kube import workloads
-from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.kube.api.objects import (
     Object,
-    condition,
     controller_of,
     labels_of,
     metadata_of,
     name_of,
     namespace_of,
-    owners_of,
     spec_of,
     status_of,
     uid_of,
@@ -182,101 +176,3 @@ class Workloads:
                 self._sink.event(owner, "Warning", "FailedCreate", text, source=f"{kind.lower()}-controller")
                 return error
         return None
-
-
-class GarbageCollector:
-    """Deletes objects whose owners are all gone, and the pods of nodes that are gone."""
-
-    name = "garbage-collector"
-    backoff = (0.005, 1000.0)
-
-    def __init__(self, view: View, writer: Writer, owners: Callable[[str], bool]) -> None:
-        self._view = view
-        self._writer = writer
-        self._exists = owners
-
-    def watches(self) -> Mapping[str, Router]:
-        """Deletions of anything that can own, and of nodes."""
-        kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node", "NodePool", "NodeClaim")
-        return dict.fromkeys(kinds, self._keys)
-
-    @of_types(ChangeType.DELETED)
-    def _keys(self, change: Change) -> Iterable[Hashable]:
-        return ((uid_of(change.object), name_of(change.object) if change.object["kind"] == "Node" else ""),)
-
-    def reconcile(self, key: Hashable) -> Result:
-        """Deletes the dependents of one owner, and the pods of one node."""
-        assert isinstance(key, tuple)
-        uid, node = key
-        for each in self._view.indexed("owned-by", uid):
-            if all(ref["uid"] == uid or not self._exists(ref["uid"]) for ref in owners_of(each)):
-                self._delete(each, None)
-        if node and self._view.get("Node", node) is None:
-            for pod in self._view.indexed("pods-by-node", node):
-                self._delete(pod, 0)
-        return DONE
-
-    def _delete(self, obj: Object, grace: int | None) -> None:
-        if metadata_of(obj).get("deletionTimestamp") and grace is None:
-            return
-        self._writer.delete(
-            obj["kind"], name_of(obj), namespace=namespace_of(obj), grace_period_seconds=grace, uid=uid_of(obj)
-        )
-
-
-class NodeLifecycle:
-    """Keeps the taints of a node in step with its Ready condition."""
-
-    name = "node-lifecycle"
-    backoff = (0.005, 1000.0)
-
-    def __init__(self, view: View, writer: Writer, clock: Clock) -> None:
-        self._view = view
-        self._writer = writer
-        self._clock = clock
-
-    def watches(self) -> Mapping[str, Router]:
-        """Nodes."""
-        return {"Node": key_by_name}
-
-    def reconcile(self, key: Hashable) -> Result:
-        """Adds or removes the taints of one node."""
-        node = self._view.get("Node", str(key))
-        if node is None:
-            return DONE
-        ready = condition(node, "Ready")
-        state = ready.get("status") if ready is not None else "Unknown"
-        wanted = {"True": [], "False": [(NOT_READY, "NoSchedule"), (NOT_READY, "NoExecute")]}.get(
-            str(state), [(UNREACHABLE, "NoSchedule"), (UNREACHABLE, "NoExecute")]
-        )
-        if ready is None:
-            wanted = [(NOT_READY, "NoSchedule")]
-        taints = list(spec_of(node).get("taints") or ())
-        managed = {(key, effect) for key in (NOT_READY, UNREACHABLE) for effect in ("NoSchedule", "NoExecute")}
-        kept = [each for each in taints if (each.get("key"), each.get("effect")) not in managed]
-        present = [each for each in taints if (each.get("key"), each.get("effect")) in managed]
-        if {(each["key"], each["effect"]) for each in present} == set(wanted):
-            return DONE
-        now = self._clock.timestamp()
-        added = [
-            {"key": key, "effect": effect, "timeAdded": now}
-            for key, effect in wanted
-            if not any((each["key"], each["effect"]) == (key, effect) for each in present)
-        ]
-        still = [each for each in present if (each["key"], each["effect"]) in wanted]
-        self._writer.patch("Node", str(key), {"spec": {"taints": [*kept, *still, *added] or None}})
-        return DONE
-
-
-def controllers(
-    view: View, writer: Writer, sink: Sink, clock: Clock, exists: Callable[[str], bool]
-) -> list[Controller]:
-    """All of them, for one cluster. `exists` tells whether an object of this uid is stored."""
-    return [
-        NodeLifecycle(view, writer, clock),
-        NodeLabels(view, writer),
-        Workloads(view, writer, sink, clock),
-        EphemeralVolumes(view, writer),
-        GarbageCollector(view, writer, exists),
-        DisruptionBudgets(view, writer),
-    ]

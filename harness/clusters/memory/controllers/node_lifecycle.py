@@ -1,0 +1,84 @@
+"""The node lifecycle controller of kube-controller-manager: taints that say what a node's spec and conditions say.
+
+Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (doNoScheduleTaintingPass, doNoExecuteTaintingPass).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, Result, Router
+from harness.engine.ports import View, Writer, key_by_name
+from harness.kube.api.labels import NOT_READY, UNREACHABLE, UNSCHEDULABLE
+from harness.kube.api.objects import Object, condition, conditions_of, spec_of
+from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE
+
+__all__ = ["NodeLifecycle"]
+
+_Taint = tuple[str, str]
+"""Key and effect, by which taints are told apart."""
+
+_OF_CONDITIONS: Mapping[tuple[str, str], str] = {
+    ("Ready", "False"): NOT_READY,
+    ("Ready", "Unknown"): UNREACHABLE,
+    ("MemoryPressure", "True"): "node.kubernetes.io/memory-pressure",
+    ("DiskPressure", "True"): "node.kubernetes.io/disk-pressure",
+    ("NetworkUnavailable", "True"): "node.kubernetes.io/network-unavailable",
+    ("PIDPressure", "True"): "node.kubernetes.io/pid-pressure",
+}
+"""The key of the taint that a condition of this status brings."""
+_DRIVING_OUT = frozenset({NOT_READY, UNREACHABLE})
+"""Keys whose taints drive pods out, too."""
+_MANAGED = frozenset(
+    {(key, NO_SCHEDULE) for key in (*_OF_CONDITIONS.values(), UNSCHEDULABLE)}
+    | {(key, NO_EXECUTE) for key in _DRIVING_OUT}
+)
+
+
+class NodeLifecycle:
+    """Keeps the taints of a node in step with its conditions, and with whether it is cordoned."""
+
+    name = "node-lifecycle"
+    backoff = (0.005, 1000.0)
+
+    def __init__(self, view: View, writer: Writer, clock: Clock) -> None:
+        self._view = view
+        self._writer = writer
+        self._clock = clock
+
+    def watches(self) -> Mapping[str, Router]:
+        """Nodes."""
+        return {"Node": key_by_name}
+
+    def reconcile(self, key: Hashable) -> Result:
+        """Adds or removes the taints of one node."""
+        node = self._view.get("Node", str(key))
+        if node is None:
+            return DONE
+        wanted = dict.fromkeys(_wanted(node))
+        taints = list(spec_of(node).get("taints") or ())
+        present = {(taint.get("key"), taint.get("effect")) for taint in taints} & _MANAGED
+        if present == wanted.keys():
+            return DONE
+        now = self._clock.timestamp()
+        left = [taint for taint in taints if (taint.get("key"), taint.get("effect")) not in _MANAGED - wanted.keys()]
+        added = [
+            {"key": key, "effect": effect, "timeAdded": now} for key, effect in wanted if (key, effect) not in present
+        ]
+        self._writer.patch("Node", str(key), {"spec": {"taints": [*left, *added] or None}})
+        return DONE
+
+
+def _wanted(node: Object) -> Iterator[_Taint]:
+    ready = condition(node, "Ready")
+    if ready is None:  # nobody has heard of its kubelet yet
+        yield NOT_READY, NO_SCHEDULE
+    for each in conditions_of(node):
+        key = _OF_CONDITIONS.get((str(each.get("type")), str(each.get("status"))))
+        if key is not None:
+            yield key, NO_SCHEDULE
+        if key in _DRIVING_OUT:
+            yield key, NO_EXECUTE
+    if spec_of(node).get("unschedulable"):
+        yield UNSCHEDULABLE, NO_SCHEDULE

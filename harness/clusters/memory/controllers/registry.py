@@ -1,0 +1,31 @@
+"""All controllers of kube-controller-manager for one cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from harness.clusters.memory.controllers.garbage_collection import GarbageCollector
+from harness.clusters.memory.controllers.node_lifecycle import NodeLifecycle
+from harness.clusters.memory.controllers.workloads import Workloads
+from harness.clusters.memory.disruption_budgets import DisruptionBudgets
+from harness.clusters.memory.node_labels import NodeLabels
+from harness.clusters.memory.volumes import EphemeralVolumes
+from harness.engine.clock import Clock
+from harness.engine.engine import Controller
+from harness.engine.ports import Sink, View, Writer
+
+__all__ = ["controllers"]
+
+
+def controllers(
+    view: View, writer: Writer, sink: Sink, clock: Clock, exists: Callable[[str], bool]
+) -> list[Controller]:
+    """All of them, for one cluster. `exists` tells whether an object of this uid is stored."""
+    return [
+        NodeLifecycle(view, writer, clock),
+        NodeLabels(view, writer),
+        Workloads(view, writer, sink, clock),
+        EphemeralVolumes(view, writer),
+        GarbageCollector(view, writer, exists),
+        DisruptionBudgets(view, writer),
+    ]
