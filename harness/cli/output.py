@@ -40,19 +40,26 @@ def add_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the output (default text)")
 
 
-def add_forms(parser: argparse.ArgumentParser) -> None:
-    """`--format` with the forms that are shown beside the code in pull requests."""
+def add_forms(parser: argparse.ArgumentParser, *, junit: bool = True) -> None:
+    """`--format` with the forms that are shown beside the code, or on the page of a pull request."""
     parser.add_argument(
         "--format",
-        choices=("text", "json", "sarif", "github", "junit"),
+        choices=("text", "json", "sarif", "github", "markdown", *(("junit",) if junit else ())),
         default="text",
-        help="form of the output: text, json, sarif, github (workflow commands), junit (default text)",
+        help="form of the output: text, json, sarif, github (workflow commands), markdown"
+        f"{', junit' if junit else ''} (default text)",
     )
 
 
 def print_found(found: Sequence[Annotation], form: str) -> None:
-    """Prints findings as SARIF, workflow commands or JUnit XML."""
+    """Prints findings as SARIF, workflow commands, JUnit XML or Markdown."""
     from harness import __version__
+
+    if form == "markdown":
+        from harness.reports.markdown import findings
+
+        print_document(findings(found))
+        return
     from harness.reports.annotations import FORMS
 
     (print_commands if form == "github" else print_document)(FORMS[form](found, __version__))

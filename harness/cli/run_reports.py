@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.cli.output import colour, print_json
 from harness.outputs import write_text
-from plainlines import print_lines
+from plainlines import print_document, print_lines
 
 if TYPE_CHECKING:
     from harness.reading.problems import Problem, ScenarioError
@@ -99,7 +99,19 @@ def _write_junit(arguments: argparse.Namespace, summary: Summary) -> None:
 
 
 def print_summary(arguments: argparse.Namespace, summary: Summary) -> None:
-    """Print the last line, or all as JSON."""
+    """Print the last line, or all in another form."""
+    if arguments.format == "markdown":
+        from harness.reports.markdown import run
+
+        print_document(run(summary))
+        return
+    if arguments.format in {"github", "sarif"}:
+        from harness.cli.output import print_found
+        from harness.reports.annotations import annotations_of_run
+
+        print_found(annotations_of_run(summary), arguments.format)
+        if arguments.format == "sarif":
+            return
     if arguments.format == "json":
         from harness.reading.problems import ScenarioError
         from harness.reports.as_json import problems_value, summary_value

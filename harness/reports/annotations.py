@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from harness.reading.problems import Mark, ScenarioError
+from harness.reports.summary import Summary
+from harness.scenario.running.verdicts import CaseReport, Outcome
 from plainlines import json_text, printable
 
-__all__ = ["FORMS", "Annotation", "Level", "annotations_of", "as_github", "as_junit", "as_sarif"]
+__all__ = ["FORMS", "Annotation", "Level", "annotations_of", "annotations_of_run", "as_github", "as_junit", "as_sarif"]
 
 Level = Literal["error", "warning", "note"]
 
@@ -40,6 +42,28 @@ def annotations_of(error: ScenarioError, rule: str = "input") -> list[Annotation
         )
         for one in error.problems
     ]
+
+
+def annotations_of_run(summary: Summary) -> list[Annotation]:
+    """The cases that are not as expected, each difference at the expectation that it contradicts."""
+    return [annotation for case in summary.bad for annotation in _of_case(case)]
+
+
+def _of_case(case: CaseReport) -> Iterator[Annotation]:
+    if case.problems:
+        yield from annotations_of(ScenarioError(case.problems))
+    elif case.outcome is Outcome.ERROR:
+        yield Annotation("error", case.mark, "error", f"{case.name}: {case.error}")
+    elif case.outcome is Outcome.UNEXPECTED_PASS:
+        yield Annotation("error", case.mark, "xfail", f"{case.name}: it is marked xfail and passes: remove the mark")
+    for verdict in case.failures:
+        differences = "\n".join(
+            f"expected {difference.path + ': ' if difference.path else ''}{difference.expected}, "
+            f"found {difference.actual or 'nothing'}"
+            for difference in verdict.differences
+        )
+        why = f"\nwhy: {verdict.why[0]}" if verdict.why else ""
+        yield Annotation("error", verdict.mark, "expectation", f"{case.name}: {verdict.label}: {differences}{why}")
 
 
 def as_sarif(found: Sequence[Annotation], version: str) -> str:

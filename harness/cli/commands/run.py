@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from harness.cli.output import BAD_INPUT, NO_ENVIRONMENT, add_format, bad_input, display_name
+from harness.cli.output import BAD_INPUT, NO_ENVIRONMENT, add_forms, bad_input, display_name
 from harness.cli.outside import add_allow_outside, checkout_given
 from harness.cli.run_reports import case_text, left_out, print_summary, write_pages, write_unread
 from harness.cli.traces import add_trace, tracing
@@ -74,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_allow_outside(parser)
     add_trace(parser)
     parser.add_argument("-v", "--verbose", action="store_true", help="show every case and every expectation")
-    add_format(parser)
+    add_forms(parser, junit=False)  # --junit FILE writes it
 
 
 def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:

@@ -1,0 +1,84 @@
+"""Findings and runs as Markdown, for the summary of a CI job and for comments on pull requests.
+
+Text of an input stands in code spans: nobody is mentioned there, no link and no HTML begins in it (GitHub Flavored Markdown, 6.1). A
+comment on GitHub has at most 65,536 characters, so that long lists and long texts are cut and say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from harness.reports.annotations import Annotation
+from harness.reports.summary import Summary
+from harness.scenario.running.verdicts import CaseReport, Outcome
+from plainlines import printable
+
+__all__ = ["code", "findings", "run", "table"]
+
+_ROWS = 50
+"""Rows of a table before the rest is only counted."""
+_CELL = 300
+"""Characters of one text before it is cut."""
+_BACKTICKS = re.compile("`+")
+
+
+def code(text: str) -> str:
+    """Return the text as a code span that can stand in a table."""
+    line = printable(text).strip()
+    if len(line) > _CELL:
+        line = f"{line[:_CELL]}…"
+    if not line:
+        return ""
+    fence = "`" * (1 + max((len(run) for run in _BACKTICKS.findall(line)), default=0))
+    space = " " if "`" in line else ""
+    return f"{fence}{space}{line}{space}{fence}".replace("|", "\\|")
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table; rows beyond a bound are counted below it."""
+    lines = [heads, ["---"] * len(heads), *rows[:_ROWS]]
+    text = "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+    return f"{text}\n{len(rows) - _ROWS} more.\n" if len(rows) > _ROWS else text
+
+
+def findings(found: Sequence[Annotation]) -> str:
+    """Return findings as a table with their places, or a line where there are none."""
+    if not found:
+        return "Nothing to say: no findings.\n"
+    rows = [
+        [
+            annotation.level,
+            "" if annotation.mark is None else code(str(annotation.mark)),
+            code(annotation.rule),
+            code(annotation.text),
+        ]
+        for annotation in found
+    ]
+    return table(("level", "place", "rule", "text"), rows)
+
+
+def run(summary: Summary) -> str:
+    """Return a run of scenarios: how many cases ended how, and a row for each comparison that does not hold."""
+    counts = ", ".join(f"{count} {outcome}" for outcome, count in summary.counts.items()) or "no scenarios"
+    mark = "❌" if summary.bad else "✅"
+    head = f"{mark} **{counts}** ({summary.verdicts} expectations)\n"
+    rows = [row for case in summary.bad for row in _rows(case)]
+    return f"{head}\n{table(('case', 'place', 'expected', 'found'), rows)}" if rows else head
+
+
+def _rows(case: CaseReport) -> list[list[str]]:
+    if case.outcome is Outcome.UNEXPECTED_PASS:
+        return [[code(case.name), code(str(case.mark)), "a failure, by its mark xfail", "it passes"]]
+    if case.outcome is Outcome.ERROR:
+        return [[code(case.name), code(str(case.mark)), "a case that can run", code(case.error)]]
+    return [
+        [
+            code(case.name),
+            code(str(verdict.mark)),
+            code(": ".join(filter(None, (difference.path, difference.expected)))),
+            code(": ".join(filter(None, (difference.path, difference.actual or "nothing")))),
+        ]
+        for verdict in case.failures
+        for difference in verdict.differences
+    ]
