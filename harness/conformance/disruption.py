@@ -90,7 +90,12 @@ class Cluster:
         if self.first_view is None:
             self.first_view = self.view(self.snapshot, self.instance_types, self.nominations)
         options = self.request.get("options") or {}
-        situation = Situation(self.first_view, spot_to_spot=bool(options.get("spotToSpotConsolidation")))
+        gates = disruption_rules_of(self.release.core).terminates_first and (options.get("gates") or ())
+        situation = Situation(
+            self.first_view,
+            spot_to_spot=bool(options.get("spotToSpotConsolidation")),
+            terminates_first="TerminateFirstDrift" in (gates or ()),
+        )
         return situation, WaitingClock(self, situation)
 
 

@@ -39,6 +39,7 @@ class Disruption:
     ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``drift`` says of which kind, ``method`` is the disruption method's
     name, empty for the last two. ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own figure in USD per hour;
     ``unpriced`` are sizes of which no price is known, each with what stands for it in that figure.
+    ``terminate_first``: why no replacement was there before its nodes went.
     ``ended`` and ``problem`` say when its nodes were told to go, or why they stay after all, and ``missing`` how many replacements were not
     initialized by then.
     """
@@ -55,3 +56,4 @@ class Disruption:
     problem: str = ""
     missing: int = 0
     unpriced: Mapping[str, float] = field(default_factory=dict)
+    terminate_first: str = ""

@@ -175,8 +175,6 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
 
 
 _NOT_SIMULATED: Mapping[str, str] = {
-    "NodeRepair": "repairs unhealthy nodes, as a disruption,",
-    "TerminateFirstDrift": "removes drifted nodes before there is another",
     "PodDeletionCostManagement": "tells ReplicaSets which pods to remove first",
 }
 """Feature gates of core 1.15.0 → what they open."""
@@ -189,6 +187,9 @@ def _not_simulated(found: Mapping[str, Any], release: str) -> InputMistake | Non
     if not rules.repair_is_disruption or not isinstance(gates, Mapping):
         return None
     opened = ProviderOptions(feature_gates=gates)
+    if opened.gate("NodeRepair") and found.get("legacy_node_repair") is not True:
+        problem = f"the controller of {release} does not start with NodeRepair=true: its repair policies name no action"
+        return InputMistake(("options", "feature-gates"), problem, "set legacy-node-repair=true, which repairs nothing")
     for gate, does in _NOT_SIMULATED.items():
         if opened.gate(gate):
             what = f"how {release} {does} is not simulated"

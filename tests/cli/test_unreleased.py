@@ -51,8 +51,6 @@ def test_it_is_suggested(capsys: pytest.CaptureFixture[str], pool: str) -> None:
 @pytest.mark.parametrize(
     ("gate", "does"),
     [
-        ("NodeRepair", "repairs unhealthy nodes, as a disruption,"),
-        ("TerminateFirstDrift", "removes drifted nodes before there is another"),
         ("PodDeletionCostManagement", "tells ReplicaSets which pods to remove first"),
     ],
 )
@@ -61,6 +59,23 @@ def test_what_is_not_simulated_is_refused(capsys: pytest.CaptureFixture[str], po
     assert code == 2
     assert err == f"harness explain: --option: how next {does} is not simulated; take {gate}=true away\n"
     assert call(capsys, "explain", "--release", "next", "--option", f"feature-gates={gate}=false", pool)[0] != 2
+
+
+def test_node_repair_starts_with_the_older_controller_only(capsys: pytest.CaptureFixture[str], pool: str) -> None:
+    """Core pkg/controllers/disruption/repair.go NewRepair; the provider's policies name no action."""
+    opened = ("explain", "--release", "next", "--option", "feature-gates=NodeRepair=true")
+    code, _, err = call(capsys, *opened, pool)
+    assert (code, err) == (
+        2,
+        "harness explain: --option: the controller of next does not start with NodeRepair=true: its repair policies name no action; "
+        "set legacy-node-repair=true, which repairs nothing\n",
+    )
+    assert call(capsys, *opened, "--option", "legacy-node-repair=true", pool)[0] != 2
+    code, _, err = call(capsys, "explain", "--option", "legacy-node-repair=true", pool)
+    assert (code, err) == (
+        2,
+        "harness explain: --option: provider 1.14.0 has no option 'legacy-node-repair'; it came with next\n",
+    )
 
 
 @pytest.mark.parametrize(

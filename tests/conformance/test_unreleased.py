@@ -25,6 +25,7 @@ def test_it_has_the_core_of_the_table() -> None:
 def test_a_file_of_its_own_counts_instead_of_the_common_one() -> None:
     own, common = ({file.name: file for file in oracle_program(name)} for name in ("next", "1.14.0"))
     assert takes_attach_limits("next")
+    assert all(has_extension("next", extension) for extension in ("disruption", "overlays", "static"))
     assert not takes_attach_limits("1.14.0")
     assert own["catalog.go"].parent.name == "vnext"
     assert own["schedule.go"] == common["schedule.go"]

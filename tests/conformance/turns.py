@@ -170,6 +170,8 @@ def request_of(situation: Situation, catalogs: Catalogs, unseen: Iterable[str] =
     request["options"] = {"now": render(view.now)}
     if situation.spot_to_spot:
         request["options"]["spotToSpotConsolidation"] = True
+    if situation.terminates_first:
+        request["options"]["gates"] = ["TerminateFirstDrift"]
     return {key: value for key, value in request.items() if value != [] and value != {}}
 
 

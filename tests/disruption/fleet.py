@@ -115,6 +115,7 @@ def situation(
     *,
     release: ProviderRelease = RELEASE,
     spot_to_spot: bool = False,
+    terminates_first: bool = False,
     nominated: Mapping[str, int] | None = None,
     attempt_seconds: float = 0.0,
     memory: ClusterMemory | None = None,
@@ -143,4 +144,4 @@ def situation(
         nominated=nominated,
         memory=memory,
     )
-    return Situation(view, spot_to_spot=spot_to_spot)
+    return Situation(view, spot_to_spot=spot_to_spot, terminates_first=terminates_first)

@@ -834,3 +834,36 @@ def test_a_price_is_known_of_what_is_offered_only() -> None:
     assert not is_unpriced({ZONE: "z-1", CAPACITY: "on-demand"}, two)
     assert is_unpriced({ZONE: "z-1", CAPACITY: "spot"}, two)
     assert is_unpriced({ZONE: "z-1", CAPACITY: "on-demand"}, None)
+
+
+FULL = "static NodePool's capacity reservations are full and cannot stage a replacement"
+AT_LIMIT = "static NodePool is at its node limit and cannot stage a replacement"
+
+
+@pytest.mark.parametrize(
+    ("parts", "decision", "sentence"),
+    [
+        ({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, "terminate-first", ""),
+        ({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}, "", AT_LIMIT),
+        ({"status": {"conditions": [{"type": "Ready", "status": "True"}]}, "going": True}, "", AT_LIMIT),
+        ({"status": {"conditions": [{"type": "Ready", "status": "True"}]}, "zone": "nowhere"}, "", FULL),
+    ],
+    ids=["ready", "not ready", "deleted", "nothing is offered"],
+)
+def test_a_drifted_node_at_the_limit_may_go_first(parts: dict[str, Any], decision: str, sentence: str) -> None:
+    """Core pkg/controllers/disruption/staticdrift.go unreplaceableCommands, helpers.go staticReservations."""
+    pool = {**static(1, 1), "status": parts["status"]}
+    if "going" in parts:
+        pool["metadata"] = {**pool["metadata"], "deletionTimestamp": "2026-01-07T10:00:00Z"}
+    if "zone" in parts:
+        template = pool["spec"]["template"]
+        asked = {"key": "topology.kubernetes.io/zone", "operator": "In", "values": [parts["zone"]]}
+        inside = {**template["spec"], "requirements": [*template["spec"].get("requirements", ()), asked]}
+        pool["spec"] = {**pool["spec"], "template": {**template, "spec": inside}}
+    drifted = machine("a", conditions=("Consolidatable", "Drifted"))
+    made = situation([drifted], pools=[pool], release=provider("next"), terminates_first=True)
+    commands = found(made, "StaticDrift")
+    assert [(each.decision, each.terminate_first, each.replacements) for each in commands] == (
+        [(decision, "static-at-limit", ())] if decision else []
+    )
+    assert said(made, "a") == ([sentence] if sentence else [])

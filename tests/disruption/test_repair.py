@@ -25,6 +25,20 @@ def test_who_hears_of_repairs_that_wait(left: bool):
     )
 
 
+@pytest.mark.parametrize(("release", "repaired"), [("1.14.0", True), ("next", False)])
+def test_the_older_controller_acts_on_no_policy_that_names_no_action(release: str, repaired: bool):
+    """Core pkg/controllers/node/legacyrepair/controller.go NewController; kaz pkg/cloudprovider/cloudprovider.go RepairPolicies."""
+    options = {"feature_gates": {"NodeRepair": "true"}, **({} if repaired else {"legacy_node_repair": True})}
+    of = world(pool(), pod("a", cpu="1"), karpenter=release, options=options)
+    of.apply(*(node(f"own{number}", labels={"karpenter.sh/nodepool": "default"}) for number in range(5)))
+    (claim,) = of.list("NodeClaim")
+    machine = claim["status"]["providerID"].removeprefix("azure://")
+    of.cloud.request("POST", f"{machine}/powerOff", query={"api-version": "2025-04-01"})
+    of.advance(20 * MINUTE)
+    there = {each["metadata"]["name"] for each in of.list("NodeClaim")}
+    assert (claim["metadata"]["name"] not in there) is repaired
+
+
 @pytest.mark.parametrize(("release", "left"), [("1.14.0", 0), ("1.6.5", 2)])
 def test_a_repair_that_waits_looks_again_when_there_are_more_nodes(release: str, left: int):
     of = world(

@@ -5,22 +5,18 @@ from typing import Any
 
 from harness.conformance.context import AnswerContext
 from harness.conformance.disruption import Cluster, cluster_of, conditions_answer, judged_of
-from harness.conformance.errors import RequestError, Unsupported
+from harness.conformance.errors import RequestError
 from harness.conformance.termination import terminated
 from harness.engine.clock import nanoseconds
 from harness.karpenter.labels.core import NODEPOOL, NODEPOOL_HASH, NODEPOOL_HASH_VERSION, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.nodeclaims.expiration import expires_in
-from harness.karpenter.lifecycle.nodes.repair import repair_of
-from harness.karpenter.releases.disruption import disruption_rules_of
+from harness.karpenter.lifecycle.nodes.repair import repair_of, replacing_policies
 from harness.kube.api.objects import Object, annotations_of, is_terminating, labels_of, name_of, spec_of, status_of
 from harness.kube.go.durations import print_duration
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
-    """Every NodeClaim and every Node by itself. Raises RequestError, Unsupported."""
-    rules = disruption_rules_of(context.release.core)
-    if rules.repair_is_disruption:
-        raise Unsupported(f"how {context.release.version} repairs nodes is not simulated")
+    """Every NodeClaim and every Node by itself. Raises RequestError."""
     try:
         cluster = cluster_of(request, context)
         found: dict[str, Any] = {
@@ -74,8 +70,8 @@ def _node(node: Object, cluster: Cluster) -> dict[str, Any]:
         found["repaired"] = False
     if not machine or len(claims) != 1:
         return found
-    first = release.core.repair_asks_node_first
-    repair = repair_of(node, claims[0], snapshot.nodes, release.repair_policies, snapshot.now, node_first=first)
+    first, policies = release.core.repair_asks_node_first, replacing_policies(release)
+    repair = repair_of(node, claims[0], snapshot.nodes, policies, snapshot.now, node_first=first)
     again = repair.again if not repair.held or release.core.held_repair_looks_again else None
     found |= _result(again)
     if repair.held and _pool_is_there(claims[0], snapshot.nodepools):

@@ -31,6 +31,7 @@ from harness.kube.api.objects import (
     is_terminating,
     labels_of,
     metadata_of,
+    name_of,
     spec_of,
     with_metadata,
     with_status,
@@ -87,7 +88,7 @@ def with_conditions(
     except InstanceNotFound:
         pass  # nothing is left that could have drifted
     except CloudProviderError as raised:
-        error = f"getting drift, {raised}"
+        error = f"getting drift, {rules.drift_error.format(error=raised, nodeclaim=name_of(nodeclaim))}"
     if not (rules.static_nodepools and spec_of(nodepool).get("replicas") is not None):
         waits.append(_set_consolidatable(conditions, nodeclaim, nodepool, now))
     made = with_status(nodeclaim, conditions=conditions.items) if conditions.changed else nodeclaim

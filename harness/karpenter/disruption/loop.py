@@ -7,6 +7,7 @@ moment comes at which time alone changes the result. The turns in between are sk
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
 
 from harness.engine.clock import SECOND, nanoseconds, parse
 from harness.engine.disruptions import Disrupted, Disruption
@@ -113,7 +114,12 @@ class DisruptionController:
         self._marks = marks
         self._instance_types = instance_types
         self._rules = rules
-        self._spot_to_spot = instance_types.options.gate("SpotToSpotConsolidation")
+        gate = instance_types.options.gate
+        self._situated = partial(
+            Situation,
+            spot_to_spot=gate("SpotToSpotConsolidation"),
+            terminates_first=gate("TerminateFirstDrift") and rules.terminates_first,
+        )
         self._methods = methods_of(rules)
         self._memory = _Rest(marks, sink, rules)
         self._began = engine.clock.now
@@ -174,7 +180,7 @@ class DisruptionController:
             view = self._observer.look(self._executions.nodes)
             if wrong := unreadable(view.nodepools.values(), view.now):
                 self._sink.log("error", self.name, "detected disruption budget errors", error=wrong)
-            self._situation = Situation(view, spot_to_spot=self._spot_to_spot, tally=self.tally)
+            self._situation = self._situated(view, tally=self.tally)
             self._deliberation = turn(
                 self._situation, self._methods, self._actions, unseen=self._memory.unseen, memory=self._memory
             )
@@ -256,6 +262,7 @@ class DisruptionController:
             savings,
             drift=str((found or {}).get("reason") or ""),
             unpriced=command.unpriced(self._rules),
+            terminate_first=command.terminate_first,
         )
         self._sink.disrupted(record)
         self._executions.add(started, record)

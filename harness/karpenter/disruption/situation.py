@@ -147,10 +147,15 @@ Deliberation = Generator[Pause, None, T]
 
 
 class Situation:
-    """One turn of the controller: its view, its feature gates, and its events so far."""
+    """One turn of the controller: its view, its feature gates, and its events so far.
 
-    def __init__(self, view: View, *, spot_to_spot: bool = False, tally: Tally | None = None) -> None:
-        self.view, self.spot_to_spot = view, spot_to_spot
+    ``terminates_first``: drifted nodes that leave no room for a replacement go before there is one (the gate TerminateFirstDrift).
+    """
+
+    def __init__(
+        self, view: View, *, spot_to_spot: bool = False, terminates_first: bool = False, tally: Tally | None = None
+    ) -> None:
+        self.view, self.spot_to_spot, self.terminates_first = view, spot_to_spot, terminates_first
         self.tally = tally if tally is not None else Tally()
         self.rules = disruption_rules_of(view.release.core)
         self.said: list[Told] = []

@@ -28,18 +28,24 @@ class DisruptionRules:
     its labels accept, and one candidate without makes the whole command worth nothing."""
     unpriced_fails: bool = False
     """A candidate without an offering is an error."""
+    drift_error: str = "checking cloud provider drift, {error} (NodeClaim={nodeclaim})"
+    """What is said when the cloud provider cannot tell whether a NodeClaim has drifted
+    (core ``pkg/controllers/nodeclaim/disruption/drift.go`` isDrifted, since 1.15.0)."""
     announces: bool = True
     """Commands that were found, or dropped again, are told by events."""
     saves_available: bool = True
     """What a replacement costs is told from available offerings only."""
     repair_is_disruption: bool = True
     """Unhealthy nodes are replaced as a method of disruption, with replacements first and within the budgets of the reason
-    ``Unhealthy``, unless ``--legacy-node-repair`` is set (core ``pkg/controllers/disruption/repair.go``, since 1.15.0). This is not
-    simulated; what depends on it is not answered. Nor can it run yet: core asks for an action in each repair policy and for one fallback
-    among them (``pkg/controllers/node/health/policy.go``), which the provider's policies do not have."""
+    ``Unhealthy``, unless ``--legacy-node-repair`` is set (core ``pkg/controllers/disruption/repair.go``, since 1.15.0). With the provider
+    of today it cannot run: core asks for an action in each repair policy and for one fallback among them
+    (``pkg/controllers/node/health/policy.go``), which its policies do not have, and NewRepair panics without a matcher of policies."""
     own_disruption_cost: bool = True
     """Pods say by ``karpenter.sh/disruption-cost`` what their eviction costs, which counts before the cost of their deletion; of both
     only whole numbers of 32 bits count, and before any number (core ``pkg/utils/disruption/disruption.go`` EvictionCost, since 1.15.0)."""
+    terminates_first: bool = True
+    """The gate TerminateFirstDrift lets drifted nodes of a static NodePool at its limit go before there is a replacement (the same file,
+    since 1.15.0)."""
     tells_unreplaceable: bool = True
     """Events tell of drifted nodes of a static NodePool whose limit leaves no room for a replacement (core
     ``pkg/controllers/disruption/staticdrift.go`` unreplaceableCommands, since 1.15.0)."""
@@ -95,6 +101,8 @@ _V1_14_3 = replace(
     _NEWEST,
     repair_is_disruption=False,
     own_disruption_cost=False,
+    drift_error="{error}",
+    terminates_first=False,
     tells_unreplaceable=False,
     names_deleting_first=False,
 )

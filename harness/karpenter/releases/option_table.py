@@ -144,6 +144,13 @@ OPTIONS: tuple[Option, ...] = (
         since="next",
     ),
     Option(
+        "legacy_node_repair",
+        "legacy-node-repair",
+        "legacyNodeRepair",
+        "with the gate NodeRepair, the older controller repairs nodes instead of disruption",
+        since="next",
+    ),
+    Option(
         "batch_idle_seconds",
         "batch-idle-duration",
         "",

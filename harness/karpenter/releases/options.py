@@ -57,6 +57,7 @@ class ProviderOptions:
     preference_policy: str = "Respect"
     min_values_policy: str = STRICT
     scheduler_config: Mapping[str, Any] = field(default_factory=dict)
+    legacy_node_repair: bool = False
     batch_idle_seconds: float = 1.0
     batch_max_seconds: float = 10.0
     feature_gates: Mapping[str, Any] = field(default_factory=dict)

@@ -120,6 +120,9 @@ class SchedulingRules:
     settling_nodes_refuse: bool = True
     """In a simulation for consolidation, nodes within their NodePool's ``consolidateAfter`` take no pods of the nodes that would
     go."""
+    compares_tolerations: bool = True
+    """Tolerations with the operators Lt and Gt cover taints whose number is lower or higher; before, nothing (core
+    ``pkg/scheduling/taints.go``, with k8s.io/api 0.35.0 since 1.10.0)."""
     resource_claims: ClaimsIn = ClaimsIn.POD
     """Where dynamic resource allocation is looked for in a pod, which is then refused: nowhere (such pods are like others), in
     its containers, or in the pod too."""
@@ -145,6 +148,7 @@ _V1_12_0 = replace(_V1_12_1, volumes_have_alternatives=False)
 _V1_10 = replace(_V1_12_0, node_limits=False, protection_may_end=False, protects_ending=True)
 _V1_7 = replace(
     _V1_10,
+    compares_tolerations=False,
     volumes_in_affinity=True,
     limits_as_requests=True,
     names_capacity_types=False,

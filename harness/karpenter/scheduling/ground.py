@@ -62,8 +62,9 @@ class Ground:
         self._memory = memory
         self._claims_in = self.rules.resource_claims if options.ignore_resource_claims else ClaimsIn.NOWHERE
         kind = (ShapeCatalog, options.preference_policy, self.tolerates_preferences, self._claims_in)
+        demands, comparing = partial(volumes.demands, self.algebra, self.rules), self.rules.compares_tolerations
         self.shapes: ShapeCatalog = memory.models.get(kind) or memory.models.setdefault(
-            kind, ShapeCatalog(self.algebra, *kind[1:3], partial(volumes.demands, self.algebra, self.rules), kind[3])
+            kind, ShapeCatalog(self.algebra, *kind[1:3], demands, kind[3], comparing=comparing)
         )
         self.queued: Callable[[Object], QueuedPod] = memory.of_pods(kind, partial(queued_pod, self.shapes.of))
         """A pod with its shape, of which each simulation needs a fresh one. Raises QuantityError and ValueError."""

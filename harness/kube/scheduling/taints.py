@@ -12,6 +12,7 @@ Toleration = Mapping[str, Any]
 
 NO_SCHEDULE, PREFER_NO_SCHEDULE, NO_EXECUTE = "NoSchedule", "PreferNoSchedule", "NoExecute"
 
+_COMPARING = ("Lt", "Gt")
 _INTEGER = re.compile(r"(0|-?[1-9][0-9]*)\Z")
 
 TOLERATE_PREFERENCES: Toleration = {"operator": "Exists", "effect": PREFER_NO_SCHEDULE}
@@ -31,9 +32,17 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     wanted, present = toleration.get("value") or "", taint.get("value") or ""
     if operator == "Equal":
         return bool(wanted == present)
-    if operator in ("Lt", "Gt") and _INTEGER.match(wanted) and _INTEGER.match(present):
+    if operator in _COMPARING and _INTEGER.match(wanted) and _INTEGER.match(present):
         return int(present) < int(wanted) if operator == "Lt" else int(present) > int(wanted)
     return False
+
+
+def known_tolerations(tolerations: Sequence[Toleration], *, comparing: bool) -> Sequence[Toleration]:
+    """Return the tolerations whose operator the reader knows; without ``comparing`` it knows neither Lt nor Gt, and those cover nothing
+    (``toleration.go`` before k8s.io/api 0.35.0)."""
+    if comparing or not any(each.get("operator") in _COMPARING for each in tolerations):
+        return tolerations
+    return [each for each in tolerations if each.get("operator") not in _COMPARING]
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> tuple[Taint, ...]:

@@ -28,10 +28,11 @@ _DISRUPTED = "karpenter_nodeclaims_disrupted_total"
 _PODS = "karpenter_pods_disruption_initiated_total"
 _DECISIONS = "karpenter_voluntary_disruption_decisions_total"
 _BY_NODEPOOL = "karpenter_voluntary_disruption_decisions_by_nodepool_total"
+_TERMINATE_FIRST = "karpenter_voluntary_disruption_terminate_first_decisions_total"
 _FAILURES = "karpenter_voluntary_disruption_queue_failures_total"
 _TIMEOUTS = "karpenter_voluntary_disruption_consolidation_timeouts_total"
 DISRUPTION_FAMILIES: Mapping[str, str] = dict.fromkeys(
-    (_DISRUPTED, _PODS, _DECISIONS, _BY_NODEPOOL, _FAILURES, _TIMEOUTS), "counter"
+    (_DISRUPTED, _PODS, _DECISIONS, _BY_NODEPOOL, _TERMINATE_FIRST, _FAILURES, _TIMEOUTS), "counter"
 )
 """The metrics that are told, and their type."""
 
@@ -146,6 +147,12 @@ def _decisions(world: Observations) -> Iterator[tuple[str, Labels]]:
         if world.release.core.nodepool_decision_metrics:
             for pool in dict.fromkeys(gone.nodepool for gone in each.nodes):
                 yield _BY_NODEPOOL, (kind, labels[0], ("nodepool", pool), labels[1])
+        if each.terminate_first:
+            for pool in dict.fromkeys(gone.nodepool for gone in each.nodes):
+                yield (
+                    _TERMINATE_FIRST,
+                    (("nodepool", pool), labels[1], ("terminate_first_reason", each.terminate_first)),
+                )
         if each.problem:
             yield from _failures(each, labels, by_type=world.release.core.queue_failures_by_type)
     for line in world.log:

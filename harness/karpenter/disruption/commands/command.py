@@ -18,9 +18,21 @@ from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
 from lazyrecords import dataclass
 
-__all__ = ["DELETE", "REPLACE", "Command", "UnpricedError", "cheaper", "source_price"]
+__all__ = [
+    "DELETE",
+    "REPLACE",
+    "STATIC_AT_LIMIT",
+    "TERMINATE_FIRST",
+    "Command",
+    "UnpricedError",
+    "cheaper",
+    "source_price",
+]
 
-DELETE, REPLACE = "delete", "replace"
+DELETE, REPLACE, TERMINATE_FIRST = "delete", "replace", "terminate-first"
+
+STATIC_AT_LIMIT = "static-at-limit"
+"""Why a node goes before there is a replacement: its static NodePool has as many nodes as its limit allows."""
 
 
 class UnpricedError(Exception):
@@ -31,28 +43,36 @@ class UnpricedError(Exception):
 class Command:
     """``candidates`` are deleted once ``replacements`` are initialized.
 
-    ``pool_costs``: by NodePool, the cost of moving its candidates' pods (no unit).
+    ``pool_costs``: by NodePool, the cost of moving its candidates' pods (no unit). ``terminate_first``: why no replacement comes before,
+    if one would be needed.
     """
 
     candidates: tuple[Candidate, ...]
     replacements: tuple[PlannedNodeClaim, ...] = ()
     outcome: Outcome = field(default_factory=Outcome)
     pool_costs: Mapping[str, float] = field(default_factory=dict)
+    terminate_first: str = ""
 
     @classmethod
     def of(
-        cls, candidates: Sequence[Candidate], outcome: Outcome, replacements: Sequence[PlannedNodeClaim] = ()
+        cls,
+        candidates: Sequence[Candidate],
+        outcome: Outcome,
+        replacements: Sequence[PlannedNodeClaim] = (),
+        terminate_first: str = "",
     ) -> "Command":
         """A command, with its costs by NodePool added up."""
         costs: dict[str, float] = {}
         for each in candidates:
             costs[each.pool] = costs.get(each.pool, 0.0) + each.moving_cost
-        return cls(tuple(candidates), tuple(replacements), outcome, costs)
+        return cls(tuple(candidates), tuple(replacements), outcome, costs, terminate_first)
 
     @property
     def decision(self) -> str:
-        """``delete`` or ``replace``."""
-        return REPLACE if self.replacements else DELETE
+        """``delete``, ``replace`` or ``terminate-first``."""
+        if self.replacements:
+            return REPLACE
+        return TERMINATE_FIRST if self.terminate_first else DELETE
 
     def __str__(self) -> str:
         names = ", ".join(each.name for each in self.candidates)

@@ -3,8 +3,11 @@
 Core ``pkg/controllers/disruption/staticdrift.go``, ``pkg/controllers/state/statenodepool.go``.
 """
 
+from collections.abc import Iterator, Sequence
+
+from harness.karpenter.cloudprovider import RESERVED
 from harness.karpenter.disruption.candidates import Candidate, condition_of
-from harness.karpenter.disruption.commands.command import Command
+from harness.karpenter.disruption.commands.command import STATIC_AT_LIMIT, Command
 from harness.karpenter.disruption.events.texts import blocked
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import Outcome
@@ -12,13 +15,14 @@ from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim
 from harness.karpenter.scheduling.simulation import Simulations
-from harness.kube.api.objects import Object, labels_of, name_of, spec_of
+from harness.kube.api.objects import Object, condition, is_terminating, labels_of, name_of, spec_of
 from harness.kube.api.quantity import NANO, Quantity
 from lazyrecords import dataclass
 
 __all__ = ["Counts", "StaticDrift", "counts_of", "node_limit"]
 
 UNREPLACEABLE = "static NodePool is at its node limit and cannot stage a replacement"
+UNRESERVED = "static NodePool's capacity reservations are full and cannot stage a replacement"
 _NO_LIMIT = (1 << 63) - 1
 
 
@@ -47,14 +51,43 @@ class StaticDrift(Method):
             nodepool, counts = candidates[0].nodepool, counts_of(situation.view.simulations, pool)
             steady = counts.running + counts.replacing <= int(spec_of(nodepool).get("replicas") or 0)
             wanted = min(proposal.budgets[pool], len(candidates)) if steady else 0
+            if wanted and situation.terminates_first and not _is_offered(situation, nodepool):
+                for each in candidates[:wanted]:
+                    situation.say_all(blocked(each.state, UNRESERVED))
+                continue
             left = max(0, node_limit(nodepool) - counts.total)
             if not left and situation.rules.tells_unreplaceable:
-                for each in candidates[:wanted]:
-                    situation.say_all(blocked(each.state, UNREPLACEABLE))
+                found.commands += _unreplaceable(situation, nodepool, candidates[:wanted])
             for each in candidates[: min(wanted, left)]:
                 planned = planned_static(situation, each)
                 found.commands.append(Command.of((each,), Outcome((planned,)), (planned,)))
         return found
+
+
+def _unreplaceable(situation: Situation, nodepool: Object, candidates: Sequence[Candidate]) -> Iterator[Command]:
+    """Let nodes go without a replacement where the NodePool will get new ones (unreplaceableCommands), else say why they stay."""
+    refills = (condition(nodepool, "Ready") or {}).get("status") == "True" and not is_terminating(nodepool)
+    for each in candidates:
+        if situation.terminates_first and refills:
+            yield Command.of((each,), Outcome(), terminate_first=STATIC_AT_LIMIT)
+        else:
+            situation.say_all(blocked(each.state, UNREPLACEABLE))
+
+
+def _is_offered(situation: Situation, nodepool: Object) -> bool:
+    """Whether some offering suits the NodePool, available or not (core ``pkg/controllers/disruption/helpers.go`` staticReservations).
+
+    Core takes a NodePool without any for one whose capacity reservations are full. Every key of an instance type has to be known for that,
+    and ``sku-hyperv-generation`` of the provider's is not: of those none suits. Reserved offerings are not sold to Karpenter in Azure.
+    """
+    known = situation.view.release.vocabulary.well_known
+    wanted = situation.view.simulations.static_nodeclaim(nodepool).requirements
+    return any(
+        offering.capacity_type != RESERVED
+        for each in situation.view.instance_types.get(name_of(nodepool)) or ()
+        if wanted.compatible(each.requirements, known) is None
+        for offering in each.compatible_offerings(wanted)
+    )
 
 
 @dataclass(frozen=True, slots=True)

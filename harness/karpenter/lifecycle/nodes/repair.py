@@ -14,6 +14,7 @@ from harness.engine.ports import Change, ChangeType, Sink, View, Writer
 from harness.karpenter.labels.core import NODEPOOL, TERMINATION_TIMESTAMP
 from harness.karpenter.lifecycle.names import claim_of
 from harness.karpenter.lifecycle.nodes.forced import forcefully
+from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.releases.flag_values import RepairPolicy
 from harness.karpenter.releases.model import ProviderRelease
 from harness.kube.api.objects import (
@@ -29,7 +30,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.status import ApiError
 from lazyrecords import dataclass
 
-__all__ = ["TOO_MANY_SECONDS", "NodeRepair", "Repair", "repair_of", "unhealthy_since"]
+__all__ = ["TOO_MANY_SECONDS", "NodeRepair", "Repair", "repair_of", "replacing_policies", "unhealthy_since"]
 
 TOO_MANY_SECONDS = 300.0
 _ALLOWED_PERCENT = 20
@@ -48,6 +49,12 @@ class Repair:
     held: str = ""
     deletes: bool = False
     deadline: str | None = None
+
+
+def replacing_policies(release: ProviderRelease) -> Sequence[RepairPolicy]:
+    """Return the policies that this controller acts on: from core 1.15.0 on those with the action ReplaceNode, which no policy of the
+    provider has yet (core ``pkg/controllers/node/legacyrepair/controller.go``)."""
+    return () if disruption_rules_of(release.core).repair_is_disruption else release.repair_policies
 
 
 def unhealthy_since(node: Object, policies: Sequence[RepairPolicy]) -> int | None:
@@ -150,7 +157,7 @@ class NodeRepair:
             node,
             claim,
             nodes,
-            release.repair_policies,
+            replacing_policies(release),
             self._clock.now,
             node_first=release.core.repair_asks_node_first,
         )

@@ -28,7 +28,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList, parse_list
 from harness.kube.scheduling.pods import HostPort, host_ports, requests_for_pods
-from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Taint, same_toleration, untolerated
+from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Taint, known_tolerations, same_toleration, untolerated
 from lazyrecords import dataclass
 
 SIMULATION_KEYS = frozenset({REGISTERED, INITIALIZED})
@@ -63,12 +63,14 @@ class DaemonPod:
     The search for a node selector term that fits consumes the terms before it, for good, as upstream.
     """
 
-    def __init__(self, pod: Object, node_affinity: Object | None, ignored: bool, made: bool) -> None:
+    def __init__(
+        self, pod: Object, node_affinity: Object | None, ignored: bool, made: bool, *, comparing: bool = True
+    ) -> None:
         self.pod, self.ignored, self.made = pod, ignored, made
         self.key = f"{namespace_of(pod)}/{name_of(pod)}"
         spec = spec_of(pod)
         self.node_selector: Mapping[str, str] = spec.get("nodeSelector") or {}
-        self.tolerations = list(spec.get("tolerations") or ())
+        self.tolerations = list(known_tolerations(spec.get("tolerations") or (), comparing=comparing))
         if node_affinity is None:
             present = (spec.get("affinity") or {}).get("nodeAffinity") or {}
             node_affinity = present.get("requiredDuringSchedulingIgnoredDuringExecution") or {}
@@ -116,7 +118,8 @@ def daemon_pods(
         }
         affinity = (spec_of(template).get("affinity") or {}).get("nodeAffinity") or {}
         required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
-        found.append(DaemonPod(pod, required, refused_claims.found(pod), running is None))
+        comparing = rules.compares_tolerations
+        found.append(DaemonPod(pod, required, refused_claims.found(pod), running is None, comparing=comparing))
     return found
 
 

@@ -15,7 +15,7 @@ from harness.karpenter.scheduling.topology.group import AFFINITY, ANTI_AFFINITY,
 from harness.kube.api.objects import Object, spec_of
 from harness.kube.go.sort import sort_slice
 from harness.kube.scheduling.pods import affinity_terms
-from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Toleration, same_toleration
+from harness.kube.scheduling.taints import TOLERATE_PREFERENCES, Toleration, known_tolerations, same_toleration
 from lazyrecords import dataclass
 
 SCHEDULE_ANYWAY = "ScheduleAnyway"
@@ -46,8 +46,9 @@ class Preferences:
     tolerations: tuple[Toleration, ...]
 
     @classmethod
-    def of(cls, pod: Object, *, ignored: bool) -> Preferences:
-        """Those of a pod; ``ignored`` leaves preferred node affinity in the order it is written in."""
+    def of(cls, pod: Object, *, ignored: bool, comparing: bool = True) -> Preferences:
+        """Those of a pod; ``ignored`` leaves preferred node affinity in the order it is written in, ``comparing`` says whether tolerations
+        may compare numbers."""
         spec = spec_of(pod)
         nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
         required = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
@@ -60,7 +61,7 @@ class Preferences:
             tuple(affinity_terms(pod, "podAffinity", "preferred")),
             tuple(affinity_terms(pod, "podAntiAffinity", "preferred")),
             tuple(spec.get("topologySpreadConstraints") or ()),
-            tuple(spec.get("tolerations") or ()),
+            tuple(known_tolerations(spec.get("tolerations") or (), comparing=comparing)),
         )
 
     def relaxed(self, *, tolerate_preferences: bool) -> Relaxation | None:

@@ -175,6 +175,7 @@ class ShapeCatalog:
     """Makes shapes, each once.
 
     ``volumes_of(pod)`` gives (requirement alternatives, claims by driver, why not), the first two None when they cannot be found out.
+    ``comparing``: tolerations may compare numbers.
     """
 
     def __init__(
@@ -184,12 +185,15 @@ class ShapeCatalog:
         tolerate_preferences: bool,
         volumes_of: Callable[[Object], tuple[tuple[RequirementSet, ...] | None, dict[str, set[str]] | None, str]],
         claims_in: ClaimsIn,
+        *,
+        comparing: bool = True,
     ) -> None:
         self._algebra = algebra
         self._ignored = preference_policy == IGNORE
         self._tolerate_preferences = tolerate_preferences
         self._volumes_of = volumes_of
         self._claims_in = claims_in
+        self._comparing = comparing
         self._shapes: dict[Hashable, PodShape] = {}
         self._fits: dict[Hashable, int] = {}
         self._sizes: dict[tuple[int, int], tuple[int, int]] = {}
@@ -210,7 +214,9 @@ class ShapeCatalog:
         )
         shape = self._shapes.get(key)
         if shape is None:
-            shape = self._shapes[key] = PodShape(pod, Preferences.of(pod, ignored=self._ignored))
+            shape = self._shapes[key] = PodShape(
+                pod, Preferences.of(pod, ignored=self._ignored, comparing=self._comparing)
+            )
             shape.requests = requests_for_pods((pod,))
             shape.amounts = tuple(sorted((name, quantity.nano) for name, quantity in shape.requests.items()))
             size = _size(shape.requests)

@@ -21,7 +21,7 @@ from harness.karpenter.scheduling.topology.own_groups import in_order
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
 from harness.kube.api.selectors import EVERYTHING, NOTHING, Selector, SelectorError
 from harness.kube.scheduling.pods import affinity_terms, is_active, is_scheduled
-from harness.kube.scheduling.taints import untolerated
+from harness.kube.scheduling.taints import known_tolerations, untolerated
 
 _MOST_REPEATS = 64
 
@@ -85,6 +85,7 @@ class TopologyGroups:
         self.algebra = algebra
         self._running, self._state = running, running.state
         self._leaving, self._excluded = leaving, moving
+        self._comparing = rules.compares_tolerations
         self._cancel, self._known_hosts_only = rules.repeated_expressions_cancel, rules.hosts_registered_first
         self._domains = domains
         self._groups: dict[object, TopologyGroup] = {}
@@ -250,7 +251,8 @@ class TopologyGroups:
             if identity in self._excluded:
                 continue
             for term in terms:
-                group = self.repelling(namespace_of(pod), spec_of(pod).get("tolerations") or (), term)
+                tolerations = known_tolerations(spec_of(pod).get("tolerations") or (), comparing=self._comparing)
+                group = self.repelling(namespace_of(pod), tolerations, term)
                 domain = labels_of(node).get(group.key)
                 if domain is not None:
                     group.record(domain)

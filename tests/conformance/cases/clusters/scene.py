@@ -50,6 +50,7 @@ TAINTS: Sequence[Json] = (
     {"key": "dedicated", "value": "batch", "effect": "NoExecute"},
     {"key": "soft", "effect": "PreferNoSchedule"},
     {"key": "team", "value": "red", "effect": "NoSchedule"},
+    {"key": "sla", "value": "950", "effect": "NoSchedule"},
 )
 TOLERATIONS: Sequence[Json] = (
     {"key": "dedicated", "operator": "Exists"},
@@ -59,6 +60,8 @@ TOLERATIONS: Sequence[Json] = (
     {"key": "soft", "operator": "Exists", "effect": "PreferNoSchedule"},
     {"key": "dedicated", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 60},
     {"key": "karpenter.sh/disrupted", "operator": "Exists"},
+    {"key": "sla", "operator": "Gt", "value": "900"},
+    {"key": "sla", "operator": "Lt", "value": "950", "effect": "NoSchedule"},
 )
 
 

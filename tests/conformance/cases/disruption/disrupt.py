@@ -62,6 +62,8 @@ def disrupt_case(draw: Draw) -> Json:
         _static(scene, blocked)
     if (theme == "spot2spot" and scene.chance(0.8)) or (theme != "spot2spot" and scene.chance(0.2)):
         scene.options["spotToSpotConsolidation"] = True
+    if theme == "static" and scene.chance(0.3):
+        scene.options["gates"] = ["TerminateFirstDrift"]
     _fleet(scene, pools, blocked)
     _surroundings(scene, pools)
     if theme == "wait" or scene.chance(0.05):

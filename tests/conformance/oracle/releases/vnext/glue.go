@@ -38,6 +38,8 @@ import (
 
 const defaultKubernetesVersion = "1.34.0"
 
+func init() { launchable = (*cloudprovider.Offering).Launchable }
+
 // registerNormalization does what pkg/operator does at start-up.
 func registerNormalization() { zones.RegisterCSIZoneNormalization() }
 
