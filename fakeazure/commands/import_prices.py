@@ -1,4 +1,4 @@
-"""Checks a price list (answers of prices.azure.com/api/retail/prices, one or a list of pages) and writes it as the prices of a market.
+"""Checks a price list (answers of prices.azure.com/api/retail/prices, one or a list of pages) and writes all rows as prices of a market.
 
 Give the output to `fakeazure serve --market FILE`, or take it over into `given.azure` of a scenario.
 """
@@ -9,8 +9,10 @@ import argparse
 from pathlib import Path
 
 from fakeazure.catalog import Catalogue
+from fakeazure.catalog.prices.rows import LINUX_SPOT
 from fakeazure.commands.market_file import read_json, write_market
 from fakeazure.commands.outputs import check_output
+from fakeazure.market.declared_prices import item_of
 from fakeazure.market.imports import prices_of
 from plainlines import print_line
 
@@ -30,9 +32,11 @@ def run(options: argparse.Namespace) -> int:
     """Imports; exit code 0."""
     check_output("-o", options.output, [options.file])
     region = Catalogue.load().region(options.region).name
-    prices, others = read_json(options.file, lambda document: prices_of(document, region))
-    spot = sum("spot" in kinds for kinds in prices.values())
-    print_line(f"{region}: prices of {len(prices)} sizes, of {spot} on spot; {others} other items ignored")
+    rows, others = read_json(options.file, lambda document: prices_of(document, region))
+    sizes, spot = {row.size for row in rows}, {row.size for row in rows if row.kind == LINUX_SPOT}
+    print_line(
+        f"{region}: {len(rows)} rows of {len(sizes)} sizes, of {len(spot)} on spot; {others} other items ignored"
+    )
     if options.output is not None:
-        write_market(options.output, {"prices": prices})
+        write_market(options.output, {"prices": [item_of(region, row) for row in rows]})
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,10 +21,14 @@ Understood = TypeVar("Understood")
 
 def read_market(path: Path, catalogue: CatalogueLike, region: str) -> Mapping[str, Any]:
     """The description of the market of a world in `region`. CatalogueError with a line for each mistake."""
-    import yaml  # only who gives a file needs it
-
     # YAML has no tabs where JSON may have them; outside of texts they mean a blank.
     text = text_of(path).replace("\t", " ")
+    with suppress(ValueError, RecursionError):  # a whole price list takes seconds as YAML
+        document = json.loads(text)
+        if isinstance(document, dict) and not market_mistakes(catalogue, document, region=region):
+            return document
+    import yaml  # only who gives such a file needs it
+
     try:
         node = yaml.compose(text, yaml.SafeLoader)
         document = yaml.safe_load(text)

@@ -21,6 +21,7 @@ from fakeazure.catalog.errors import CatalogueError
 from fakeazure.catalog.importer import read
 from fakeazure.commands.market_file import write_market
 from fakeazure.commands.outputs import write_text
+from fakeazure.market.declared_prices import item_of
 from fakeazure.market.imports import prices_of, quota_of
 from plainlines import print_line
 
@@ -59,10 +60,11 @@ def run(options: argparse.Namespace) -> int:
     write_text(options.output / "skus.json", listed.text())
     known = catalogue.with_region(listed.catalogue())
     quota, _ = quota_of(usages, known)
-    priced, _ = prices_of(prices, region)
-    sold = {size: kinds for size, kinds in priced.items() if size in listed.catalogue().by_name}
-    write_market(options.output / "market.json", {"quota": quota, "prices": sold})
-    print_line(f"{region}: {len(listed.records)} sizes, {len(quota)} limits, prices of {len(sold)} sizes")
+    rows, _ = prices_of(prices, region)
+    sold = [row for row in rows if row.size in listed.catalogue().by_name]
+    write_market(options.output / "market.json", {"quota": quota, "prices": [item_of(region, row) for row in sold]})
+    sizes = {row.size for row in sold}
+    print_line(f"{region}: {len(listed.records)} sizes, {len(quota)} limits, prices of {len(sizes)} sizes")
     return 0
 
 

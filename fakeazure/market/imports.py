@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fakeazure.catalog.errors import CatalogueError
+from fakeazure.catalog.prices.rows import PriceRow
 from fakeazure.market.facts import CatalogueLike
-from fakeazure.market.prices import ON_DEMAND, SPOT
 from fakeazure.market.quota import GENERAL
 from fakeazure.market.wording import families
 
@@ -30,30 +30,37 @@ def quota_of(usages: Any, catalogue: CatalogueLike) -> tuple[dict[str, int], int
     return quota, others
 
 
-def prices_of(items: Any, region: str) -> tuple[dict[str, dict[str, float]], int]:
-    """`prices:` of a region from answers of the retail prices API, and how many items are about something else. CatalogueError.
+def prices_of(items: Any, region: str) -> tuple[list[PriceRow], int]:
+    """The rows of a region from answers of the retail prices API, and how many items are about something else. CatalogueError.
 
-    Read as Karpenter's provider does (kaz pkg/providers/pricing/pricing.go): no Windows, no low priority; of several prices of a size
-    the first of the primary meter.
+    All rows of an hour's use and of reservations are kept, also those that clients pass over; those of the primary meter first.
     """
-    found: dict[str, dict[str, float]] = {}
+    rows: list[PriceRow] = []
     others = 0
     for item in sorted(_entries(items, "prices"), key=lambda one: one.get("isPrimaryMeterRegion") is False):
-        size, usd = str(item.get("armSkuName") or ""), _number(item.get("retailPrice", item.get("unitPrice")))
+        usd, term = _number(item.get("retailPrice", item.get("unitPrice"))), str(item.get("reservationTerm") or "")
         elsewhere = str(item.get("armRegionName", "")).lower() != region
-        windows = str(item.get("productName", "")).endswith(" Windows")
-        low = str(item.get("meterName", "")).endswith(" Low Priority")
-        other = item.get("type", "Consumption") != "Consumption" or item.get("unitOfMeasure", "1 Hour") != "1 Hour"
-        if not size or usd is None or elsewhere or windows or low or other:
+        other = item.get("type", "Consumption") != ("Reservation" if term else "Consumption")
+        if (
+            not item.get("armSkuName")
+            or usd is None
+            or elsewhere
+            or other
+            or item.get("unitOfMeasure", "1 Hour") != "1 Hour"
+        ):
             others += 1
             continue
-        kind = SPOT if str(item.get("skuName", "")).endswith(" Spot") else ON_DEMAND
-        found.setdefault(size, {}).setdefault(kind, usd)
-    if not found:
+        if item.get("currencyCode", "USD") != "USD":
+            raise CatalogueError(f"prices in {str(item['currencyCode'])[:20]!r}: ask for them in USD")
+        plans = [plan for plan in item.get("savingsPlan") or () if isinstance(plan, Mapping)]
+        savings = tuple((str(plan.get("term")), _number(plan.get("retailPrice")) or 0.0) for plan in plans)
+        product, sku, meter = (str(item.get(name) or "") for name in ("productName", "skuName", "meterName"))
+        rows.append(PriceRow(product, sku, meter, str(item["armSkuName"]), usd, term, savings))
+    if not any(not row.term for row in rows):
         raise CatalogueError(
             f"no price of a size in {region}: give answers of https://prices.azure.com/api/retail/prices"
         )
-    return dict(sorted(found.items())), others
+    return list(dict.fromkeys(rows)), others
 
 
 def _entries(document: Any, what: str) -> Iterable[Mapping[str, Any]]:

@@ -9,6 +9,7 @@ from typing import Any
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.texts import failure
 from fakeazure.catalog.locations import location_key
+from fakeazure.catalog.prices.linux_view import LinuxView
 from fakeazure.market.facts import CatalogueLike, RegionLike, Size, region_of
 from fakeazure.market.faults import STUCK, Faults, constraints_of
 from fakeazure.market.images import Images
@@ -65,6 +66,7 @@ class Market:
         self._families: dict[str, tuple[str, ...]] = {}
         self._lists: dict[tuple[str, int], Sequence[Mapping[str, Any]]] = {}
         self._sizes: dict[tuple[str, str, int], Size] = {}
+        self._views: dict[tuple[str, int], LinuxView] = {}
 
     def forget(self) -> None:
         """Forget what was found out about sizes: the restrictions are others now."""
@@ -77,6 +79,13 @@ class Market:
     def price_list(self) -> PriceList:
         """Azure's price list under what this world declares by now."""
         return PriceList(self.catalogue, self.prices.copy())
+
+    def linux_view(self, location: str) -> LinuxView:
+        """What the list has for machines with Linux in one of the regions; the same object while nothing changes."""
+        key = (location, self.prices.version)
+        if key not in self._views:
+            self._views = {key: PriceList(self.catalogue, self.prices).linux_view(location)}
+        return self._views[key]
 
     def skus(self, location: str) -> Sequence[Mapping[str, Any]]:
         """The SKU list of a region as this subscription sees it; empty for an unknown region."""

@@ -1,8 +1,9 @@
-"""Prices in a world: the catalogue's prices under an overlay."""
+"""Prices in a world: Azure's price list under what a world declares, and whether the list can be read."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from fakeazure.catalog.catalogue import RegionCatalogue
@@ -26,16 +27,23 @@ class Price:
 
 
 class Prices:
-    """The overlay. A size that neither it nor the catalogue prices has no price."""
+    """The overlay: declared prices of sizes, and declared rows, which take the place of Azure's rows of their sizes.
+
+    `served`: whether the retail price list answers; where it does not, clients keep the prices that they have.
+    """
 
     def __init__(self) -> None:
         """Start without an overlay."""
         self._overlay: dict[tuple[str, str, str], float | None] = {}
+        self._rows: dict[tuple[str, str], tuple[PriceRow, ...]] = {}
+        self.served = True
+        self.version = 0
+        """Counts the declarations."""
 
     def copy(self) -> Prices:
         """An overlay of its own with what is declared by now."""
         prices = Prices()
-        prices._overlay = dict(self._overlay)
+        prices._overlay, prices._rows, prices.served = dict(self._overlay), dict(self._rows), self.served
         return prices
 
     def set(self, size: str, usd: float | None, *, kind: str = ON_DEMAND, location: str = "*") -> None:
@@ -45,13 +53,33 @@ class Prices:
         if usd is not None and usd < 0:
             raise ValueError(f"a price is not negative: {size}: {usd}")
         self._overlay[(size.lower(), location.lower(), kind)] = usd
+        self.version += 1
+
+    def list_rows(self, rows: Iterable[PriceRow], location: str = "*") -> None:
+        """Declare rows of a region; those that were declared of the same sizes go."""
+        sizes: dict[str, list[PriceRow]] = {}
+        for row in rows:
+            sizes.setdefault(row.size.lower(), []).append(row)
+        self.version += 1
+        self._rows |= {(size, location.lower()): tuple(listed) for size, listed in sizes.items()}
+
+    @property
+    def declared(self) -> bool:
+        """Whether a world declares any price."""
+        return bool(self._overlay or self._rows)
+
+    def declared_sizes(self, location: str) -> frozenset[str]:
+        """The sizes in small letters of which a world declares prices or rows in a region."""
+        places = (location, "*")
+        prices = {size for size, place, _ in self._overlay if place in places}
+        return frozenset(prices | {size for size, place in self._rows if place in places})
 
     def on_demand(self, region: RegionLike, size: str, location: str) -> float | None:
-        """USD per hour on demand; None without a price."""
+        """USD per hour on demand by the catalogue's own table; None without a price."""
         return self._look(size, location, ON_DEMAND, region.prices.get(size))
 
     def spot(self, region: RegionLike, size: str, location: str) -> float | None:
-        """USD per hour on spot; None without a price."""
+        """USD per hour on spot by the catalogue's own table; None without a price."""
         return self._look(size, location, SPOT, region.spot_prices.get(size))
 
     def spot_known(self, region: RegionLike, size: str, location: str) -> bool:
@@ -69,27 +97,49 @@ class Prices:
             if spot is not None:
                 yield Price(size, location, SPOT, spot)
 
-    def rows(self, listed: Iterable[PriceRow], region: RegionLike | None, location: str) -> Iterator[PriceRow]:
+    def table(self, region: RegionLike, location: str, kind: str = ON_DEMAND) -> Mapping[str, float]:
+        """Size → USD per hour; the catalogue's own table, not a copy, where no price is declared."""
+        base = region.prices if kind == ON_DEMAND else region.spot_prices
+        if not self._overlay:
+            return base
+        return {price.size: price.usd for price in self.all(region, location) if price.kind == kind}
+
+    def rows(
+        self, listed: Iterable[PriceRow], region: RegionLike | None, location: str, sold: Iterable[str] = ()
+    ) -> Iterator[PriceRow]:
         """The rows of Azure's list for a region.
 
-        `listed`: as Azure has them. `region`: what a world sells there, None if that is what Azure sells. A size with a declared price on
+        `listed`: as Azure has them. `region`: what a world sells there, None if that is what Azure sells. `sold`: the names of the sizes
+        that are declared and sold. A size with a declared price on
         demand, and one that Azure does not list, has rows of Linux alone; a declared price on spot takes that row's place.
         """
-        declared = {size for size, place, _ in self._overlay if place in (location, "*")}
-        given = {size.lower() for size in region.given} if isinstance(region, RegionCatalogue) else set[str]()
+        own = self.declared_sizes(location) | _given(region)
         azures: dict[str, list[PriceRow]] = {}
         for row in listed:
-            rows = azures.setdefault(row.size, [])
-            if row.size.lower() in declared or row.size.lower() in given:
+            rows = azures.setdefault(row.size.lower(), [])
+            if row.size.lower() in own:
                 rows.append(row)
             else:
                 yield row
-        for size, rows in azures.items():
-            if rows:
-                yield from self._own_rows([] if size.lower() in given else rows, region, size, location)
-        for size in region.by_name if region is not None else ():
-            if size not in azures:
-                yield from self._own_rows([], region, size, location)
+        names = {size.lower(): size for size in (*(region.by_name if region is not None else ()), *sold)}
+        for size in [*azures, *(size for size in names if size not in azures)]:
+            rows = azures.get(size, [])
+            if rows or size not in azures:
+                yield from self.rows_of_size(names.get(size) or rows[0].size, rows, region, location)
+
+    def rows_of_size(
+        self, size: str, listed: Sequence[PriceRow], region: RegionLike | None, location: str
+    ) -> Iterator[PriceRow]:
+        """The rows of one size, of which `listed` are Azure's; inputs otherwise as those of `rows`."""
+        declared = self._declared_rows(size.lower(), location)
+        azures = declared or ([] if size.lower() in _given(region) else listed)
+        if azures and not self._declares(size, location, ON_DEMAND) and not self._declares(size, location, SPOT):
+            yield from azures
+        else:
+            yield from self._own_rows(azures, region, size, location)
+
+    def _declared_rows(self, size: str, location: str) -> Sequence[PriceRow]:
+        return [PriceRow(*row) for row in self._rows.get((size, location)) or self._rows.get((size, "*")) or ()]
 
     def _own_rows(
         self, azures: Sequence[PriceRow], region: RegionLike | None, size: str, location: str
@@ -109,7 +159,7 @@ class Prices:
                 if can_be_spot and on_demand is not None
                 else None
             )
-            if can_be_spot and region is not None and self.spot_known(region, size, location):
+            if can_be_spot and region is not None and region.spot_prices.get(size) != region.prices.get(size):
                 spot = region.spot_prices.get(size)
         spot = self._look(size, location, SPOT, spot)
         if spot is not None and (record is None or _can_be_spot(record)):
@@ -118,19 +168,22 @@ class Prices:
     def _declares(self, size: str, location: str, kind: str) -> bool:
         return any((size.lower(), place, kind) in self._overlay for place in (location, "*"))
 
-    def table(self, region: RegionLike, location: str, kind: str = ON_DEMAND) -> Mapping[str, float]:
-        """Size → USD per hour; the catalogue's own table, not a copy, where nothing is declared."""
-        base = region.prices if kind == ON_DEMAND else region.spot_prices
-        if not self._overlay:
-            return base
-        return {price.size: price.usd for price in self.all(region, location) if price.kind == kind}
-
     def _look(self, size: str, location: str, kind: str, otherwise: float | None) -> float | None:
         for place in (location, "*"):
             key = (size.lower(), place, kind)
             if key in self._overlay:
                 return self._overlay[key]
         return otherwise
+
+
+def _given(region: RegionLike | None) -> frozenset[str]:
+    """The sizes in small letters that somebody described for a world of their own."""
+    return _lowered(region.given) if isinstance(region, RegionCatalogue) else frozenset()
+
+
+@lru_cache(32)
+def _lowered(names: frozenset[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)
 
 
 def _can_be_spot(record: Mapping[str, Any]) -> bool:

@@ -11,7 +11,7 @@ faults:
 - {what: SkuNotAvailable, where: {size: Standard_D4s_v5, zone: regional}, when: {skip: 1, after: 5m}, times: 2, at: end}
 - {what: TooManyRequests, where: {resource: "*", method: GET}, times: always, probability: 0.1}
 - {what: Dropped, where: {resource: virtualMachines}}             # or Slow (seconds: 5), Truncated: only over HTTP
-prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}}
+prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}, "*": static}   # or a word, or rows: `declared_prices`
 images: {"2404": 202601.13.0, V3gen2: 202601.07.0}               # or `released`: each version on its day
 ```
 
@@ -29,6 +29,7 @@ from typing import Any, cast
 
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.amendments import AMENDMENTS, amendment_mistakes
+from fakeazure.market.declared_prices import declare_prices, price_checks
 from fakeazure.market.declared_reservations import RESERVATIONS, declared_reservations
 from fakeazure.market.declared_subnets import SUBNETS, declared_subnets
 from fakeazure.market.facts import CatalogueLike
@@ -36,7 +37,7 @@ from fakeazure.market.faults import ALWAYS, ON_THE_WIRE, STUCK, Fault, Faults
 from fakeazure.market.images import Images
 from fakeazure.market.market import Market
 from fakeazure.market.match import Where
-from fakeazure.market.prices import ON_DEMAND, SPOT, Prices
+from fakeazure.market.prices import Prices
 from fakeazure.market.quota import GENERAL, Quota
 from fakeazure.market.restrictions import PRESETS, REASONS, Restriction, Restrictions, Sizes
 from fakeazure.market.stock import UNITS, Shelf, Stock
@@ -70,7 +71,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
         ),
         stock=Stock(_shelf(item, path, catalogue) for item, path in _items(spec, "capacity")),
         faults=Faults(_fault(item, path, catalogue, now=now, seed=seed) for item, path in _items(spec, "faults")),
-        prices=_prices(_mapping(spec, "prices")),
+        prices=declare_prices(spec.get("prices"), Prices()),
     )
 
 
@@ -91,12 +92,12 @@ def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Calla
     """One call for each part of `spec`; it raises MarketError where the part is wrong."""
     yield partial(_known, spec, _AT_START, "azure")
     yield partial(_preset, spec, catalogue)
-    for section, check in (("quota", partial(_limits, catalogue=catalogue)), ("prices", _prices)):
-        if _is_mapping(spec.get(section)):
-            for name, value in (spec.get(section) or {}).items():
-                yield partial(check, {name: value})
-        else:
-            yield partial(_mapping, spec, section)
+    yield from price_checks(spec.get("prices"))
+    if _is_mapping(spec.get("quota")):
+        for name, value in (spec.get("quota") or {}).items():
+            yield partial(_limits, {name: value}, catalogue)
+    else:
+        yield partial(_mapping, spec, "quota")
     rules = (("restrictions", _restriction), ("capacity", _shelf), ("faults", partial(_fault, now=0.0)))
     for section, judge in rules:
         value = spec.get(section)
@@ -134,7 +135,7 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
         market.stock.put(shelf)
     for item, path in _items(spec, "faults"):
         market.faults.declare(_fault(item, path, market.catalogue, now=now))
-    _prices(_mapping(spec, "prices"), market.prices)
+    declare_prices(spec.get("prices"), market.prices)
     if "images" in spec:
         market.images.change(spec["images"])
 
@@ -253,19 +254,6 @@ def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now:
         seed=seed,
         seconds=_seconds(item.get("seconds", 5), f"{path}.seconds"),
     )
-
-
-def _prices(table: Mapping[str, Any], prices: Prices | None = None) -> Prices:
-    prices = Prices() if prices is None else prices
-    for name, value in table.items():
-        size, _, location = str(name).partition("@")
-        kinds = value if isinstance(value, Mapping) else {ON_DEMAND: value}
-        _known(kinds, (ON_DEMAND, SPOT), f"prices.{name}")
-        for kind, usd in kinds.items():
-            if usd is not None and (isinstance(usd, bool) or not isinstance(usd, int | float) or usd < 0):
-                raise MarketError(f"prices.{name}", f"USD per hour of 0 or more, not {usd!r}")
-            prices.set(size, None if usd is None else float(usd), kind=kind, location=location or "*")
-    return prices
 
 
 def _at(item: Mapping[str, Any], path: str, *, default: str) -> str:

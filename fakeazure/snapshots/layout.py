@@ -29,6 +29,8 @@ from fakeazure.snapshots.records import Layout
 from fakeazure.state import MachineFacts, State, fail_with
 from fakeazure.store import Entry
 
+PRICE_ROW = tuple[str, str, str, str, float, str, tuple[tuple[str, float], ...]]
+"""The fields of a PriceRow."""
 FIELDS: Mapping[str, Any] = MappingProxyType(
     {
         "vms": dict[str, MachineFacts],
@@ -52,6 +54,9 @@ FIELDS: Mapping[str, Any] = MappingProxyType(
         "market.stock.shelves": list[Shelf],
         "market.faults.all": list[Fault],
         "market.prices._overlay": dict[tuple[str, str, str], float | None],
+        "market.prices._rows": dict[tuple[str, str], tuple[PRICE_ROW, ...]],
+        "market.prices.served": bool,
+        "market.prices.version": int,
         "market.images._own": dict[str, tuple[str, ...]],
         "market.images.come_out": bool,
         "market.reservations._all": dict[str, Reservation],

@@ -7,11 +7,13 @@ import os
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from fakeazure import FakeAzure
 from fakeazure.catalog import Catalogue
+from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cli import run
 from fakeazure.market.imports import prices_of, quota_of
 
@@ -43,6 +45,17 @@ ITEMS = [
 ]
 
 
+def listed(sku: str, meter: str, usd: float, end: str = "") -> dict[str, Any]:
+    return {
+        "armRegionName": "eastus",
+        "productName": f"Virtual Machines Dsv5 Series{end}",
+        "skuName": sku,
+        "meterName": meter,
+        "armSkuName": "Standard_D2s_v5",
+        "retailPrice": usd,
+    }
+
+
 def written(path: Path, content: object) -> str:
     path.write_text(json.dumps(content))
     return str(path)
@@ -55,13 +68,28 @@ def test_usages_and_prices_become_one_market(tmp_path: Path, capsys: Output) -> 
     assert run(["import-prices", prices, "--region", "eastus", "-o", str(market)]) == 0
     printed = capsys.readouterr().out
     assert "2 limits; 1 other entries ignored" in printed
-    assert "eastus: prices of 1 sizes, of 1 on spot; 3 other items ignored" in printed
+    assert "eastus: 5 rows of 1 sizes, of 1 on spot; 1 other items ignored" in printed
     spec = json.loads(market.read_text())
     assert spec == {
         "quota": {"cores": 10, "standardDSv5Family": 100},
-        "prices": {"Standard_D2s_v5": {"on-demand": 0.096, "spot": 0.02}},
+        "prices": [
+            listed("x", "x", 0.096),
+            listed("D2s v5 Spot", "x", 0.02),
+            listed("x", "x", 0.5, " Windows"),
+            listed("x", "D2s v5 Low Priority", 0.01),
+            listed("x", "x", 0.2),
+        ],
     }
-    assert FakeAzure(azure=spec).market.quota.limit("eastus", "cores") == 10
+    cloud = FakeAzure(azure=spec)
+    assert cloud.market.quota.limit("eastus", "cores") == 10
+    wanted = {"$filter": "armRegionName eq 'eastus' and armSkuName eq 'Standard_D2s_v5'"}
+    answer = cloud.request("GET", "/api/retail/prices", query=wanted).body or {}
+    assert [row["retailPrice"] for row in answer["Items"]] == [0.096, 0.02, 0.5, 0.01, 0.2]
+    view = cloud.market.linux_view("eastus")
+    assert (view.linux["Standard_D2s_v5"], view.spot["Standard_D2s_v5"]) == (0.096, 0.02)
+    assert view.beside_linux["Standard_D2s_v5"] == (
+        0.2,
+    )  # a client that does not look at isPrimaryMeterRegion takes either
 
 
 def test_a_limit_of_nothing_is_a_limit() -> None:
@@ -77,8 +105,31 @@ def test_prices_of_an_hours_use_alone_are_taken() -> None:
         item("Standard_D2s_v5", 0.3),
         item("Standard_D4s_v5", True),
         item("", 0.4),
+        item("Standard_D2s_v5", 500, type="Reservation", reservationTerm="1 Year"),
     ]
-    assert prices_of(items, "eastus") == ({"Standard_D2s_v5": {"on-demand": 0.3}}, 4)
+    rows, others = prices_of(items, "eastus")
+    assert ([(row.usd, row.term) for row in rows], others) == ([(0.3, ""), (500.0, "1 Year")], 4)
+
+
+def test_a_whole_list_comes_back_as_it_was_served(tmp_path: Path) -> None:
+    """Every row of polandcentral, which has reservations and savings plans, too."""
+    query: dict[str, str] = {"$filter": "armRegionName eq 'polandcentral'", "api-version": "2023-01-01-preview"}
+    cloud, pages = FakeAzure(), []
+    while query:
+        pages.append(cloud.request("GET", "/api/retail/prices", query=query).body or {})
+        query = dict(parse_qsl(urlsplit(pages[-1]["NextPageLink"] or "").query))
+    market = tmp_path / "market.json"
+    assert run(["import-prices", written(tmp_path / "p", pages), "--region", "polandcentral", "-o", str(market)]) == 0
+    again = FakeAzure(azure=json.loads(market.read_text()))
+    assert sorted(again.market.price_list().rows("polandcentral")) == sorted(
+        cloud.market.price_list().rows("polandcentral")
+    )
+    assert again.market.linux_view("polandcentral") == cloud.market.linux_view("polandcentral")
+
+
+def test_prices_in_another_currency_are_refused() -> None:
+    with pytest.raises(CatalogueError, match="prices in 'EUR': ask for them in USD"):
+        prices_of([item("Standard_D2s_v5", 0.2, currencyCode="EUR")], "eastus")
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,15 @@ import pytest
 
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.prices import Kind, Priority, Software, prices_in
+from fakeazure.catalog.prices.derived import FILE
 from fakeazure.catalog.prices.elsewhere import product_of
 from fakeazure.catalog.prices.linux import restored
+from fakeazure.catalog.prices.linux_view import linux_view, view_of
 from fakeazure.catalog.prices.rows import CLOUD_SERVICES, LINUX, LINUX_SPOT, kind_of, recorded_regions, recorded_rows
 from fakeazure.catalog.prices.spot import fraction_by, usual_fractions
+from fakeazure.catalog.tables import read
 from tests.catalog.prices import PAGE, HeldOut, all_held_out, figures, page_with
+from tools.derived_prices import document
 
 
 @pytest.mark.parametrize(
@@ -115,6 +119,22 @@ def test_a_size_that_a_price_file_lacks_goes_by_the_static_table() -> None:
     assert str(book.source_of("Standard_NV16as_v4")) == "karpenter-provider-azure, 2026-06-18"
     assert book.linux["Standard_NV16as_v4"] == Catalogue.load().region("polandcentral").prices["Standard_NV16as_v4"]
     assert "Europe" in book.guessed("Standard_NV16as_v4")
+
+
+@pytest.mark.parametrize("region", [*Catalogue.load().regions, "belgiumcentral"])
+def test_what_clients_take_for_linux_is_known_without_the_rows(region: str) -> None:
+    assert linux_view(region) == view_of(prices_in(region).rows)
+
+
+def test_one_windows_row_is_taken_for_linux() -> None:
+    view = linux_view("westeurope")
+    assert (view.linux["Standard_NCC40ads_H100_v5"], view.beside_linux["Standard_NCC40ads_H100_v5"]) == (8.9, (10.74,))
+    assert view.beside_spot["Standard_NCC40ads_H100_v5"] == (1.984752,)
+    assert linux_view("eastus").beside_linux["Standard_D4as_v5"] == (0.356,)
+
+
+def test_what_is_kept_of_the_lists_follows_from_them() -> None:
+    assert read(FILE) == document(), "stale: python -m tools.derived_prices"
 
 
 def test_an_unknown_region_has_no_rows() -> None:

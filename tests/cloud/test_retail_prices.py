@@ -216,6 +216,10 @@ def test_another_currency_goes_by_the_stated_rate(currency: str) -> None:
         ("contains(meterName, 'x') eq 5", {}, "expected true or false"),
         ("", {"currencyCode": "JPY"}, "prices are known in USD and EUR, not in 'JPY'"),
         ("", {"$top": "x"}, "$top is no number"),
+        ("", {"$orderby": "nothing"}, "Could not find a property named 'nothing'."),
+        ("", {"$orderby": "skuName down"}, "$orderby is not understood: 'skuName down'"),
+        ("", {"$orderby": "skuName asc desc"}, "$orderby is not understood"),
+        ("", {"$orderby": "retailPrice"}, "more than 20000 items are not sorted; name a region in the filter"),
         ("", {"$skip": "-1"}, "$skip is no number"),
         (" or ".join(["retailPrice gt 1000000"] * 99), {}, "too long for the rows of so many regions"),
         (" or ".join(["retailPrice gt 1000000"] * 101), {}, "node count limit"),
@@ -226,6 +230,43 @@ def test_what_the_list_does_not_understand_is_refused(filter_: str, query: dict[
     assert answer.status == 400
     assert answer.body is not None
     assert message in answer.body["Error"]["Message"]
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("retailPrice desc", ["Windows 0.188", "0.096", "Windows Spot 0.02068", "Spot 0.01056"]),
+        ("retailprice", ["Spot 0.01056", "Windows Spot 0.02068", "0.096", "Windows 0.188"]),
+        ("productName desc, RetailPrice asc", ["Windows Spot 0.02068", "Windows 0.188", "Spot 0.01056", "0.096"]),
+    ],
+)
+def test_items_come_in_the_order_that_is_asked_for(order: str, expected: list[str]) -> None:
+    wanted = "armRegionName eq 'eastus' and armSkuName eq 'Standard_D2s_v5' and contains(meterName, 'Low') eq false"
+    rows = items(wanted, query={"$orderby": order})
+    words = [
+        [
+            *(["Windows"] if row["productName"].endswith("Windows") else []),
+            *(["Spot"] if row["skuName"].endswith("Spot") else []),
+            f"{row['retailPrice']:g}",
+        ]
+        for row in rows
+    ]
+    assert [" ".join(each) for each in words] == expected
+    assert items(wanted, query={"$orderby": order, "$top": "1"}) == rows[:1]
+
+
+def test_a_list_that_is_not_served_does_not_answer() -> None:
+    assert ask(azure={"prices": "static"}).status == 503
+    assert ask(azure={"prices": {"*": "static", "Standard_D2s_v5": 0.05}}).status == 503
+    assert ask(azure={"prices": "live"}).status == 200
+
+
+def test_declared_rows_take_the_place_of_a_sizes_rows() -> None:
+    row = {"armSkuName": "Standard_D2s_v5", "productName": "Virtual Machines Dsv5 Series", "skuName": "D2s v5"}
+    azure = {"prices": [{**row, "meterName": "D2s v5", "retailPrice": 0.5, "armRegionName": "eastus"}]}
+    assert prices("Standard_D2s_v5", **azure) == {"": 0.5}
+    assert prices("Standard_D2s_v5", "westus", **azure)[""] == 0.112
+    assert prices("Standard_D4s_v5", **azure)[""] == 0.192
 
 
 def test_pages_together_have_as_many_items_as_top_allows() -> None:

@@ -183,7 +183,7 @@ OWN = {
     "timers": {"_read", "_running_at", "hooks", "failed"},
     "market": {
         *("catalogue", "quota", "restrictions", "stock", "faults", "prices", "images", "reservations"),
-        *("_families", "_lists", "_sizes"),
+        *("_families", "_lists", "_sizes", "_views"),
     },
     "market.faults": {"_last"},
     "market.reservations": {"_quota", "_stock"},

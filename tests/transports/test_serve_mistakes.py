@@ -72,11 +72,11 @@ MARKETS = {
         "3:11: capacity: expected a list, found 'y'",
         "4:9: faults: expected a list, found {}",
     ],
-    '{"quota": 5, "prices": [], "faults": [null, 5]}': [
+    '{"quota": 5, "prices": [5], "faults": [null, 5]}': [
         "1:11: quota: expected a mapping, found 5",
-        "1:24: prices: expected a mapping, found []",
-        "1:39: faults[0]: expected a mapping, found None",
-        "1:45: faults[1]: expected a mapping, found 5",
+        "1:25: prices[0]: expected a mapping, found 5",
+        "1:40: faults[0]: expected a mapping, found None",
+        "1:46: faults[1]: expected a mapping, found 5",
     ],
     '{"faults": [{"what": "Mine", "message": 5}, {"what": "Mine", "message": "m", "status": 200}]}': [
         "1:41: faults[0].message: a text is expected, not 5",

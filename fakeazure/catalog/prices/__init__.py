@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from fakeazure.catalog.prices.book import RegionPrices, prices_in
+from fakeazure.catalog.prices.book import RegionPrices, prices_in, rows_by_size
 from fakeazure.catalog.prices.rows import Kind, PriceRow, Priority, Software
 
-__all__ = ["Kind", "PriceRow", "Priority", "RegionPrices", "Software", "prices_in"]
+__all__ = ["Kind", "PriceRow", "Priority", "RegionPrices", "Software", "prices_in", "rows_by_size"]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
+from fakeazure.catalog.prices.derived import derived
 from fakeazure.catalog.prices.elsewhere import rows_of_sizes
-from fakeazure.catalog.prices.linux import restored
 from fakeazure.catalog.prices.price_file import price_file
 from fakeazure.catalog.prices.rows import (
     LINUX,
@@ -16,7 +16,6 @@ from fakeazure.catalog.prices.rows import (
     PriceRow,
     by_kind,
     list_source,
-    observed,
     recorded_rows,
 )
 from fakeazure.catalog.prices.spot import guess_reason
@@ -63,15 +62,23 @@ def static_prices(region: str) -> dict[str, float]:
     return {name.strip(): float(usd) for name, usd in zip(document["names"], prices, strict=False) if usd}
 
 
-@cache
 def restored_prices(region: str) -> Mapping[str, float]:
     """Size → Linux price of the sizes in the static table that have "Cloud Services" rows."""
-    return MappingProxyType(restored(static_prices(region), observed()))
+    return derived().restored.get(region, {})
 
 
 def static_source() -> Source:
     """Where the static table is recorded, and when."""
     return Source("karpenter-provider-azure", read("prices.json.gz")["date"])
+
+
+@cache
+def rows_by_size(region: str) -> Mapping[str, tuple[PriceRow, ...]]:
+    """Size in small letters → its rows, in the order of the region's list."""
+    rows: dict[str, list[PriceRow]] = {}
+    for row in prices_in(region).rows:
+        rows.setdefault(row.size.lower(), []).append(row)
+    return MappingProxyType({size: tuple(listed) for size, listed in rows.items()})
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from fakeazure.catalog.prices.linux import surcharges
+from fakeazure.catalog.prices.derived import derived
 from fakeazure.catalog.prices.price_file import TERMS, SizePrices
 from fakeazure.catalog.prices.rows import (
     CLOUD_SERVICES,
@@ -21,7 +21,6 @@ from fakeazure.catalog.prices.rows import (
     PriceRow,
     Priority,
     Software,
-    observed,
     recorded_regions,
     recorded_rows,
 )  # fmt: skip
@@ -43,9 +42,8 @@ def listed_names() -> Mapping[str, Mapping[Kind, tuple[str, str, str]]]:
     return MappingProxyType(names)
 
 
-@cache
 def _surcharge(software: Software) -> Mapping[str, float]:
-    return surcharges(observed(), Kind(software, Priority.REGULAR))
+    return derived().windows if software is Software.WINDOWS else derived().cloud_services
 
 
 def product_of(size: str) -> str:
@@ -89,7 +87,7 @@ def rows_of_sizes(
 
 def _derived(region: str, size: str, linux: float) -> Iterator[tuple[Kind, float]]:
     """The price of each row that the recorded lists have of a size."""
-    kinds = listed_names().get(size) or ((LINUX, LINUX_SPOT) if _can_be_spot(size) else (LINUX,))
+    kinds = listed_names().get(size) or ((LINUX, LINUX_SPOT) if can_be_spot(size) else (LINUX,))
     regular = {Software.LINUX: linux}
     for software in (Software.WINDOWS, Software.CLOUD_SERVICES):
         added = _surcharge(software).get(size)
@@ -102,7 +100,8 @@ def _derived(region: str, size: str, linux: float) -> Iterator[tuple[Kind, float
             yield kind, round(regular[kind.software] * fraction, 6)
 
 
-def _can_be_spot(size: str) -> bool:
+def can_be_spot(size: str) -> bool:
+    """Whether Azure lists a size as one that spot machines can have."""
     facts = sizes().get(size)
     return facts is not None and {"name": "LowPriorityCapable", "value": "True"} in facts.capabilities
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import cache
 from types import MappingProxyType
 
+from fakeazure.catalog.prices.derived import derived
 from fakeazure.catalog.prices.linux import family_of
-from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, Observed, observed
+from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, Observed
 from fakeazure.catalog.spot_discounts import spot_fraction
 
 _AMERICAS = frozenset({
@@ -44,16 +44,11 @@ def _usual(counts: Counter[float]) -> float:
     )
 
 
-@cache
-def _europe() -> Fractions:
-    return usual_fractions(observed())
-
-
 def guessed_fraction(size: str, region: str) -> float:
     """Price on spot by price on demand of a size in a region whose spot prices are not recorded."""
     if region in _AMERICAS:
         return spot_fraction(size, region)
-    return fraction_by(_europe(), size)
+    return fraction_by(derived().fractions, size)
 
 
 def fraction_by(fractions: Fractions, size: str) -> float:

@@ -1,7 +1,7 @@
 """The retail prices API (prices.azure.com): no token, its own paging, one item for each row of the price list.
 
 The list has several rows of one ARM size (Linux, Windows, "Cloud Services", Low Priority, Spot, reservations), of which clients take one or
-another. A size that a world prices has the rows of its Linux price alone.
+another. A size that a world prices has the rows of its Linux price alone, unless it gives rows.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 from fakeazure.arm.filters import FilterError, fields_of, parse_filter
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
+from fakeazure.arm.tokens import shortened
 from fakeazure.catalog.prices.locations import LOCATIONS
 from fakeazure.catalog.prices.rows import PriceRow
 from fakeazure.guids import new_guid
@@ -38,14 +39,18 @@ _SHOWN_OF_USE = (
 _SHOWN = (*_SHOWN_OF_USE, "reservationTerm")
 _MOST, _SHORT = 100_000_000, 100
 """Characters of a filter times rows that it looks at: all rows of all regions by a short filter, those of one by the longest."""
+_SORTED = 20_000
+"""Items that are sorted at most: more than a region has."""
 _LETTERS = "0123456789BCDFGHJKLMNPQRSTVWXZ"
 
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What a request asks for. `top`: items of all pages together, None for all."""
+    """What a request asks for. `order`: fields to sort by, each with whether the largest comes first. `top`: items of all pages together,
+    None for all."""
 
     filter: str
+    order: tuple[tuple[str, bool], ...]
     skip: int
     top: int | None
     currency: str
@@ -71,11 +76,26 @@ def _read(request: Request) -> _Query:
     top = query.get("$top")
     return _Query(
         filter=query.get("$filter", ""),
+        order=_order(query.get("$orderby", "")),
         skip=_number("$skip", query.get("$skip", "0")),
         top=None if top is None else _number("$top", top),
         currency=currency,
         preview=request.api_version == PREVIEW,
     )
+
+
+def _order(text: str) -> tuple[tuple[str, bool], ...]:
+    """OData's `$orderby`: fields in any case, each with `asc` or `desc`. FilterError."""
+    names = {name.lower(): name for name in _VALUES}
+    order = []
+    for part in text.split(",") if text else ():
+        name, *direction = part.split()[:3] or [""]
+        if name.lower() not in names:
+            raise FilterError(f"Could not find a property named '{shortened(name)}'.")
+        if [word.lower() for word in direction] not in ([], ["asc"], ["desc"]):
+            raise FilterError(f"$orderby is not understood: {shortened(text)!r}")
+        order.append((names[name.lower()], direction[-1:] != [] and direction[-1].lower() == "desc"))
+    return tuple(order)
 
 
 def _number(name: str, text: str) -> int:
@@ -152,6 +172,19 @@ def _rows(prices: PriceList, query: _Query) -> Iterator[tuple[PriceRow, str]]:
                 yield row, region
 
 
+def _ordered(rows: Iterator[tuple[PriceRow, str]], query: _Query) -> Iterable[tuple[PriceRow, str]]:
+    """Rows in the order that is asked for; those without the field come first, as null does in OData."""
+    if not query.order:
+        return rows
+    listed = list(islice(rows, _SORTED + 1))
+    if len(listed) > _SORTED:
+        raise FilterError(f"more than {_SORTED} items are not sorted; name a region in the filter")
+    for field, descending in reversed(query.order):
+        keys = {row: _VALUES[field](*row, query) for row in listed}
+        listed.sort(key=lambda row: () if keys[row] is None else (keys[row],), reverse=descending)
+    return listed
+
+
 def _values(row: PriceRow, region: str, query: _Query, names: Iterable[str]) -> dict[str, Any]:
     return {name: _VALUES[name](row, region, query) for name in names}
 
@@ -173,6 +206,10 @@ def _code(text: str, length: int) -> str:
 
 def _list(state: State, request: Request) -> Response:
     """The page, which is read from the list as it is now while the cloud goes on: all regions are 340,000 rows."""
+    if not state.market.prices.served:
+        return Response(
+            503, body={"Error": {"Code": "ServiceUnavailable", "Message": "The price list does not answer."}}
+        )
     try:
         query = _read(request)
     except FilterError as error:
@@ -188,7 +225,7 @@ def _refused(error: FilterError) -> Response:
 def _page(prices: PriceList, query: _Query, request: Request) -> Response:
     try:
         count = PAGE if query.top is None else min(PAGE, query.top)
-        page = list(islice(_rows(prices, query), query.skip, query.skip + count + 1))
+        page = list(islice(_ordered(_rows(prices, query), query), query.skip, query.skip + count + 1))
     except FilterError as error:
         return _refused(error)
     shown, left = page[:count], None if query.top is None else query.top - count

@@ -1,0 +1,71 @@
+"""What a region's list says of machines with Linux, without making its rows: those that are billed, and those that are taken for them.
+
+A client that looks for Linux drops products that end in " Windows" and meters that end in " Low Priority". What it keeps of a size beside
+its Linux row is a "Cloud Services" row of 87 sizes and one Windows row ("Virtual Machines NCCadsv5 Srs Win").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from fakeazure.catalog.prices.book import prices_in, restored_prices, static_prices
+from fakeazure.catalog.prices.derived import derived
+from fakeazure.catalog.prices.price_file import price_file
+from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow, Priority, recorded_regions
+from fakeazure.catalog.prices.spot import guessed_fraction
+from lazyrecords import dataclass
+
+__all__ = ["LinuxView", "linux_view", "view_of"]
+
+Others = Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class LinuxView:
+    """USD per hour by size: `linux` and `spot` as Azure bills them, and the prices of rows that are taken for them."""
+
+    linux: Mapping[str, float]
+    spot: Mapping[str, float]
+    beside_linux: Others
+    beside_spot: Others
+
+    def over(self, below: LinuxView, sizes: Iterable[str]) -> LinuxView:
+        """This view of some sizes over that of all; `sizes` in small letters are left out below."""
+        gone = frozenset(sizes)
+
+        def laid(name: str) -> Mapping[str, object]:
+            before: Mapping[str, object] = getattr(below, name)
+            return {**{size: usd for size, usd in before.items() if size.lower() not in gone}, **getattr(self, name)}
+
+        return LinuxView(laid("linux"), laid("spot"), laid("beside_linux"), laid("beside_spot"))  # type: ignore[arg-type]
+
+
+def view_of(rows: Iterable[PriceRow]) -> LinuxView:
+    """What rows say of machines with Linux; of several Linux rows of one size the first is billed."""
+    tables: tuple[dict[str, float], dict[str, float]] = {}, {}
+    others: tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]] = {}, {}
+    for row in rows:
+        if row.term or row.product.endswith(" Windows") or row.meter.endswith(" Low Priority"):
+            continue
+        spot = row.kind.priority is Priority.SPOT
+        if row.kind == (LINUX_SPOT if spot else LINUX) and row.size not in tables[spot]:
+            tables[spot][row.size] = row.usd
+        else:
+            others[spot][row.size] = (*others[spot].get(row.size, ()), row.usd)
+    return LinuxView(*tables, *others)
+
+
+@cache
+def linux_view(region: str) -> LinuxView:
+    """The view of a region; empty if the region is not known."""
+    if region in recorded_regions() or price_file(region) is not None:
+        return view_of(prices_in(region).rows)
+    linux = {**static_prices(region), **restored_prices(region)}
+    facts = derived()
+    spot = {size: round(usd * guessed_fraction(size, region), 6) for size, usd in linux.items() if size in facts.spot}
+    dearer = {size: round(linux[size] + added, 4) for size, added in facts.beside_linux.items() if size in linux}
+    beside_spot = {
+        size: (round(dearer[size] * guessed_fraction(size, region), 6),) for size in facts.beside_spot if size in dearer
+    }
+    return LinuxView(linux, spot, {size: (usd,) for size, usd in dearer.items()}, beside_spot)
