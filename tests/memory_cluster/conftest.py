@@ -24,6 +24,8 @@ class Cluster:
     settle: Callable[[], object]
     advance: Callable[[float], object]
     advances: bool
+    engine: Engine
+    recorder: Recorder
 
     @property
     def admin(self) -> Writer:
@@ -35,7 +37,7 @@ def memory_cluster(kubernetes: str = "1.35.0") -> Cluster:
     engine = Engine(Clock())
     recorder = Recorder(engine.clock)
     memory = MemoryCluster(engine, rng, Ids(rng), recorder, crds=crd_set("1.14.0"), kubernetes=kubernetes)
-    return Cluster(memory.view, memory.writer, engine.settle, engine.advance, True)
+    return Cluster(memory.view, memory.writer, engine.settle, engine.advance, True, engine, recorder)
 
 
 @pytest.fixture(params=["memory"])

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from harness.kube.scheduling.pods import is_daemon
-from harness.kube.workloads import Plan, daemon_set
+from harness.kube.workloads.daemon_sets import daemon_set
+from harness.kube.workloads.plans import Plan
 from harness.testing import daemonset, deployment, node, nodeclass, nodepool
 from harness.world import World
 

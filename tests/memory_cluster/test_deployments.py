@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.testing import deployment
 from tests.memory_cluster.conftest import Cluster, memory_cluster
+from tests.memory_cluster.running import run_pods
 
 
 def _holding(cluster: Cluster) -> dict[str, int]:
@@ -25,6 +26,7 @@ def _write(cluster: Cluster, obj: Any) -> dict[str, int]:
 
 
 def test_another_template_has_another_replica_set_and_the_first_one_its_own_again(cluster: Cluster) -> None:
+    run_pods(cluster)
     first = _write(cluster, deployment("web", 3, "1"))
     assert list(first.values()) == [3]
     second = _write(cluster, deployment("web", 3, "2"))

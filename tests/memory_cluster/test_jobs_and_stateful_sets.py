@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from harness.kube.api.objects import name_of
-from harness.kube.workloads import job, stateful_set, template_hash
+from harness.kube.workloads.jobs import job
+from harness.kube.workloads.stateful_sets import stateful_set
+from harness.kube.workloads.templates import template_hash
 from harness.testing import pod
 
 

@@ -10,8 +10,8 @@ from harness.engine.clock import Clock
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN
 from harness.engine.rng import Rng
-from harness.kube.api.objects import Key, condition_is, name_of
-from harness.kube.scheduling.pods import is_active
+from harness.kube.api.objects import Key, condition_is, is_terminating, name_of
+from harness.kube.scheduling.pods import is_active, is_terminal
 from harness.testing import pod
 
 OWNERS = ["a", "b", "c"]
@@ -60,9 +60,12 @@ def test_counted_from_nothing(seed):
         happen(random, store, number)
         for owner in OWNERS:
             own = [each for each in store.indexed("owned-by", owner) if is_active(each)]
-            assert counts.of(owner) == (len(own), sum(condition_is(each, "Ready") for each in own))
+            ending = [
+                each for each in store.indexed("owned-by", owner) if is_terminating(each) and not is_terminal(each)
+            ]
+            assert counts.of(owner) == (len(own), sum(condition_is(each, "Ready") for each in own), len(ending))
             seen.add(counts.of(owner))
     assert len(seen) > 5
     for each in store.list("Pod"):
         store.delete(Key("Pod", "default", name_of(each)), ADMIN, grace_period_seconds=0)
-    assert {counts.of(owner) for owner in OWNERS} == {(0, 0)}
+    assert {counts.of(owner) for owner in OWNERS} == {(0, 0, 0)}

@@ -8,6 +8,7 @@ from harness import testing
 from harness.engine.ports import SCHEDULER, Identity
 from harness.kube.api.objects import condition
 from harness.kube.api.status import ApiError
+from tests.memory_cluster.running import run_pods
 
 Object = dict[str, Any]
 
@@ -329,6 +330,7 @@ def test_a_deployment_keeps_its_replicas_and_its_owner_takes_them_along(cluster)
 
 
 def test_a_new_template_replaces_the_pods(cluster):
+    run_pods(cluster)
     apply(cluster, workload("Deployment", replicas=2))
     before = set(pods(cluster))
     cluster.admin.patch("Deployment", "w", {"spec": {"template": template(priorityClassName="")}}, namespace="default")

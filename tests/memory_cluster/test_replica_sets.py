@@ -11,10 +11,10 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from harness.clusters.memory.controllers.workloads import Workloads
-from harness.engine.clock import Clock
+from harness.clusters.memory.controllers.replica_sets import ReplicaSets
 from harness.kube.api.objects import metadata_of, name_of, owner_reference, spec_of
-from harness.kube.workloads import Plan, replica_set
+from harness.kube.workloads.plans import Plan
+from harness.kube.workloads.replica_sets import replica_set
 from harness.testing import pod
 from tests.memory_cluster.conftest import Cluster
 
@@ -251,5 +251,5 @@ def test_pods_of_its_siblings_are_those_of_sets_with_its_controller() -> None:
     view = MagicMock()
     view.indexed.return_value = sets
     view.list.return_value = [pod(name, labels={"app": name}) for name in ("own", "other", "job")]
-    related = Workloads(view, MagicMock(), MagicMock(), Clock())._related(sets[0])
+    related = ReplicaSets(MagicMock(view=view))._related(sets[0])
     assert [name_of(each) for each in related] == ["own"]

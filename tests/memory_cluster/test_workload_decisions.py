@@ -12,17 +12,14 @@ from typing import Any
 import pytest
 
 from harness.kube.api.objects import name_of
-from harness.kube.workloads import (
-    Plan,
-    daemon_set,
-    deployment_replica_set,
-    ephemeral_claims,
-    job,
-    missing_pods,
-    pod_from_template,
-    replica_set,
-    stateful_set,
-)
+from harness.kube.workloads.claims import ephemeral_claims
+from harness.kube.workloads.daemon_sets import daemon_set
+from harness.kube.workloads.deployments import Strategy, new_replica_set
+from harness.kube.workloads.jobs import job
+from harness.kube.workloads.plans import Plan
+from harness.kube.workloads.replica_sets import missing_pods, replica_set
+from harness.kube.workloads.stateful_sets import stateful_set
+from harness.kube.workloads.templates import pod_from_template
 from harness.testing import node, pod, requirement
 
 Object = dict[str, Any]
@@ -33,6 +30,11 @@ LABELS = {"app": "web"}
 def owner(kind: str, namespace: str | None = None, **spec: Any) -> Object:
     metadata = {"name": "web", "uid": "web", **({} if namespace is None else {"namespace": namespace})}
     return {"apiVersion": "apps/v1", "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def first_replica_set(deployment: Object) -> Object:
+    strategy = Strategy.of(deployment)
+    return new_replica_set(deployment, strategy, strategy.replicas, 1)
 
 
 TEMPLATE = {"metadata": {"labels": LABELS, "annotations": {"a": "b"}}, "spec": {"priorityClassName": "high"}}
@@ -74,7 +76,7 @@ def test_all_that_is_made_is_in_the_namespace_of_its_owner(namespace: str | None
         *daemon_set(owner("DaemonSet", namespace, **template), [], [node("a")]).create,
         *stateful.create,
         *ephemeral_claims(bare),
-        deployment_replica_set(owner("Deployment", namespace, **template)),
+        first_replica_set(owner("Deployment", namespace, **template)),
     ]
     assert [each["kind"] for each in made] == [
         *("Pod", "Pod", "Pod", "PersistentVolumeClaim", "Pod", "PersistentVolumeClaim", "ReplicaSet"),
@@ -221,7 +223,7 @@ def test_a_daemon_is_pinned_to_its_node_and_keeps_what_it_prefers() -> None:
 
 @pytest.mark.parametrize("replicas", [None, 0, 3])
 def test_the_replica_set_of_a_deployment(replicas: int | None) -> None:
-    made = deployment_replica_set(
+    made = first_replica_set(
         owner("Deployment", template=TEMPLATE, **({} if replicas is None else {"replicas": replicas}))
     )
     assert made["spec"]["replicas"] == (1 if replicas is None else replicas)
@@ -230,5 +232,5 @@ def test_the_replica_set_of_a_deployment(replicas: int | None) -> None:
     assert made["metadata"]["name"] == f"web-{suffix}"
     assert made["spec"]["selector"] == {"matchLabels": {"pod-template-hash": suffix}}
     assert made["spec"]["template"] == {**TEMPLATE, "metadata": {**TEMPLATE["metadata"], "labels": labels}}
-    bare = deployment_replica_set(owner("Deployment"))
+    bare = first_replica_set(owner("Deployment"))
     assert bare["spec"]["template"] == {"metadata": {"labels": bare["metadata"]["labels"]}}

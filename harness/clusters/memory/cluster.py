@@ -41,7 +41,9 @@ class MemoryCluster:
         self._scheduler = KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version)
         engine.add(
             self._scheduler,
-            *controllers(self.store, self.writer(CONTROLLER_MANAGER), sink, engine.clock, self.store.exists),
+            *controllers(
+                self.store, self.writer(CONTROLLER_MANAGER), sink, engine.clock, self.store.exists, self._version
+            ),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
             NamespaceController(self.store, CONTROLLER_MANAGER),
@@ -66,6 +68,9 @@ class MemoryCluster:
             "validation": validation(version),
             "overheads": overheads(lambda: self.store),
         }
+
+    def _version(self) -> Version:
+        return Version.of(self._kubernetes)
 
     def owns(self, obj: Object) -> bool:
         """All objects are this world's."""

@@ -1,26 +1,27 @@
-"""How many pods of each owner live and how many are ready, kept up by the changes of pods."""
+"""How many pods of each owner live, are ready or end, kept up by the changes of pods."""
 
 from __future__ import annotations
 
 from harness.engine.ports import Change, ChangeType
 from harness.kube.api.objects import Object, condition_is, is_terminating, owners_of, status_of, uid_of
-from harness.kube.scheduling.pods import is_active
+from harness.kube.scheduling.pods import is_terminal
 
 __all__ = ["PodCounts"]
 
 
-_Counted = tuple[tuple[str, ...], bool]
-"""The owners of a pod that lives, and whether it is ready."""
+_Counted = tuple[tuple[str, ...], bool, bool]
+"""The owners of a pod that has not ended, whether it is being deleted, and whether it is ready."""
 
 
 class PodCounts:
     """The counts of pods by the uid of their owner, zero for an unknown one. It has to `hear` every change of a pod."""
 
-    __slots__ = ("_counted", "_living", "_ready")
+    __slots__ = ("_counted", "_ending", "_living", "_ready")
 
     def __init__(self) -> None:
         self._counted: dict[str, _Counted] = {}
-        """What counts of each pod that lives, by its uid."""
+        """What counts of each pod that has not ended, by its uid."""
+        self._ending: dict[str, int] = {}
         self._living: dict[str, int] = {}
         self._ready: dict[str, int] = {}
 
@@ -41,15 +42,15 @@ class PodCounts:
         self._add(before, -1)
         self._add(now, 1)
 
-    def of(self, owner: str) -> tuple[int, int]:
-        """The number of active pods with this owner (neither ended nor being deleted), and how many of them are ready."""
-        return self._living.get(owner, 0), self._ready.get(owner, 0)
+    def of(self, owner: str) -> tuple[int, int, int]:
+        """The number of active pods with this owner (neither ended nor being deleted), how many of them are ready, and how many end."""
+        return self._living.get(owner, 0), self._ready.get(owner, 0), self._ending.get(owner, 0)
 
     def _add(self, counted: _Counted | None, number: int) -> None:
         if counted is None:
             return
-        owners, ready = counted
-        for table in (self._living, self._ready) if ready else (self._living,):
+        owners, ending, ready = counted
+        for table in (self._ending,) if ending else (self._living, self._ready) if ready else (self._living,):
             for owner in owners:
                 total = table.get(owner, 0) + number
                 if total:
@@ -70,8 +71,9 @@ def _counts_alike(pod: Object, old: Object) -> bool:
 
 
 def _counted(pod: Object) -> _Counted | None:
-    if not is_active(pod):
+    if is_terminal(pod):
         return None
     owners = owners_of(pod)
     uids = (owners[0]["uid"],) if len(owners) == 1 else tuple(dict.fromkeys(ref["uid"] for ref in owners))
-    return uids, condition_is(pod, "Ready")
+    ending = is_terminating(pod)
+    return uids, ending, not ending and condition_is(pod, "Ready")

@@ -24,7 +24,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.selectors import EVERYTHING, Selector
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, default_class, is_reserved_for, waits_for_consumer
-from harness.kube.workloads import ephemeral_claims
+from harness.kube.workloads.claims import ephemeral_claims
 
 __all__ = ["EphemeralVolumes", "VolumeBinder"]
 

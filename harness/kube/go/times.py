@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from harness.kube.go.durations import quoted
 
-__all__ = ["parse_rfc3339"]
+__all__ = ["parse_rfc3339", "seconds_between"]
 
 _LAYOUT = "2006-01-02T15:04:05Z07:00"
 _ELEMENTS = (
@@ -80,3 +80,8 @@ def parse_rfc3339(text: str) -> datetime:
         return moment + offset if zone[1] == "-" else moment - offset
     except (ValueError, OverflowError):
         return (datetime.min if year < 2 else datetime.max).replace(tzinfo=UTC)
+
+
+def seconds_between(earlier: str, later: str) -> float:
+    """The seconds from one moment to another, both as the API server writes them. Raises ValueError for texts that are no times."""
+    return (parse_rfc3339(later) - parse_rfc3339(earlier)).total_seconds()

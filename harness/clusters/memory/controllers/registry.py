@@ -6,25 +6,35 @@ from collections.abc import Callable
 
 from harness.clusters.memory.controllers.garbage_collection import GarbageCollector
 from harness.clusters.memory.controllers.node_lifecycle import NodeLifecycle
+from harness.clusters.memory.controllers.orphans import Orphans
+from harness.clusters.memory.controllers.tools import Tools
 from harness.clusters.memory.controllers.workloads import Workloads
 from harness.clusters.memory.disruption_budgets import DisruptionBudgets
 from harness.clusters.memory.node_labels import NodeLabels
+from harness.clusters.memory.pod_counts import PodCounts
 from harness.clusters.memory.volumes import EphemeralVolumes
 from harness.engine.clock import Clock
 from harness.engine.engine import Controller
 from harness.engine.ports import Sink, View, Writer
+from harness.kube.api.versions import Version
 
 __all__ = ["controllers"]
 
 
 def controllers(
-    view: View, writer: Writer, sink: Sink, clock: Clock, exists: Callable[[str], bool]
+    view: View,
+    writer: Writer,
+    sink: Sink,
+    clock: Clock,
+    exists: Callable[[str], bool],
+    version: Callable[[], Version],
 ) -> list[Controller]:
-    """All of them, for one cluster. `exists` tells whether an object of this uid is stored."""
+    """All of them, for one cluster. `exists` tells whether an object of this uid is stored, `version` which
+    version of Kubernetes they are of now."""
     return [
         NodeLifecycle(view, writer, clock),
         NodeLabels(view, writer),
-        Workloads(view, writer, sink, clock),
+        Workloads(Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)),
         EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, exists),
         DisruptionBudgets(view, writer),

@@ -1,0 +1,63 @@
+"""Adoption: a workload takes what it selects and nobody controls, and lets go what it does not select any more.
+
+Source: kubernetes pkg/controller/controller_ref_manager.go (ClaimObject).
+"""
+
+from __future__ import annotations
+
+from harness.clusters.memory.controllers.selecting import Selecting
+from harness.clusters.memory.controllers.tools import Tools
+from harness.kube.api.objects import (
+    Object,
+    is_terminating,
+    labels_of,
+    name_of,
+    namespace_of,
+    owner_reference,
+    owners_of,
+    uid_of,
+)
+from harness.kube.api.status import ignoring
+from harness.kube.scheduling.pods import is_active
+
+__all__ = ["Adoption"]
+
+
+class Adoption:
+    """Adopts and releases for all kinds of workloads."""
+
+    def __init__(self, tools: Tools, selecting: Selecting) -> None:
+        self._tools = tools
+        self._selecting = selecting
+        self._relabelled: set[str] = set()
+        """The uids of workloads one of whose dependents got other labels."""
+
+    def suspect(self, owner: str) -> None:
+        """Notes that a dependent of the workload with this uid got other labels."""
+        self._relabelled.add(owner)
+
+    def claim(self, owner: Object, kind: str) -> None:
+        """Brings the ownerReferences of what a workload may control in step with its selector."""
+        uid = uid_of(owner)
+        if uid in self._relabelled:
+            self._relabelled.discard(uid)
+            self._release(owner, kind)
+        for orphan in self._tools.orphans.of(kind, namespace_of(owner)):
+            selector = self._selecting.selector(owner)
+            if selector is None or not selector.matches(labels_of(orphan)) or is_terminating(orphan):
+                continue
+            if kind != "Pod" or is_active(orphan):
+                owners = [*owners_of(orphan), owner_reference(owner)]
+                with ignoring(404, 409):
+                    self._write(orphan, {"ownerReferences": owners})
+
+    def _release(self, owner: Object, kind: str) -> None:
+        selector = self._selecting.selector(owner)
+        for owned in self._tools.controlled(owner, kind):
+            if selector is not None and not selector.matches(labels_of(owned)):
+                left = [reference for reference in owners_of(owned) if reference["uid"] != uid_of(owner)]
+                with ignoring(404, 409):
+                    self._write(owned, {"ownerReferences": left or None})
+
+    def _write(self, obj: Object, metadata: dict[str, object]) -> None:
+        self._tools.writer.patch(obj["kind"], name_of(obj), {"metadata": metadata}, namespace=namespace_of(obj))

@@ -1,0 +1,28 @@
+"""The Job controller."""
+
+from __future__ import annotations
+
+from harness.clusters.memory.controllers.tools import Tools
+from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.kube.api.objects import Object, uid_of
+from harness.kube.workloads.jobs import job
+
+__all__ = ["Jobs"]
+
+
+class Jobs:
+    """Keeps the pods of Jobs."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def reconcile(self, owner: Object) -> Result:
+        """Makes the pods of one; tries again when one is refused."""
+        tools = self._tools
+        living, ready, _ = tools.counts.of(uid_of(owner))
+        plan = job(owner, tools.controlled(owner, "Pod"))
+        refused = tools.create(owner, plan.create)
+        tools.set_status(owner, {"active": living, "ready": ready})
+        if refused is not None:
+            raise ReconcileError(refused.message, wait=Wait.POLL)
+        return DONE

@@ -1,0 +1,107 @@
+"""The ReplicaSet controller: as many pods as are wanted, and a status that counts them.
+
+Source: kubernetes pkg/controller/replicaset/{replica_set,replica_set_utils}.go.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.clusters.memory.controllers.tools import Tools
+from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.kube.api.objects import (
+    Object,
+    conditions_of,
+    controller_of,
+    labels_of,
+    namespace_of,
+    spec_of,
+    uid_of,
+)
+from harness.kube.api.selectors import Selector, SelectorError
+from harness.kube.api.status import ApiError
+from harness.kube.workloads.availability import is_available, next_available
+from harness.kube.workloads.plans import living
+from harness.kube.workloads.replica_sets import missing_pods, replica_set
+
+__all__ = ["ReplicaSets"]
+
+_FAILURE = "ReplicaFailure"
+_COUNTS_TERMINATING = (1, 35)
+"""The version from which on a status counts the pods that end (feature gate DeploymentReplicaSetTerminatingReplicas)."""
+
+
+class ReplicaSets:
+    """Keeps the pods of ReplicaSets."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def reconcile(self, owner: Object) -> Result:
+        """Makes or deletes the pods of one; tries again when one is refused."""
+        tools = self._tools
+        count, ready, terminating = tools.counts.of(uid_of(owner))
+        if count <= int(spec_of(owner).get("replicas", 1)):
+            plan = missing_pods(owner, count)  # as it mostly is; which pods there are does not matter then
+        else:
+            plan = replica_set(owner, tools.controlled(owner, "Pod"), self._related(owner), tools.clock.datetime())
+        refused = tools.create(owner, plan.create)
+        for pod in plan.delete:
+            tools.delete(pod)
+        seconds = int(spec_of(owner).get("minReadySeconds") or 0)
+        available, wait = self._available(owner, seconds) if seconds and ready else (ready, None)
+        counts: dict[str, Any] = {
+            "replicas": count,
+            "fullyLabeledReplicas": count,
+            "readyReplicas": ready,
+            "availableReplicas": available,
+        }
+        if tools.version() >= _COUNTS_TERMINATING:
+            counts["terminatingReplicas"] = terminating
+        tools.set_status(owner, counts | self._failure(owner, refused))
+        if refused is not None:
+            raise ReconcileError(refused.message, wait=Wait.POLL)
+        return DONE if wait is None else Result(wait)
+
+    def _available(self, owner: Object, seconds: int) -> tuple[int, float | None]:
+        """How many pods are available, and how long it is until the next one is."""
+        pods, now = living(self._tools.controlled(owner, "Pod")), self._tools.clock.timestamp()
+        return sum(is_available(pod, seconds, now) for pod in pods), next_available(pods, seconds, now)
+
+    def _failure(self, owner: Object, refused: ApiError | None) -> dict[str, Any]:
+        """The conditions with the last refusal, where they change."""
+        conditions = conditions_of(owner)
+        failing = any(each["type"] == _FAILURE for each in conditions)
+        if (refused is not None) == failing:
+            return {}
+        others = [each for each in conditions if each["type"] != _FAILURE]
+        if refused is None:
+            return {"conditions": others or None}
+        failure = {
+            "type": _FAILURE,
+            "status": "True",
+            "lastTransitionTime": self._tools.clock.timestamp(),
+            "reason": "FailedCreate",
+            "message": refused.message,
+        }
+        return {"conditions": [*others, failure]}
+
+    def _related(self, owner: Object) -> list[Object]:
+        """The pods that the selectors of all ReplicaSets with the same controller select; none without a controller.
+
+        Source: replica_set.go (getIndirectlyRelatedPods).
+        """
+        controller = controller_of(owner)
+        if controller is None:
+            return []
+        siblings = [
+            each
+            for each in self._tools.view.indexed("owned-by", controller["uid"])
+            if each["kind"] == "ReplicaSet" and (controller_of(each) or {}).get("uid") == controller["uid"]
+        ]
+        try:
+            selectors = [Selector.parse(spec_of(each).get("selector")) for each in siblings]
+        except SelectorError:
+            return []
+        pods = self._tools.view.list("Pod", namespace=namespace_of(owner))
+        return [pod for pod in pods if any(each.matches(labels_of(pod)) for each in selectors)]

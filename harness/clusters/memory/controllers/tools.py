@@ -1,0 +1,79 @@
+"""What the controllers of workloads have in common: how they read and write, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Literal
+
+from harness.clusters.memory.controllers.orphans import Orphans
+from harness.clusters.memory.pod_counts import PodCounts
+from harness.engine.clock import Clock
+from harness.engine.ports import Sink, View, Writer
+from harness.kube.api.objects import Object, controller_of, metadata_of, name_of, namespace_of, status_of, uid_of
+from harness.kube.api.status import ApiError
+from harness.kube.api.versions import Version
+from lazyrecords import dataclass
+
+__all__ = ["Tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The ports of kube-controller-manager, and what is counted for its controllers. `version`: the control plane's, now."""
+
+    view: View
+    writer: Writer
+    sink: Sink
+    clock: Clock
+    counts: PodCounts
+    orphans: Orphans
+    version: Callable[[], Version]
+
+    def controlled(self, owner: Object, kind: str) -> list[Object]:
+        """The objects of a kind whose controller this is, in the order in which they came to it."""
+        uid = uid_of(owner)
+        return [
+            owned
+            for owned in self.view.indexed("owned-by", uid)
+            if owned["kind"] == kind and (controller_of(owned) or {}).get("uid") == uid
+        ]
+
+    def fresh(self, obj: Object) -> Object:
+        """The object as it is stored now; as it was where it is gone."""
+        return self.view.get(obj["kind"], name_of(obj), namespace_of(obj)) or obj
+
+    def set_status(self, owner: Object, status: Mapping[str, Any]) -> Object:
+        """Writes what differs of a status, and which generation it is about; a value of None removes a field."""
+        wanted = {"observedGeneration": metadata_of(owner).get("generation", 1), **status}
+        present = status_of(owner)
+        changed = {key: value for key, value in wanted.items() if present.get(key) != value}
+        if not changed:
+            return owner
+        return self.writer.patch(
+            owner["kind"], name_of(owner), {"status": changed}, namespace=namespace_of(owner), subresource="status"
+        )
+
+    def create(self, owner: Object, wanted: Iterable[Object], failed: str = "Error creating: ") -> ApiError | None:
+        """Makes pods and their claims until one is refused; returns the refusal, of which an event tells.
+
+        A claim that a pod of the same name left behind is used again. `failed` begins the event's message; `{name}` is the name of what
+        was refused.
+        """
+        for obj in wanted:
+            if obj["kind"] != "Pod" and self.view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
+                continue
+            try:
+                self.writer.create(obj)
+            except ApiError as error:
+                text = failed.format(kind=obj["kind"], name=name_of(obj)) + error.message
+                self.tell(owner, "Warning", "FailedCreate", text)
+                return error
+        return None
+
+    def delete(self, obj: Object) -> None:
+        """Deletes an object with its own grace period."""
+        self.writer.delete(obj["kind"], name_of(obj), namespace=namespace_of(obj), uid=uid_of(obj))
+
+    def tell(self, owner: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+        """An event about a workload, by its controller."""
+        self.sink.event(owner, type, reason, message, source=f"{owner['kind'].lower()}-controller")

@@ -1,0 +1,327 @@
+"""What a Deployment wants of its ReplicaSets: the decisions of its controller as pure functions of objects.
+
+Source: kubernetes pkg/controller/deployment/{rolling,recreate,sync,progress}.go, util/deployment_util.go.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    owner_reference,
+    spec_of,
+    status_of,
+)
+from harness.kube.workloads.amounts import share
+from harness.kube.workloads.templates import same_template, template_hash
+from lazyrecords import dataclass
+
+__all__ = [
+    "DESIRED",
+    "HASH",
+    "REVISION",
+    "Scaling",
+    "Strategy",
+    "annotations_for",
+    "by_age",
+    "changed_revision",
+    "deletable",
+    "find_new",
+    "is_active",
+    "is_saturated",
+    "is_scaled",
+    "max_revision",
+    "new_replica_set",
+    "newest",
+    "only_active",
+    "proportional",
+    "replicas_of",
+    "scaled_down",
+    "sizes_of",
+    "wanted_of_new",
+]
+
+HASH = "pod-template-hash"
+REVISION = "deployment.kubernetes.io/revision"
+DESIRED = "deployment.kubernetes.io/desired-replicas"
+_HISTORY = "deployment.kubernetes.io/revision-history"
+_MAX = "deployment.kubernetes.io/max-replicas"
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_ROLLBACK = "deprecated.deployment.rollback.to"
+_OWN = frozenset({REVISION, _HISTORY, DESIRED, _MAX, _LAST_APPLIED, _ROLLBACK})
+"""Annotations that a ReplicaSet does not take over from its Deployment."""
+_UNLIMITED = 2**31 - 1
+_LONGEST_HISTORY = 2000
+_LONGEST_NAME = 253
+
+Scaling = tuple[Object, int]
+"""A ReplicaSet and the replicas that it is to have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """A Deployment's spec as far as its rollout depends on it, with defaults.
+
+    `surge` and `unavailable` are numbers of pods; both are 0 where the type is Recreate. `deadline` and `history` are None where
+    there is no limit.
+    """
+
+    replicas: int
+    rolling: bool
+    surge: int
+    unavailable: int
+    paused: bool
+    deadline: int | None
+    history: int | None
+
+    @staticmethod
+    def of(deployment: Object) -> Strategy:
+        """Reads a Deployment's spec; defaults are those of kubernetes pkg/apis/apps/v1/defaults.go."""
+        spec = spec_of(deployment)
+        replicas = int(spec.get("replicas", 1))
+        strategy = spec.get("strategy") or {}
+        rolling = (strategy.get("type") or "RollingUpdate") == "RollingUpdate"
+        surge = unavailable = 0
+        if rolling:
+            update = strategy.get("rollingUpdate") or {}
+            surge = share(update.get("maxSurge"), replicas, default="25%", up=True)
+            unavailable = share(update.get("maxUnavailable"), replicas, default="25%", up=False)
+            if not surge and not unavailable:
+                unavailable = 1
+            unavailable = min(unavailable, replicas)
+        deadline = int(spec.get("progressDeadlineSeconds") or 600)
+        history = spec.get("revisionHistoryLimit")
+        return Strategy(
+            replicas,
+            rolling,
+            surge,
+            unavailable,
+            bool(spec.get("paused")),
+            None if deadline == _UNLIMITED else deadline,
+            10 if history is None else None if history == _UNLIMITED else int(history),
+        )
+
+    @property
+    def most(self) -> int:
+        """How many pods there are at most during a rollout."""
+        return self.replicas + self.surge
+
+    @property
+    def least(self) -> int:
+        """How many pods are available at least during a rollout."""
+        return self.replicas - self.unavailable
+
+
+def replicas_of(replica_sets: Iterable[Object]) -> int:
+    """The pods that ReplicaSets are to have."""
+    return sum(int(spec_of(each).get("replicas", 1)) for each in replica_sets)
+
+
+def is_active(replica_set: Object) -> bool:
+    """Whether a ReplicaSet is to have pods."""
+    return int(spec_of(replica_set).get("replicas", 1)) > 0
+
+
+def newest(replica_sets: Sequence[Object]) -> Object | None:
+    """The ReplicaSet that was made last; None without one."""
+    return max(replica_sets, key=by_age, default=None)
+
+
+def only_active(replica_sets: Iterable[Object]) -> list[Object]:
+    """The ReplicaSets that are to have pods."""
+    return [each for each in replica_sets if is_active(each)]
+
+
+def by_age(replica_set: Object) -> tuple[str, str]:
+    """A sort key: the oldest first, then by name."""
+    return str(metadata_of(replica_set).get("creationTimestamp") or ""), name_of(replica_set)
+
+
+def find_new(deployment: Object, replica_sets: Sequence[Object]) -> Object | None:
+    """The oldest ReplicaSet of the Deployment's template."""
+    template = spec_of(deployment).get("template") or {}
+    alike = [
+        each for each in replica_sets if same_template(spec_of(each).get("template") or {}, template, without=HASH)
+    ]
+    return min(alike, key=by_age, default=None)
+
+
+def _revision(obj: Object) -> int | None:
+    """The revision that an object says; None where it is no number."""
+    text = annotations_of(obj).get(REVISION, "0")
+    return int(text) if text.removeprefix("-").isdecimal() else None
+
+
+def max_revision(replica_sets: Iterable[Object]) -> int:
+    """The highest revision among ReplicaSets, 0 without one."""
+    return max((_revision(each) or 0 for each in replica_sets), default=0)
+
+
+def annotations_for(deployment: Object, strategy: Strategy) -> dict[str, str]:
+    """The annotations of a new ReplicaSet but for its revision."""
+    own = {key: value for key, value in annotations_of(deployment).items() if key not in _OWN}
+    return {**own, **sizes_of(strategy)}
+
+
+def sizes_of(strategy: Strategy) -> dict[str, str]:
+    """The annotations by which a ReplicaSet knows the size of its Deployment."""
+    return {DESIRED: str(strategy.replicas), _MAX: str(strategy.most)}
+
+
+def changed_revision(deployment: Object, new: Object, revision: int) -> dict[str, str]:
+    """The annotations that the present new ReplicaSet has to get: the Deployment's, and its revision, where it is behind."""
+    present = annotations_of(new)
+    changed = {
+        key: value for key, value in annotations_of(deployment).items() if key not in _OWN and present.get(key) != value
+    }
+    before = _revision(new)
+    if before is None or before >= revision:
+        return changed
+    changed[REVISION] = str(revision)
+    if REVISION in present:
+        history = [text for text in present.get(_HISTORY, "").split(",") if text]
+        while history and len(",".join([*history, present[REVISION]])) > _LONGEST_HISTORY:
+            del history[0]
+        changed[_HISTORY] = ",".join([*history, present[REVISION]])
+    return changed
+
+
+def is_scaled(strategy: Strategy, replica_sets: Iterable[Object]) -> bool:
+    """Whether the Deployment was scaled since its ReplicaSets were told how many pods it wants."""
+    texts = (annotations_of(each).get(DESIRED) for each in only_active(replica_sets))
+    return any(text is not None and text.isdecimal() and int(text) != strategy.replicas for text in texts)
+
+
+def wanted_of_new(strategy: Strategy, replica_sets: Sequence[Object], new: Object | None) -> int:
+    """The replicas of the new ReplicaSet as far as they may grow now. `replica_sets` are all, the new one too where it is there."""
+    if not strategy.rolling:
+        return strategy.replicas
+    present = 0 if new is None else replicas_of([new])
+    room = strategy.most - replicas_of(replica_sets)
+    return present if room <= 0 else present + min(room, strategy.replicas - present)
+
+
+def new_replica_set(
+    deployment: Object, strategy: Strategy, replicas: int, revision: int, collisions: int = 0
+) -> dict[str, Any]:
+    """The ReplicaSet of a Deployment's template. `collisions`: how often its name was taken by another template's."""
+    spec = spec_of(deployment)
+    template = spec.get("template") or {}
+    digest = template_hash(template if not collisions else {"": collisions, **template})
+    labels = {**labels_of(template), HASH: digest}
+    selector = spec.get("selector") or {}
+    more = {"minReadySeconds": spec["minReadySeconds"]} if spec.get("minReadySeconds") else {}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "ReplicaSet",
+        "metadata": {
+            "name": f"{name_of(deployment)[: _LONGEST_NAME - 1 - len(digest)]}-{digest}",
+            "namespace": metadata_of(deployment).get("namespace") or "default",
+            "labels": labels,
+            "annotations": {**annotations_for(deployment, strategy), REVISION: str(revision)},
+            "ownerReferences": [owner_reference(deployment)],
+        },
+        "spec": {
+            "replicas": replicas,
+            **more,
+            "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), HASH: digest}},
+            "template": {**template, "metadata": {**(template.get("metadata") or {}), "labels": labels}},
+        },
+    }
+
+
+def _available(replica_set: Object) -> int:
+    return int(status_of(replica_set).get("availableReplicas") or 0)
+
+
+def scaled_down(strategy: Strategy, old: Sequence[Object], new: Object) -> list[Scaling]:
+    """What old ReplicaSets may lose now, the oldest first: pods that are not available, then as many as are too many.
+
+    Source: rolling.go (reconcileOldReplicaSets, cleanupUnhealthyReplicas, scaleDownOldReplicaSetsForRollingUpdate).
+    """
+    sizes = {name_of(each): replicas_of([each]) for each in sorted(old, key=by_age)}
+    if not sum(sizes.values()):
+        return []
+    missing = replicas_of([new]) - _available(new)
+    spare = sum(sizes.values()) + replicas_of([new]) - strategy.least - missing
+    if spare <= 0:
+        return []
+    by_name = {name_of(each): each for each in old}
+    wanted = dict(sizes)
+    for name, size in sizes.items():
+        unhealthy = max(0, min(spare, size - _available(by_name[name])))
+        wanted[name] -= unhealthy
+        spare -= unhealthy
+    surplus = _available(new) + sum(_available(each) for each in old) - strategy.least
+    for name in sizes:
+        less = max(0, min(wanted[name], surplus))
+        wanted[name] -= less
+        surplus -= less
+    return [(by_name[name], wanted[name]) for name in sizes if wanted[name] != sizes[name]]
+
+
+def is_saturated(strategy: Strategy, new: Object | None) -> bool:
+    """Whether the new ReplicaSet has all pods that the Deployment wants, and they are available."""
+    if new is None:
+        return False
+    sizes = (replicas_of([new]), annotations_of(new).get(DESIRED), _available(new))
+    return sizes == (strategy.replicas, str(strategy.replicas), strategy.replicas)
+
+
+def proportional(deployment: Object, strategy: Strategy, replica_sets: Sequence[Object]) -> list[Scaling]:
+    """How active ReplicaSets share a change of the Deployment's size during a rollout.
+
+    Source: sync.go (scale), util/deployment_util.go (GetReplicaSetProportion).
+    """
+    total = replicas_of(replica_sets)
+    more = (strategy.most if strategy.replicas else 0) - total
+    # the larger first; of equal ones the newer where pods are added, the older where they are taken away
+    ordered = sorted(replica_sets, key=by_age, reverse=more > 0)
+    ordered.sort(key=lambda each: -replicas_of([each]))
+    sizes: dict[str, int] = {}
+    added = 0
+    for each in ordered:
+        proportion = _proportion(each, deployment, strategy, more - added) if more else 0
+        sizes[name_of(each)] = replicas_of([each]) + proportion
+        added += proportion
+    if more and ordered:
+        first = name_of(ordered[0])
+        sizes[first] = max(0, sizes[first] + more - added)
+    return [(each, sizes[name_of(each)]) for each in ordered]
+
+
+def _proportion(replica_set: Object, deployment: Object, strategy: Strategy, left: int) -> int:
+    size = replicas_of([replica_set])
+    if not size or not left:
+        return 0
+    fraction = -size
+    if strategy.replicas:
+        text = annotations_of(replica_set).get(_MAX, "")
+        before = int(text) if text.isdecimal() and int(text) else int(status_of(deployment).get("replicas") or 0)
+        if not before:
+            return 0
+        fraction = math.floor(size * strategy.most / before + 0.5) - size
+    return min(fraction, left) if left > 0 else max(fraction, left)
+
+
+def deletable(strategy: Strategy, old: Sequence[Object]) -> list[Object]:
+    """The old ReplicaSets without pods that the history has no place for, those of the lowest revision."""
+    living = [each for each in old if not is_terminating(each)]
+    if strategy.history is None or len(living) <= strategy.history:
+        return []
+    living.sort(key=lambda each: (_revision(each) or 0, by_age(each)))
+    return [
+        each
+        for each in living[: len(living) - strategy.history]
+        if not is_active(each)
+        and not status_of(each).get("replicas")
+        and status_of(each).get("observedGeneration", 0) >= metadata_of(each).get("generation", 1)
+    ]
