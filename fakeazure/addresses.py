@@ -25,6 +25,21 @@ class Addresses:
         """How many are left."""
         return max(0, self._end - self._next) + len(self._returned)
 
+    def is_free(self, address: str) -> bool:
+        """Whether an address of the subnet would be handed out some day."""
+        number = int(ip_address(address))
+        return self._next <= number < self._end or number in self._returned
+
+    def is_reserved(self, address: str) -> bool:
+        """Whether an address of the subnet is one of Azure's own."""
+        number, first = int(ip_address(address)), int(ip_network(self.prefix).network_address)
+        return number < first + RESERVED - 1 or number >= self._end
+
+    def next_free(self, count: int) -> list[str]:
+        """The first `count` addresses that are free, or fewer where there are not as many."""
+        numbers = [*sorted(self._returned), *range(self._next, min(self._end, self._next + count))]
+        return [str(ip_address(number)) for number in numbers[:count]]
+
     def take(self, count: int) -> list[str]:
         """Hand out `count` addresses; ValueError, and nothing taken, if there are fewer."""
         if count > self.free:

@@ -124,8 +124,8 @@ class FakeAzure:
         except ArmError as error:
             answer = error.failure.response()
         extra = {"x-ms-request-id": self.state.guids()}
-        if wire and match is not None:
-            extra |= dispatch.on_the_wire(self.state, asked, match, now)
+        if wire:
+            extra |= dispatch.on_the_wire(self.state, asked, match, now, extra["x-ms-request-id"])
         resource = match.route.resource if match is not None else ""
         return Exchange(asked, resource, now, answer, extra, faults.last_fired(), shown=not head or match is None)
 

@@ -12,26 +12,42 @@ from fakeazure.state import State
 
 EMULATED, PARTLY = "emulated", "partly"
 _COMPUTE, _VM = "Microsoft.Compute", "Microsoft.Compute/virtualMachines"
-_NOT_BOOTED = "kept; a VM boots from AKS's and the marketplace's images only"
+_KEPT = "kept, nothing goes through it"
 _PARTLY: Mapping[str, str] = MappingProxyType(
     {
         "Microsoft.Resources/deployments": "no copy loops, no linked or nested templates",
         "Microsoft.Resources/tags/default": "of groups and resources, not of subscriptions",
         f"{_VM}/runCommand": "nothing runs: the command succeeds and says nothing",
+        f"{_VM}/assessPatches": "there are none",
+        f"{_VM}/installPatches": "there are none",
         f"{_VM}/retrieveBootDiagnosticsData": "the log tells when the VM was created and how it is",
         f"{_COMPUTE}/sshPublicKeys/generateKeyPair": "the private key is a placeholder",
         f"{_COMPUTE}/capacityReservationGroups/capacityReservations": "a VM keeps its place while it is deallocated; not for scale sets",
         f"{_COMPUTE}/availabilitySets": "kept, without effect on VMs",
         f"{_COMPUTE}/proximityPlacementGroups": "kept, without effect on VMs",
-        f"{_COMPUTE}/images": _NOT_BOOTED,
-        f"{_COMPUTE}/galleries/images": _NOT_BOOTED,
-        f"{_COMPUTE}/galleries/images/versions": _NOT_BOOTED,
+        f"{_COMPUTE}/hostGroups": "kept, without hosts",
         f"{_COMPUTE}/locations/placementScores/spot/generate": "from the market's stock and restrictions",
+        "Microsoft.Authorization/policyAssignments": "kept and listed, not enforced",
         "Microsoft.Authorization/roleAssignments": "kept and listed, not enforced",
         "Microsoft.Authorization/roleDefinitions": "six built-in roles",
         "Microsoft.Network/loadBalancers": "kept, nothing is balanced",
         "Microsoft.Network/natGateways": "kept, nothing is translated",
+        "Microsoft.Network/applicationGateways": _KEPT,
+        "Microsoft.Network/bastionHosts": _KEPT,
+        "Microsoft.Network/dnsZones": f"{_KEPT}; no record sets",
+        "Microsoft.Network/privateDnsZones": f"{_KEPT}; no record sets",
+        "Microsoft.Network/privateEndpoints": _KEPT,
+        "Microsoft.Network/virtualNetworkGateways": _KEPT,
+        "Microsoft.Network/virtualNetworks/virtualNetworkPeerings": _KEPT,
+        "Microsoft.Network/locations/serviceTags": "three tags",
+        "Microsoft.Resources/subscriptions/providers/Microsoft.Features/providers/features": "each name is taken to be a feature",
+        "Microsoft.Resources/subscriptions/resourceGroups/moveResources": "not VMs, scale sets, clusters, reservations",
         "Microsoft.ContainerService/managedClusters": "there is no API server but one that is attached",
+        "Microsoft.ContainerService/managedClusters/runCommand": "nothing runs: the command succeeds and says nothing",
+        "Microsoft.ContainerService/managedClusters/rotateClusterCertificates": "accepted, without effect",
+        "Microsoft.ContainerService/managedClusters/rotateServiceAccountSigningKeys": "accepted, without effect",
+        "Microsoft.ContainerService/managedClusters/maintenanceConfigurations": "kept, without effect",
+        "Microsoft.ContainerService/managedClusters/trustedAccessRoleBindings": "kept, without effect",
         "Microsoft.ContainerService/managedClusters/agentPools": "instances of a pool's scale set boot no Node",
         "Microsoft.ResourceGraph/resources": "tables Resources and ResourceContainers; no parse, let, make-series, dynamic literals",
     }

@@ -7,22 +7,29 @@ from dataclasses import replace
 
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import EMPTY, Request, Response
+from fakeazure.arm.real_namespaces import REAL_NAMESPACES
 from fakeazure.arm.routes import Match, Router
 from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.versions import check_version
 from fakeazure.guids import is_guid
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
+from fakeazure.resources.scoped import check_locks
 from fakeazure.resources.subscriptions import NAMESPACES
 from fakeazure.state import State
+from fakeazure.timers import timestamp
 
 FAULT_HEADER = "x-fakeazure-fault"
+COVERAGE = "/_fakeazure/coverage"
+"""Path of the page that lists what is emulated."""
+GRAPH, _OF_GRAPH = "Microsoft Graph", ("/v1.0/", "/beta/")
+"""Not a resource provider, but asked at the same address where a client knows no other; and how its paths begin."""
 
 
 def answer(state: State, router: Router[State], asked: Request, match: Match[State] | None, now: float) -> Response:
     """The answer to a routed request. Raises ArmError for one that is refused."""
     if match is None:
-        raise ArmError(_no_route(router, asked))
+        raise ArmError(_no_route(router, asked, state))
     route = match.route
     if route.versioned:
         check_version(
@@ -36,11 +43,14 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
     extra: Mapping[str, str] = EMPTY
     if subscription is not None:
         if subscription.lower() not in state.subscriptions:
-            if not (state.settings.any_subscription and is_guid(subscription)):
+            if not is_guid(subscription):
+                raise refuse("InvalidSubscriptionId", subscription=subscription)
+            if not state.settings.any_subscription:
                 raise refuse("SubscriptionNotFound", subscription=subscription)
             state.subscriptions[subscription.lower()] = set()
         extra = state.throttle.take(asked.method, subscription.lower(), now)
         _check_registration(state, asked, subscription)
+    check_locks(state, asked)
     deletion.check(state, asked)
     _check_faults(state, asked, match, now)
     found = route.handler(state, asked)
@@ -49,12 +59,29 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
     return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content, found.later)
 
 
-def on_the_wire(state: State, asked: Request, match: Match[State], now: float) -> Mapping[str, str]:
-    """The header that tells a transport which declared fault to apply to the answer; empty for none."""
-    if not state.market.faults.all:
-        return EMPTY
-    fault = state.market.faults.take(_subject(state, asked, match), now, at_end=False, on_the_wire=True)
-    return EMPTY if fault is None else {FAULT_HEADER: f"{fault.what} {fault.seconds:g}"}
+def _compact(moment: float) -> str:
+    """A moment as ARM writes it in headers: `20260101T000000Z`."""
+    return timestamp(moment)[:19].replace("-", "").replace(":", "") + "Z"
+
+
+def on_the_wire(
+    state: State, asked: Request, match: Match[State] | None, now: float, request_id: str
+) -> Mapping[str, str]:
+    """The headers that an answer has where it travels: those of ARM's front, and the one that tells a transport of a declared fault."""
+    headers = {
+        "x-ms-correlation-request-id": asked.header("x-ms-correlation-request-id") or request_id,
+        "x-ms-routing-request-id": f"{state.settings.location.upper()}:{_compact(now)}:{request_id}",
+    }
+    if match is None:
+        return headers
+    subscription = match.params.get("subscription")
+    if subscription is not None:
+        headers |= state.throttle.remaining(asked.method, subscription.lower(), now)
+    if state.market.faults.all:
+        fault = state.market.faults.take(_subject(state, asked, match), now, at_end=False, on_the_wire=True)
+        if fault is not None:
+            headers[FAULT_HEADER] = f"{fault.what} {fault.seconds:g}"
+    return headers
 
 
 def _subject(state: State, asked: Request, match: Match[State]) -> Subject:
@@ -87,11 +114,15 @@ def _check_registration(state: State, asked: Request, subscription: str) -> None
                 raise refuse("MissingSubscriptionRegistration", namespace=namespace)
 
 
-def _no_route(router: Router[State], asked: Request) -> Failure:
-    """Why a path is not served: another method, another type, another namespace."""
+def _no_route(router: Router[State], asked: Request, state: State) -> Failure:
+    """Why a path is not served: another method, another type, another namespace, which is real or not."""
     if router.methods(asked.path):
         return failure("MethodNotAllowed", method=asked.method)
-    namespace = asked.path.lower().partition("/providers/")[2].partition("/")[0]
+    lowered = asked.path.lower()
+    namespace = lowered.rpartition("/providers/")[2].partition("/")[0] if "/providers/" in lowered else ""
+    real = GRAPH if lowered.startswith(_OF_GRAPH) else REAL_NAMESPACES.get(namespace)
+    if real is not None:
+        return failure("NotEmulated", namespace=real, page=f"{state.settings.base_url}{COVERAGE}")
     row = "InvalidResourceType"
     if namespace and namespace not in {name.lower() for name in NAMESPACES}:
         row = "InvalidResourceNamespace"

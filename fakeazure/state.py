@@ -62,6 +62,8 @@ class MachineFacts:
     scheduled_events: list[Mapping[str, Any]] = field(default_factory=list)
     incarnation: int = 1
     """Of the document of scheduled events: it grows with every change."""
+    generalized: bool = False
+    """Whether its system is marked as generalized, so that images are made of it."""
 
 
 def _nobody(method: str, path: str, query: Mapping[str, str], body: Document) -> Response:
@@ -87,7 +89,7 @@ class State:
         self.guids = guids
         self.timing = timing
         self.throttle = throttle
-        self.store = Store()
+        self.store = Store(timers.now)
         self.graph = GraphRows()
         self.events = Events()
         self.operations = Operations(timers, guids, settings.base_url)
@@ -113,6 +115,12 @@ class State:
         """Namespace → the resource types that are served."""
         self.assignments: dict[str, Document] = {}
         """Role assignments by scope and name."""
+        self.scoped: dict[str, Document] = {}
+        """Locks and policy assignments by their ids."""
+        self.features: dict[str, tuple[str, float]] = {}
+        """Registered features by subscription, namespace and name → how they are spelt, when the registration has ended."""
+        self.subscription_tags: dict[str, Mapping[str, str]] = {}
+        """Subscription → its own tags."""
 
     def now(self) -> float:
         """Seconds since the epoch."""
@@ -174,6 +182,7 @@ class State:
             location=location,
             seconds=None if stuck else seconds,
             finish=end,
+            resource=id_.key,
         )
 
     def found(self, id_: ResourceId) -> Entry:

@@ -16,17 +16,20 @@ _CHANGES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One resource: its id in Azure's spelling and its ARM document."""
+    """One resource: its id in Azure's spelling, its ARM document, when it was made and last changed (seconds since the epoch)."""
 
     id: ResourceId
     document: Document
+    created: float = 0.0
+    changed: float = 0.0
 
 
 class Store:
     """Resources by id, compared without case."""
 
-    def __init__(self) -> None:
-        """Start empty."""
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        """Start empty; `now` tells the time at which resources are made and changed."""
+        self._now = now or (lambda: 0.0)
         self._entries: dict[str, Entry] = {}
         self._by_type: dict[str, dict[str, None]] = {}
         self._children: dict[str, dict[str, None]] = {}
@@ -42,8 +45,13 @@ class Store:
 
     def put(self, id_: ResourceId, document: Document) -> Entry:
         """Add a resource, or replace the document of one that keeps its id and its place."""
-        entry = self._entries.get(id_.key)
-        entry = Entry(id_ if entry is None else entry.id, document)
+        entry, now = self._entries.get(id_.key), self._now()
+        return self._keep(
+            Entry(id_, document, now, now) if entry is None else Entry(entry.id, document, entry.created, now)
+        )
+
+    def _keep(self, entry: Entry) -> Entry:
+        id_ = entry.id
         self._entries[id_.key] = entry
         self._by_type.setdefault(id_.type.lower(), {})[id_.key] = None
         if id_.parent is not None:
@@ -131,7 +139,7 @@ class Store:
         for entry in self.all():
             self.remove(entry.id)
         for entry in entries:
-            self.put(entry.id, entry.document)
+            self._keep(entry)
         if self._clock is not None:
             self.remember(self._clock)
             self._history = list(history) or self._history

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from fakeazure.aks import machine_launch
+from fakeazure.aks import machine_launch, pool_scale_sets
 from fakeazure.aks.managed_clusters import POOL, found_cluster, found_pool
 from fakeazure.arm.bodies import body_of, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
@@ -269,12 +269,16 @@ def _batch_failure(refused: Sequence[Failure]) -> Failure:
 
 
 def _get(state: State, request: Request) -> Response:
-    return Response(200, body=_found(state, _machine_id(state, request)))
+    id_ = _machine_id(state, request)
+    for instance in pool_scale_sets.machines(state, found_pool(state, request).id):
+        if instance["id"].lower() == id_.key:
+            return Response(200, body=instance)
+    return Response(200, body=_found(state, id_))
 
 
 def _list(state: State, request: Request) -> Response:
     pool = found_pool(state, request)
-    items = [entry.document for entry in state.store.children(pool.id, TYPE)]
+    items = [entry.document for entry in state.store.children(pool.id, TYPE)] + pool_scale_sets.machines(state, pool.id)
     return page(request, items, size=state.settings.page_size, base_url=state.settings.base_url)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.aks import pool_scale_sets, versions
+from fakeazure.aks import node_resource_group, pool_scale_sets, versions
 from fakeazure.arm.bodies import body_of, items, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
@@ -208,6 +208,10 @@ def _put(state: State, request: Request) -> Response:
     nodes = document["properties"]["nodeResourceGroup"]
     if (id_.subscription.lower(), nodes.lower()) not in state.groups:
         state.add_group(id_.subscription, nodes, location, {"aks-managed-cluster-name": id_.name})
+    if old is None:
+        own_network = not any(text(pool, "vnetSubnetID") for pool in pools)
+        profile = node_resource_group.furnish(state, id_, document, own_network=own_network)
+        document["properties"] = {**document["properties"], "networkProfile": profile}
     entry = state.store.put(id_, document)
     for index, pool in enumerate(pools):
         mode = {"mode": "System"} if index == 0 and old is None else {}

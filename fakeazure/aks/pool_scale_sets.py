@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fakeazure.arm.bodies import number, section, text, texts
+from fakeazure.aks import node_resource_group
+from fakeazure.arm.bodies import items, number, section, text, texts
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
 from fakeazure.arm.texts import refuse
-from fakeazure.guids import guid_of
 from fakeazure.market.quota import charge_of
 from fakeazure.resources.compute import scale_sets
 from fakeazure.resources.compute.virtual_machines import known_size
@@ -23,13 +23,12 @@ def scale_set_id(state: State, pool: ResourceId) -> ResourceId:
     """The id of a pool's scale set. The number is the cluster's, the same in all of its pools."""
     cluster = _cluster(pool)
     group = text(state.found(cluster).document["properties"], "nodeResourceGroup")
-    digits = int(guid_of(str(cluster))[:8], 16) % 10**8
     return ResourceId(
         pool.subscription,
         group,
         scale_sets.SETS.namespace,
         (scale_sets.SETS.name,),
-        (f"aks-{pool.name}-{digits:08d}-vmss",),
+        (f"aks-{pool.name}-{node_resource_group.number(cluster)}-vmss",),
     )
 
 
@@ -85,12 +84,50 @@ def _fit(state: State, pool: ResourceId, properties: Mapping[str, Any]) -> None:
                     "osDisk": {"osType": text(properties, "osType", "Linux"), "createOption": "FromImage"}
                 },
                 "osProfile": {"computerNamePrefix": id_.name},
+                "networkProfile": _network(id_.name, node_resource_group.subnet_of(state, _cluster(pool), properties)),
             },
         },
     }
     if zones := texts(properties, "availabilityZones"):
         body["zones"] = list(zones)
     scale_sets.keep(state, id_, scale_sets.SETS.document(id_, body, location, entry.document if entry else None))
+
+
+def _network(name: str, subnet: str) -> dict[str, Any]:
+    """A network profile with one interface in a subnet, as AKS has it."""
+    inner = {"primary": True, "subnet": {"id": subnet}, "privateIPAddressVersion": "IPv4"}
+    properties = {
+        "primary": True,
+        "enableAcceleratedNetworking": True,
+        "enableIPForwarding": True,
+        "ipConfigurations": [{"name": "ipconfig1", "properties": inner}],
+    }
+    return {"networkInterfaceConfigurations": [{"name": name, "properties": properties}]} if subnet else {}
+
+
+def machines(state: State, pool: ResourceId) -> list[Document]:
+    """Return a pool's instances as AKS lists them as machines."""
+    if text(state.found(pool).document["properties"], "type") != "VirtualMachineScaleSets":
+        return []
+    id_, found = scale_set_id(state, pool), list[Document]()
+    for instance in state.store.children(id_, "virtualMachines"):
+        addresses = [
+            {"family": "IPv4", "ip": configuration["properties"]["privateIPAddress"]}
+            for nic in state.store.children(instance.id, "networkInterfaces")
+            for configuration in items(nic.document["properties"], "ipConfigurations")
+        ]
+        name = text(section(instance.document["properties"], "osProfile"), "computerName")
+        machine = pool.child("machines", name)
+        found.append(
+            {
+                "id": str(machine),
+                "name": name,
+                "type": machine.type,
+                **({"zones": instance.document["zones"]} if "zones" in instance.document else {}),
+                "properties": {"network": {"ipAddresses": addresses}, "resourceId": str(instance.id)},
+            }
+        )
+    return found
 
 
 def _client(cluster: Mapping[str, Any]) -> str:

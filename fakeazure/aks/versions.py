@@ -109,7 +109,21 @@ def _list(state: State, request: Request) -> Response:
     return Response(200, body={"values": values})
 
 
+def _orchestrators(state: State, request: Request) -> Response:
+    """The list of before `kubernetesVersions`, which older clients still read (2019-08-01)."""
+    place = state.check_place(request, "locations/orchestrators")
+    found: list[dict[str, Any]] = []
+    for version in OFFERED:
+        more = [{"orchestratorType": "Kubernetes", "orchestratorVersion": other} for other in upgrades(version)]
+        row = {"orchestratorType": "Kubernetes", "orchestratorVersion": version, "upgrades": more}
+        found.append({**row, **({"default": True} if version == DEFAULT else {})})
+    type_ = "Microsoft.ContainerService/locations/orchestrators"
+    id_ = f"/subscriptions/{request.params['subscription']}/providers/Microsoft.ContainerService/locations/{place}/orchestrators"
+    return Response(200, body={"id": id_, "name": "default", "type": type_, "properties": {"orchestrators": found}})
+
+
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     place = "/subscriptions/{subscription}/providers/Microsoft.ContainerService/locations/{location}"
     yield Route("GET", f"{place}/kubernetesVersions", _list)
+    yield Route("GET", f"{place}/orchestrators", _orchestrators)

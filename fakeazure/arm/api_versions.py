@@ -61,6 +61,9 @@ _LISTS = {
         2026-02-01-preview 2026-02-02-preview 2026-03-01 2026-03-02-preview 2026-04-01 2026-04-02-preview
         2026-05-01 2026-05-02-preview 2026-06-01 2026-07-01 2026-08-01 2026-08-02-preview
     """,
+    "Microsoft.Features": """
+        2015-12-01 2021-07-01
+    """,
     "Microsoft.ManagedIdentity": """
         2015-08-31-preview 2018-11-30 2021-09-30-preview 2022-01-31-preview 2023-01-31 2023-07-31-preview
         2024-11-30 2025-01-31-preview 2025-05-31-preview

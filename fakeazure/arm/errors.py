@@ -9,6 +9,19 @@ from typing import Any
 from fakeazure.arm.messages import Response, no_text
 from lazyrecords import dataclass
 
+GATEWAY = frozenset(
+    {
+        "AuthenticationFailed", "AuthorizationFailed", "ExpiredAuthenticationToken", "InvalidApiVersionParameter",
+        "InvalidAuthenticationToken", "InvalidAuthenticationTokenAudience", "InvalidAuthenticationTokenTenant",
+        "InvalidFilterInQueryString", "InvalidResourceGroup", "InvalidResourceGroupLocation", "InvalidResourceLocation",
+        "InvalidResourceNamespace", "InvalidResourceType", "InvalidSubscriptionId", "LocationNotAvailableForResourceGroup",
+        "LocationNotAvailableForResourceType", "LocationRequired", "MethodNotAllowed", "MissingApiVersionParameter",
+        "MissingSubscriptionRegistration", "NoRegisteredProviderFound", "ParentResourceNotFound", "ResourceGroupBeingDeleted",
+        "ResourceGroupNotFound", "ResourceNotFound", "ScopeLocked", "SubscriptionNotFound",
+    }
+)  # fmt: skip
+"""Codes of refusals by ARM itself, before a resource provider is asked (`x-ms-failure-cause` in azure-cli's recordings)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:
@@ -39,7 +52,10 @@ class Failure:
     def response(self) -> Response:
         """The HTTP form."""
         document = self.document()
-        headers = {"x-ms-failure-cause": "gateway" if self.status == 429 else "service", **self.headers}
+        headers = {
+            "x-ms-failure-cause": "gateway" if self.status == 429 or self.code in GATEWAY else "service",
+            **self.headers,
+        }
         return Response(self.status, headers, document if self.flat else {"error": document})
 
 

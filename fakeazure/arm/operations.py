@@ -43,6 +43,8 @@ class Operation:
     failure: Failure | None = None
     result: Document | None = None
     """The output of the operation at its end, if it has any."""
+    resource: str = ""
+    """Key of the resource that it is about, empty where it is about none."""
 
     def document(self) -> dict[str, Any]:
         """The body of `GET .../operations/{id}`."""
@@ -90,6 +92,7 @@ class Operations:
         location: str,
         seconds: float | None,
         finish: Finish,
+        resource: str = "",
     ) -> Operation:
         """Begin an operation that ends after `seconds` (never, if None).
 
@@ -97,6 +100,7 @@ class Operations:
         it raises goes on, and the operation has failed as Azure's do: none is left running. With zero seconds it is over at once.
         """
         operation = Operation(self._guids(), kind, subscription, namespace, location, self._timers.now())
+        operation.resource = resource
         self._keep(operation)
         if seconds is not None:
             self._timers.after(seconds, partial(end_with, self, operation, finish))

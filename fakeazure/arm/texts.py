@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.operation_refusals import OPERATION_REFUSALS
 from fakeazure.arm.refusals import REFUSALS
 
 _GUIDANCE = "Read more about improving likelihood of allocation success at http://aka.ms/allocation-guidance"
@@ -251,8 +252,9 @@ def failure(
 
     KeyError for an unknown row.
     """
-    if row in REFUSALS:
-        status, code, text = REFUSALS[row]
+    refusal = REFUSALS.get(row) or OPERATION_REFUSALS.get(row)
+    if refusal is not None:
+        status, code, text = refusal
     else:
         (status, text), code = TEXTS[row], _CODES.get(row, row)
     return Failure(code, text.format_map(_Facts({**(facts or {}), **more})), status, target)

@@ -36,6 +36,17 @@ class Throttle:
         self._buckets = buckets or {}
         self._levels: dict[tuple[str, str], tuple[float, float]] = {}
 
+    def remaining(self, method: str, subscription: str, now: float) -> Mapping[str, str]:
+        """Count one request that nothing limits against ARM's own figures. Returns the header with what remains; none where `take` does."""
+        kind = _KINDS.get(method, "writes")
+        if kind in self._buckets:
+            return {}
+        bucket = REAL_BUCKETS[kind]
+        level, at = self._levels.get((subscription, kind), (bucket.capacity, now))
+        level = max(1, min(bucket.capacity, level + (now - at) * bucket.refill))
+        self._levels[(subscription, kind)] = (level - 1, now)
+        return {f"x-ms-ratelimit-remaining-subscription-{kind}": str(int(level - 1))}
+
     def take(self, method: str, subscription: str, now: float) -> Mapping[str, str]:
         """Count one request. Returns the header with what remains; raises 429 with Retry-After when nothing does."""
         kind = _KINDS.get(method, "writes")

@@ -1,13 +1,13 @@
-"""Resource groups, what is in them, and tags at any scope."""
+"""Resource groups, and what is in them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from fakeazure.arm.bodies import body_of, pairs, section, text
+from fakeazure.arm.bodies import body_of, pairs, text
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
@@ -20,10 +20,10 @@ from fakeazure.resources.deletion import DELETING
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.store import Entry
+from fakeazure.timers import timestamp
 
 ONE = "/subscriptions/{subscription}"
 GROUP = f"{ONE}/resourceGroups/{{group}}"
-_TAGS = "Microsoft.Resources/tags"
 
 
 def _groups(state: State, request: Request) -> Response:
@@ -167,6 +167,19 @@ def _in(entry: Entry, subscription: str, group: str | None) -> bool:
 _SHOWN = ("id", "name", "type", "location", "tags", "sku", "kind", "identity", "managedBy", "zones")
 
 
+_EXPANDED: Mapping[str, tuple[str, Callable[[Entry], str]]] = MappingProxyType(
+    {
+        "createdtime": ("createdTime", lambda entry: timestamp(entry.created)),
+        "changedtime": ("changedTime", lambda entry: timestamp(entry.changed)),
+        "provisioningstate": (
+            "provisioningState",
+            lambda entry: str(entry.document["properties"].get("provisioningState", "Succeeded")),
+        ),
+    }
+)
+"""What `$expand` adds to a resource of a list."""
+
+
 def _resources(state: State, request: Request) -> Response:
     """Top-level resources, of a group or of the subscription, under a filter."""
     group = request.params.get("group")
@@ -180,7 +193,13 @@ def _resources(state: State, request: Request) -> Response:
     documents = _wanted(
         request, [(entry.document, _facts(entry), entry.document.get("tags") or {}) for entry in found], _OF_RESOURCES
     )
-    items = [{key: document[key] for key in _SHOWN if key in document} for document in documents]
+    more = frozenset(request.query.get("$expand", "").lower().split(",")) & set(_EXPANDED)
+    times = {entry.id.key: entry for entry in found} if more else {}
+    items = [
+        {key: document[key] for key in _SHOWN if key in document}
+        | {_EXPANDED[name][0]: _EXPANDED[name][1](times[document["id"].lower()]) for name in sorted(more)}
+        for document in documents
+    ]
     return Response(200, body={"value": items})
 
 
@@ -194,50 +213,6 @@ def _facts(entry: Entry) -> _Facts:
     }
 
 
-def _tags_of(state: State, request: Request) -> tuple[str, Mapping[str, str], ResourceId | None]:
-    """(scope, tags, id of the resource, None for a group) of the scope that a request names."""
-    scope = request.path[: request.path.lower().rindex("/providers/microsoft.resources/tags")]
-    if "resource" not in request.params:
-        group = state.group(request.params["subscription"], request.params["group"])
-        return group["id"], group["tags"], None
-    try:
-        entry = state.found(ResourceId.parse(scope))
-    except ValueError:
-        raise refuse("InvalidResourceType", namespace="Microsoft.Resources", version=request.api_version) from None
-    return str(entry.id), entry.document.get("tags") or {}, entry.id
-
-
-def _show_tags(scope: str, tags: Mapping[str, str]) -> Response:
-    id_ = f"{scope}/providers/{_TAGS}/default"
-    return Response(200, body={"id": id_, "name": "default", "type": _TAGS, "properties": {"tags": dict(tags)}})
-
-
-def _get_tags(state: State, request: Request) -> Response:
-    scope, tags, _ = _tags_of(state, request)
-    return _show_tags(scope, tags)
-
-
-def _set_tags(state: State, request: Request) -> Response:
-    """PUT replaces, PATCH does what its `operation` says, DELETE clears."""
-    scope, old, id_ = _tags_of(state, request)
-    if request.method == "DELETE":
-        tags: dict[str, str] = {}
-    else:
-        body = body_of(request)
-        given = pairs(section(body, "properties"), "tags")
-        how = text(body, "operation", "Replace") if request.method == "PATCH" else "Replace"
-        tags = {
-            "merge": {**old, **given},
-            "delete": {key: value for key, value in old.items() if given.get(key) != value},
-        }.get(how.lower(), given)
-    if id_ is None:
-        key = (request.params["subscription"].lower(), request.params["group"].lower())
-        state.groups[key] = {**state.groups[key], "tags": tags}
-    else:
-        state.store.put(id_, {**state.found(id_).document, "tags": tags})
-    return _show_tags(scope, tags) if request.method != "DELETE" else Response(200)
-
-
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     yield Route("GET", f"{ONE}/resourceGroups", _groups)
@@ -248,9 +223,3 @@ def routes() -> Iterator[Route[State]]:
     yield Route("DELETE", GROUP, _delete_group)
     yield Route("GET", f"{GROUP}/resources", _resources)
     yield Route("GET", f"{ONE}/resources", _resources)
-    resource = f"{GROUP}/providers/{{namespace}}/{{type}}/{{resource}}"
-    for scope in (GROUP, resource):
-        tags = f"{scope}/providers/{_TAGS}/default"
-        yield Route("GET", tags, _get_tags)
-        for method in ("PUT", "PATCH", "DELETE"):
-            yield Route(method, tags, _set_tags)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fakeazure.arm.bodies import section, text
+from fakeazure.arm.bodies import number, section, text
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
@@ -55,6 +55,8 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
     named = next(filter(None, (text(reference, name) for name in _REFERENCES)), "")
     if not named:
         return _marketplace(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
+    if (own := _own(state, named)) is not None:
+        return own
     parts = named.strip("/").split("/")
     lowered = [part.lower() for part in parts]
     if "images" not in lowered or "versions" not in lowered:
@@ -65,6 +67,33 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
         if known.lower() == definition.lower() and gallery.lower() in (shared.lower(), GALLERIES[shared].lower()):
             return Image(shared, known, version) if version in versions_of(state, known) else None
     return None
+
+
+def _own(state: State, named: str) -> Image | None:
+    """An image that somebody made: a managed one, or of a gallery of one's own, with or without its version."""
+    entry = state.store.get(f"/{named.strip('/')}")
+    if entry is None or entry.id.types[-1] not in ("images", "versions"):
+        return None
+    types = entry.id.types
+    definition = entry if types[-1] == "images" else state.store.get(entry.id.parent or entry.id)
+    properties = definition.document["properties"] if definition is not None else {}
+    if types == ("galleries", "images") and next(state.store.children(entry.id, "versions"), None) is None:
+        return None
+    shape = "gen2" if text(properties, "hyperVGeneration", "V1").upper() == "V2" else "gen1"
+    shape += "arm64" if text(properties, "architecture").lower() == "arm64" else ""
+    return Image(entry.id.names[0], shape, entry.id.name if types[-1] == "versions" else "")
+
+
+def os_disk(state: State, reference: Mapping[str, Any]) -> dict[str, Any]:
+    """The size in GiB and the system that a VM's OS disk has of its image; 30 of Linux where the image says nothing."""
+    found = marketplace.find(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
+    if found is not None:
+        return {"diskSizeGB": found[0].gigabytes, "osType": found[0].system}
+    entry = state.store.get(f"/{text(reference, 'id').strip('/')}")
+    properties = entry.document["properties"] if entry is not None else {}
+    disk = section(section(properties, "storageProfile"), "osDisk")
+    system = text(disk, "osType") or text(properties, "osType", "Linux")
+    return {"diskSizeGB": int(number(disk, "diskSizeGB", 30)), "osType": system}
 
 
 def _marketplace(publisher: str, offer: str, sku: str, version: str) -> Image | None:

@@ -46,6 +46,7 @@ class Kind:
     `fields` are top-level keys of a body that are kept beside `properties`. `parents` are the types that it is nested in; a
     nested resource has a `location` where `located` says so. `created` is the status of a PUT of a new resource, `long`
     whether PUT, PATCH and DELETE answer with an operation. `fill` completes a document, `check` is asked before a DELETE.
+    `place` is the location of a type that has the same everywhere (`global`).
     """
 
     namespace: str
@@ -57,6 +58,7 @@ class Kind:
     long: bool = False
     fill: Fill = as_given
     check: Check = anything
+    place: str = ""
 
     @property
     def type(self) -> str:
@@ -72,7 +74,7 @@ class Kind:
         """Create or replace."""
         id_ = self.id_of(state, request)
         body = body_of(request)
-        location = state.location_of(body, id_.type, id_) if self.located else ""
+        location = self.place or (state.location_of(body, id_.type, id_) if self.located else "")
         self._parent(state, id_)
         old = state.store.get(id_)
         check_etag(request, old.document if old is not None else None)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from fakeazure.arm.bodies import number
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
 from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 
@@ -24,6 +26,18 @@ def _placement(state: State, id_: ResourceId, document: dict[str, Any], old: Doc
     document["properties"].setdefault("proximityPlacementGroupType", "Standard")
 
 
+def _hosts(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    """A group of dedicated hosts, which has none."""
+    document["properties"].pop("provisioningState", None)
+    if not number(document["properties"], "platformFaultDomainCount"):
+        reason = "Required parameter 'platformFaultDomainCount' is missing (null)."
+        raise refuse("InvalidRequestContent", target="platformFaultDomainCount", reason=reason)
+    document["properties"] |= {
+        "supportAutomaticPlacement": document["properties"].get("supportAutomaticPlacement", False)
+    }
+    document["properties"] |= {"hosts": []}
+
+
 COMPUTE, NETWORK = "Microsoft.Compute", "Microsoft.Network"
 ROUTE_TABLES = Kind(NETWORK, "routeTables")
 DISK_ENCRYPTION_SETS = Kind(COMPUTE, "diskEncryptionSets")
@@ -33,9 +47,9 @@ PLAIN = (
     Kind(NETWORK, "routes", parents=("routeTables",), located=False),
     Kind(NETWORK, "applicationSecurityGroups"),
     DISK_ENCRYPTION_SETS,
-    Kind(COMPUTE, "images"),
     Kind(COMPUTE, "availabilitySets", ("sku",), created=200, fill=_set),
     Kind(COMPUTE, "proximityPlacementGroups", ("zones",), fill=_placement),
+    Kind(COMPUTE, "hostGroups", ("zones",), fill=_hosts),
     Kind(COMPUTE, "galleries"),
     Kind(COMPUTE, "images", parents=("galleries",)),
     Kind(COMPUTE, "versions", parents=("galleries", "images")),

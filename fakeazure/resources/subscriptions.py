@@ -7,6 +7,7 @@ from typing import Any
 
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.real_namespaces import REAL_NAMESPACES
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.state import State
@@ -15,6 +16,7 @@ NAMESPACES = (
     "Microsoft.Authorization",
     "Microsoft.Compute",
     "Microsoft.ContainerService",
+    "Microsoft.Features",
     "Microsoft.ManagedIdentity",
     "Microsoft.Network",
     "Microsoft.ResourceGraph",
@@ -90,6 +92,7 @@ def _described(state: State, subscription: str, namespace: str) -> dict[str, Any
 def _provider(state: State, request: Request) -> Response:
     subscription, namespace = request.params["subscription"], request.params["namespace"]
     known = next((name for name in NAMESPACES if name.lower() == namespace.lower()), None)
+    known = known or REAL_NAMESPACES.get(namespace.lower())
     if known is None:
         raise refuse("InvalidResourceNamespace", namespace=namespace)
     return Response(200, body=_described(state, subscription, known))

@@ -19,8 +19,8 @@ from fakeazure.market.market import Allocation
 from fakeazure.market.reservations import Reservation
 from fakeazure.market.restrictions import Restriction, Sizes
 from fakeazure.market.stock import Shelf
-from fakeazure.resources import deletion, groups, kinds
-from fakeazure.resources.compute import scale_sets, vm_actions, vm_extensions, vm_lifecycle
+from fakeazure.resources import deletion, groups, kinds, moves
+from fakeazure.resources.compute import scale_set_upgrades, scale_sets, vm_actions, vm_extensions, vm_lifecycle
 from fakeazure.resources.deployments import deployments
 from fakeazure.resources.deployments.deployments import Deployment
 from fakeazure.resources.network import network_interfaces, virtual_networks
@@ -43,6 +43,9 @@ FIELDS: Mapping[str, Any] = MappingProxyType(
         "deployments": dict[str, Deployment],
         "kubeconfigs": dict[str, str],
         "assignments": dict[str, Document],
+        "scoped": dict[str, Document],
+        "features": dict[str, tuple[str, float]],
+        "subscription_tags": dict[str, dict[str, str]],
         "operations._by_id": dict[str, Operation],
         "throttle._levels": dict[tuple[str, str], tuple[float, float]],
         "timers._count": int,
@@ -101,7 +104,10 @@ ACTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "delete a scale set": scale_sets.clear,
         "delete instances": scale_sets.take_instances,
         "switch instances": scale_sets.power,
+        "upgrade instances": scale_set_upgrades.upgrade,
+        "upgrade instances in turn": scale_set_upgrades.roll,
         "show a failure": deletion.failed,
+        "move resources": moves.move,
         "keep a group": groups.roll_back,
         "delete a NIC": network_interfaces.remove,
         "delete a subnet": virtual_networks.remove_subnet,

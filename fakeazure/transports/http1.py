@@ -10,12 +10,14 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from email.utils import formatdate
 from http import HTTPStatus
 from typing import Protocol
 
 import h11
 
 from fakeazure.transports.limits import MIB, Limits
+from fakeazure.transports.live import wall_time
 
 _HOST = re.compile(r"(?:[A-Za-z0-9._~-]*|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?")
 _FIRST_LINE = 64
@@ -183,6 +185,7 @@ class Conversation:
         Returns whether another request may follow on this connection. A body that the method or status forbids is left out.
         """
         fields = [(name.encode("latin-1", "replace"), _value(value)) for name, value in headers.items()]
+        fields.append((b"Date", formatdate(int(wall_time()), usegmt=True).encode()))
         if close:
             fields.append((b"Connection", b"close"))
         http = self._http

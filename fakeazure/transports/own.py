@@ -1,6 +1,7 @@
 """What a served cloud answers under `/_fakeazure/`, which Azure does not have.
 
-Files that its own answers point at; the journal; `POST reset`, `snapshot` (its body is the snapshot) and `restore` (takes it as body).
+Files that its own answers point at; the list of what is emulated; the journal; `POST reset`, `snapshot` (its body is the snapshot)
+and `restore` (takes it as body).
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from urllib.parse import unquote
 
 from fakeazure.arm import json_text
 from fakeazure.cloud import FakeAzure
+from fakeazure.dispatch import COVERAGE
 from fakeazure.journal import Call
 from fakeazure.resources.compute.vm_actions import serial_log
 from fakeazure.resources.marketplace import aliases
+from fakeazure.routing import router
 from fakeazure.timers import timestamp
 from fakeazure.transports.metadata import ALIASES
 
@@ -46,6 +49,10 @@ def answer(cloud: FakeAzure, method: str, path: str, body: bytes) -> Answer:
             json_text.write({"forgotten": cloud.journal.forgotten, "calls": [_call(one) for one in cloud.journal]}),
         )
     if method in ("GET", "HEAD"):
+        if lowered == COVERAGE:
+            from fakeazure import coverage  # for those who look it up
+
+            return 200, TEXT, "\n".join(coverage.page(coverage.operations(router().routes))).encode()
         if lowered == ALIASES:
             return 200, JSON, json_text.write(aliases())
         if lowered.startswith(CONSOLE):

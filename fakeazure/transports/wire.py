@@ -174,6 +174,8 @@ class Front:
         if answer.body is None:
             return Reply(answer.status, {**headers, "Content-Length": "0"}, b"")
         body = answer.body
+        if answer.error_code == "NotEmulated":  # its message has a link
+            body = {"error": {**body["error"], "message": answer.error_message.replace(base, origin)}}
         for link, host in _LINKS.items():
             following, own_host = body.get(link), host or base
             if isinstance(following, str) and following.startswith(own_host):

@@ -21,6 +21,7 @@ VERSIONS = {
     "resourcegraph": "2024-04-01",
     "managedidentity": "2024-11-30",
     "authorization": "2022-04-01",
+    "features": "2021-07-01",
 }
 IMAGE = f"/CommunityGalleries/{GALLERIES['AKSUbuntu']}/images/2404gen2containerd/versions/{SNAPSHOT}"
 TAGS = {"karpenter.sh_nodepool": "default", "karpenter.azure.com_cluster": "c"}

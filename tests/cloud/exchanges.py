@@ -113,6 +113,14 @@ def _plain(kind: str, **more: Any) -> Callable[[Exchange], None]:
     return exchanged
 
 
+def availability_sets(exchange: Exchange) -> None:
+    """An availability set, and the sizes that go into it."""
+    _plain(f"{COMPUTE_}/availabilitySets", sku={"name": "Aligned"})(exchange)
+    path = exchange.driver.path(f"{COMPUTE_}/availabilitySets", "two")
+    exchange.call("PUT", path, {"location": "westus"})
+    exchange.call("GET", f"{path}/vmSizes")
+
+
 def galleries(exchange: Exchange) -> None:
     """A gallery of one's own, with an image and its version."""
     path = exchange.driver.path(f"{COMPUTE_}/galleries", "one")
@@ -151,6 +159,11 @@ def disks(exchange: Exchange) -> None:
     life(exchange, disk, {"location": "eastus", "sku": {"name": "Premium_LRS"}, "properties": empty})
     copied = {"creationData": {"createOption": "Copy", "sourceResourceId": disk}}
     life(exchange, copy, {"location": "eastus", "properties": copied})
+    for path in (disk, copy):
+        exchange.call("POST", f"{path}/beginGetAccess", {"access": "Read"})
+        exchange.ended(exchange.call("POST", f"{path}/beginGetAccess", {"access": "Read", "durationInSeconds": 60}))
+        exchange.call("DELETE", path)
+        exchange.ended(exchange.call("POST", f"{path}/endGetAccess"))
     gone(exchange, copy)
     gone(exchange, disk)
 
@@ -224,6 +237,19 @@ def machine(exchange: Exchange) -> None:
     extensions = {"publisher": "p", "type": "t", "typeHandlerVersion": "1.0", "protectedSettings": {"secret": "s"}}
     life(exchange, f"{path}/extensions/e", {"location": "eastus", "properties": extensions})
     gone(exchange, f"{path}/extensions/e")
+    for action in ("reapply", "performMaintenance", "assessPatches", "installPatches"):
+        exchange.ended(exchange.call("POST", f"{path}/{action}"))
+    for action in ("capture", "convertToManagedDisks", "generalize"):
+        exchange.call("POST", f"{path}/{action}")
+    for action in ("effectiveRouteTable", "effectiveNetworkSecurityGroups"):
+        exchange.ended(exchange.call("POST", f"{nic}/{action}"))
+    disk = driver.path(f"{COMPUTE_}/disks", "more")
+    empty = {"creationData": {"createOption": "Empty"}, "diskSizeGB": 8}
+    driver.call("PUT", disk, {"location": "eastus", "properties": empty})
+    driver.cloud.advance(600)
+    for part in ({"dataDisksToAttach": [{"diskId": disk}]}, {"dataDisksToDetach": [{"diskId": disk}]}):
+        for _ in range(2):
+            exchange.ended(exchange.call("POST", f"{path}/attachDetachDataDisks", part))
     exchange.call("POST", f"{path}/simulateEviction")
     driver.cloud.advance(600)
     exchange.call("GET", path)
@@ -232,6 +258,27 @@ def machine(exchange: Exchange) -> None:
     exchange.call("GET", driver.nic_path("aks-b"))
     driver.put_nic("aks-c")
     gone(exchange, driver.nic_path("aks-c"))
+
+
+def own_images(exchange: Exchange) -> None:
+    """A VM that is generalized, the image of it, and a VM of the image."""
+    driver = exchange.driver
+    driver.put_vm("aks-a")
+    driver.cloud.advance(600)
+    path, image = driver.vm_path("aks-a"), driver.path(f"{COMPUTE_}/images", "one")
+    source = {"location": "eastus", "properties": {"sourceVirtualMachine": {"id": path}, "hyperVGeneration": "V2"}}
+    exchange.call("PUT", image, source)
+    driver.call("POST", f"{path}/deallocate")
+    driver.cloud.advance(600)
+    exchange.call("POST", f"{path}/generalize")
+    exchange.call("POST", f"{path}/start")
+    exchange.call("GET", f"{path}/instanceView")
+    life(exchange, image, source)
+    driver.put_nic("aks-b")
+    body = driver.vm_body("aks-b")
+    body["properties"]["storageProfile"]["imageReference"] = {"id": image}
+    exchange.ended(exchange.call("PUT", driver.vm_path("aks-b"), body))
+    gone(exchange, image)
 
 
 def scale_sets(exchange: Exchange) -> None:
@@ -246,6 +293,15 @@ def scale_sets(exchange: Exchange) -> None:
     path = driver.path(f"{COMPUTE_}/virtualMachineScaleSets", "uniform")
     one = f"{path}/virtualMachines/1"
     exchange.call("GET", one)
+    scale_set_networks(exchange)
+    exchange.call("GET", f"{path}/rollingUpgrades/latest")
+    rolling = exchange.call("POST", f"{path}/osRollingUpgrade")
+    exchange.call("GET", f"{path}/rollingUpgrades/latest")
+    exchange.ended(rolling)
+    for _ in range(2):
+        exchange.call("POST", f"{path}/rollingUpgrades/cancel")
+        exchange.call("POST", f"{path}/osRollingUpgrade")
+    exchange.ended(exchange.call("POST", f"{path}/manualupgrade", {"instanceIds": ["*"]}))
     disk = {"lun": 0, "name": "data", "createOption": "Empty", "diskSizeGB": 4}
     exchange.ended(exchange.call("PUT", one, {"properties": {"storageProfile": {"dataDisks": [disk]}}}))
     for action in ("restart", "redeploy", "reimage", "powerOff", "start", "deallocate"):
@@ -257,6 +313,27 @@ def scale_sets(exchange: Exchange) -> None:
     exchange.ended(exchange.call("POST", f"{path}/delete", {"instanceIds": ["0"]}))
     exchange.call("GET", f"{path}/virtualMachines")
     gone(exchange, path)
+
+
+def scale_set_networks(exchange: Exchange) -> None:
+    """The interfaces and public addresses of a set's instances."""
+    driver, version = exchange.driver, "2018-10-01"
+    path = driver.path(f"{COMPUTE_}/virtualMachineScaleSets", "public")
+    body = set_body(driver, 1, zones=["1"])
+    nic = body["properties"]["virtualMachineProfile"]["networkProfile"]["networkInterfaceConfigurations"][0]
+    nic["properties"]["ipConfigurations"][0]["properties"]["publicIPAddressConfiguration"] = {"name": "pub"}
+    driver.call("PUT", path, body)
+    instance = f"{path}/virtualMachines/0"
+    for scope in (path, instance):
+        exchange.call("GET", f"{scope}/networkInterfaces", None, version)
+    exchange.call("GET", f"{path}/publicipaddresses", None, version)
+    name = nic["name"]
+    configurations = f"{instance}/networkInterfaces/{name}/ipConfigurations"
+    inner = nic["properties"]["ipConfigurations"][0]["name"]
+    for below in ("", f"/{inner}", "/none", f"/{inner}/publicipaddresses", f"/{inner}/publicipaddresses/pub"):
+        exchange.call("GET", f"{configurations}{below}", None, version)
+    for one in (name, "none"):
+        exchange.call("GET", f"{instance}/networkInterfaces/{one}", None, version)
 
 
 def clusters(exchange: Exchange) -> None:
@@ -275,7 +352,27 @@ def clusters(exchange: Exchange) -> None:
         exchange.ended(exchange.call("PUT", pool, {"properties": wanted}))
     exchange.call("GET", pool)
     exchange.call("GET", f"{path}/agentPools")
+    exchange.call("GET", f"{pool}/machines")
+    exchange.ended(exchange.call("POST", f"{pool}/upgradeNodeImageVersion"))
+    for one in (path, pool):
+        exchange.call("POST", f"{one}/abort")
+    exchange.call("PUT", pool, {"properties": {**wanted, "count": 2}})
+    exchange.ended(exchange.call("POST", f"{pool}/abort"))
+    snapshot = driver.path("Microsoft.ContainerService/snapshots", "one", group="rg")
+    life(exchange, snapshot, {"location": "eastus", "properties": {"creationData": {"sourceResourceId": pool}}})
+    gone(exchange, snapshot)
+    snapshot = driver.path("Microsoft.ContainerService/managedclustersnapshots", "one", group="rg")
+    life(exchange, snapshot, {"location": "eastus", "properties": {"creationData": {"sourceResourceId": path}}})
+    gone(exchange, snapshot)
+    for kind in ("maintenanceConfigurations", "trustedAccessRoleBindings"):
+        body = {"properties": {"roles": ["a"]}}
+        life(exchange, f"{path}/{kind}/default", body, changed=body)
+        gone(exchange, f"{path}/{kind}/default")
     gone(exchange, pool)
+    for action in ("rotateClusterCertificates", "rotateServiceAccountSigningKeys"):
+        exchange.ended(exchange.call("POST", f"{path}/{action}"))
+    exchange.call("POST", f"{path}/runCommand", {})
+    exchange.ended(exchange.call("POST", f"{path}/runCommand", {"command": "kubectl get nodes"}))
     for action in ("stop", "start"):
         exchange.ended(exchange.call("POST", f"{path}/{action}"))
     for action in ("listClusterAdminCredential", "listClusterMonitoringUserCredential", "listClusterUserCredential"):
@@ -285,7 +382,13 @@ def clusters(exchange: Exchange) -> None:
         "GET", f"{path}/nodeBootstrapping", body={"provisionProfile": PROFILE, "provisionHelperValues": helper}
     )
     exchange.kept("GET", f"{path}/nodeBootstrapping", asked)
-    for kind in ("kubernetesVersions", "nodeImageVersions"):
+    for kind in (
+        "kubernetesVersions",
+        "nodeImageVersions",
+        "orchestrators",
+        "meshRevisionProfiles",
+        "trustedAccessRoles",
+    ):
         exchange.call("GET", f"{SUB}/providers/Microsoft.ContainerService/locations/eastus/{kind}")
     gone(exchange, path)
 
@@ -345,8 +448,125 @@ def networks(exchange: Exchange) -> None:
     front = {"name": "f", "properties": {"publicIPAddress": {"id": address}}}
     parts = {"frontendIPConfigurations": [front], "backendAddressPools": [{"name": "b"}], "probes": [{"name": "p"}]}
     life(exchange, balancer, {"location": "eastus", "properties": parts})
+    for kind in (
+        "frontendIPConfigurations",
+        "backendAddressPools",
+        "loadBalancingRules",
+        "probes",
+        "inboundNatRules",
+        "outboundRules",
+    ):
+        exchange.call("GET", f"{balancer}/{kind}")
+        exchange.call("GET", f"{balancer}/{kind}/b")
+        if kind in ("backendAddressPools", "inboundNatRules"):
+            for _ in range(2):
+                exchange.ended(exchange.call("PUT", f"{balancer}/{kind}/c", {"properties": {}}))
+            for _ in range(2):
+                exchange.ended(exchange.call("DELETE", f"{balancer}/{kind}/c"))
     for path in (balancer, gateway, address):
         gone(exchange, path)
+
+
+def peripherals(exchange: Exchange) -> None:
+    """What surrounds a network: peerings, prefixes, DNS zones, endpoints, gateways; and questions about it."""
+    driver = exchange.driver
+    one, two = (driver.path(f"{NETWORK_}/virtualNetworks", name) for name in ("one", "two"))
+    for path, prefix in ((one, "10.9.0.0/16"), (two, "10.10.0.0/16")):
+        subnets = [{"name": "s", "properties": {"addressPrefix": prefix.replace("/16", "/24")}}]
+        properties = {"addressSpace": {"addressPrefixes": [prefix]}, "subnets": subnets}
+        driver.call("PUT", path, {"location": "eastus", "properties": properties})
+    for path, other in ((one, one), (one, f"{two}3"), (two, one)):
+        body = {"properties": {"remoteVirtualNetwork": {"id": other}}}
+        exchange.call("PUT", f"{path}/virtualNetworkPeerings/p", body)
+    body = {"properties": {"remoteVirtualNetwork": {"id": two}}}
+    life(exchange, f"{one}/virtualNetworkPeerings/p", body, changed=body)
+    exchange.call("GET", two)
+    gone(exchange, f"{one}/virtualNetworkPeerings/p")
+    for address in ("10.9.0.0", "10.9.0.9", "10.10.0.9", "x"):
+        exchange.call("GET", f"{one}/CheckIPAddressAvailability", None, None, ipAddress=address)
+    exchange.call("GET", f"{SUB}/providers/{NETWORK_}/locations/eastus/serviceTags")
+    for kind, properties in (
+        ("publicIPPrefixes", {"prefixLength": 26}),
+        ("privateDnsZones", {}),
+        ("dnsZones", {}),
+        ("privateEndpoints", {"subnet": {"id": f"{one}/subnets/s"}}),
+        ("applicationGateways", {}),
+        ("virtualNetworkGateways", {}),
+        ("bastionHosts", {}),
+    ):
+        path = driver.path(f"{NETWORK_}/{kind}", "x.internal" if "Dns" in kind or "dns" in kind else "one")
+        location = "global" if "Zones" in kind else "eastus"
+        life(exchange, path, {"location": location, "properties": properties})
+        if kind == "privateDnsZones":
+            life(
+                exchange,
+                f"{path}/virtualNetworkLinks/l",
+                {"location": location, "properties": {"virtualNetwork": {"id": one}}},
+            )
+            gone(exchange, f"{path}/virtualNetworkLinks/l")
+        gone(exchange, path)
+
+
+def scopes(exchange: Exchange) -> None:
+    """Locks and policy assignments at each scope, and preview features."""
+    names = exchange.driver.cloud.state.settings
+    group = f"{SUB}/resourceGroups/{names.node_resource_group}"
+    network = f"{group}/providers/{NETWORK_}/virtualNetworks/aks-vnet-12345678"
+    for scope in (SUB, group, network, f"{network}/subnets/aks-subnet"):
+        for kind, properties in (
+            ("locks", {"level": "CanNotDelete"}),
+            ("policyAssignments", {"policyDefinitionId": "/x"}),
+        ):
+            all_ = f"{scope}/providers/Microsoft.Authorization/{kind}"
+            exchange.call("PUT", f"{all_}/one", {"properties": {}} if kind == "locks" else {"properties": properties})
+            for _ in range(2):
+                exchange.call("PUT", f"{all_}/one", {"properties": properties})
+            exchange.call("GET", all_)
+            exchange.call("GET", all_, None, None, **{"$filter": "atScope()"})
+            exchange.call("GET", f"{all_}/one")
+            exchange.call("DELETE", network)
+            exchange.call("DELETE", f"{all_}/one")
+            exchange.call("DELETE", f"{all_}/one")
+            exchange.call("GET", f"{all_}/one")
+    lock = f"{group}/providers/Microsoft.Authorization/locks/one"
+    exchange.call("PUT", lock, {"properties": {"level": "ReadOnly"}})
+    exchange.call("PATCH", group, {"tags": {"a": "b"}})
+    exchange.call("DELETE", lock)
+    features = f"{SUB}/providers/Microsoft.Features/providers/Microsoft.ContainerService/features"
+    one = f"{features}/NodeAutoProvisioningPreview"
+    exchange.call("GET", one)
+    exchange.call("POST", f"{one}/register")
+    exchange.driver.cloud.advance(600)
+    for path in (one, features, f"{SUB}/providers/Microsoft.Features/features"):
+        exchange.call("GET", path)
+    exchange.call("POST", f"{one}/unregister")
+
+
+def moves(exchange: Exchange) -> None:
+    """Resources that move to another group; a group as a template; what is not emulated."""
+    driver, group = exchange.driver, f"{SUB}/resourceGroups/rg"
+    path = driver.path(f"{NETWORK_}/routeTables", "one", group="rg")
+    for name in ("one", "two"):
+        driver.call("PUT", driver.path(f"{NETWORK_}/routeTables", name, group="rg"), {"location": "eastus"}, NETWORK)
+    driver.call("PUT", f"{path}/routes/r", {"properties": {"addressPrefix": "10.0.0.0/8"}})
+    wanted = {"resources": [path], "targetResourceGroup": f"{SUB}/resourceGroups/MC_rg_c_eastus"}
+    exchange.ended(exchange.call("POST", f"{group}/exportTemplate", {"resources": ["*"]}))
+    exchange.ended(exchange.call("POST", f"{group}/validateMoveResources", wanted))
+    exchange.call("POST", f"{group}/moveResources", {**wanted, "targetResourceGroup": group})
+    exchange.ended(exchange.call("POST", f"{group}/moveResources", wanted))
+    exchange.call("GET", path)
+    exchange.call("GET", f"{path.replace('/rg/', '/MC_rg_c_eastus/')}/routes/r")
+    network = driver.path(f"{NETWORK_}/virtualNetworks", "aks-vnet-12345678")
+    driver.put_nic("aks-a")
+    away = {"resources": [network], "targetResourceGroup": group}
+    exchange.call("POST", f"{SUB}/resourceGroups/MC_rg_c_eastus/moveResources", away)
+    exchange.call(
+        "GET", f"{SUB}/resources", None, None, **{"$expand": "createdTime,changedTime,provisioningState", "$top": "2"}
+    )
+    exchange.call("PUT", f"{group}/providers/Microsoft.KeyVault/vaults/v", {"location": "eastus"}, "2023-07-01")
+    exchange.call("GET", f"{path}/providers/microsoft.insights/metrics", None, "2018-01-01")
+    exchange.call("GET", "/v1.0/me")
+    exchange.call("GET", "/subscriptions/nobody")
 
 
 def identities(exchange: Exchange) -> None:
@@ -403,7 +623,8 @@ def subscriptions(exchange: Exchange) -> None:
     network = exchange.driver.path(f"{NETWORK_}/routeTables", "one", group="fresh")
     exchange.call("PUT", network, {"location": "eastus"}, NETWORK)
     exchange.call("GET", f"{group}/resources")
-    for scope in (group, network):
+    exchange.call("GET", f"{SUB}/tagNames")
+    for scope in (SUB, group, network):
         tags = f"{scope}/providers/Microsoft.Resources/tags/default"
         exchange.call("PUT", tags, {"properties": {"tags": {"x": "1", "y": "2"}}})
         for what in ("Merge", "Delete", "Replace"):
@@ -520,7 +741,7 @@ def instance_metadata(exchange: Exchange) -> None:
 
 AREAS: Mapping[str, Callable[[Exchange], None]] = {
     "application-security-groups": _plain(f"{NETWORK_}/applicationSecurityGroups"),
-    "availability-sets": _plain(f"{COMPUTE_}/availabilitySets", sku={"name": "Aligned"}),
+    "availability-sets": availability_sets,
     "capacity-reservations": reservations,
     "clusters": clusters,
     "deployments": deployments,
@@ -529,15 +750,19 @@ AREAS: Mapping[str, Callable[[Exchange], None]] = {
     "galleries": galleries,
     "graph": graph,
     "identities": identities,
+    "host-groups": _plain(f"{COMPUTE_}/hostGroups", properties={"platformFaultDomainCount": 1}),
     "images": images,
-    "images-of-ours": _plain(f"{COMPUTE_}/images", properties={"hyperVGeneration": "V2"}),
+    "images-of-ours": own_images,
     "instance-metadata": instance_metadata,
     "machines": machines,
+    "moves": moves,
     "networks": networks,
+    "networks-beyond": peripherals,
     "placement-groups": _plain(f"{COMPUTE_}/proximityPlacementGroups"),
     "providers": providers,
     "roles": roles,
     "scale-sets": scale_sets,
+    "scopes": scopes,
     "sizes": sizes,
     "ssh-keys": keys,
     "subscriptions": subscriptions,

@@ -29,9 +29,17 @@ GROUP = f"{SUB}/resourceGroups/MC_rg_c_eastus/providers"
             "GET",
             "/subscriptions/nope/providers/Microsoft.Compute/skus",
             "2021-07-01",
+            400,
+            "InvalidSubscriptionId",
+            "'nope'",
+        ),
+        (
+            "GET",
+            f"/subscriptions/{SUBSCRIPTION[:-1]}9/providers/Microsoft.Compute/skus",
+            "2021-07-01",
             404,
             "SubscriptionNotFound",
-            "'nope'",
+            f"{SUBSCRIPTION[:-1]}9",
         ),
         (
             "GET",

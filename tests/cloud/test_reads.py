@@ -48,6 +48,7 @@ def world() -> Driver:
     driver = Driver(timing=INSTANT)
     driver.put_vm("aks-a")
     driver.call("PUT", driver.path("Microsoft.Compute/virtualMachineScaleSets", "s"), scale_set(driver, 2))
+    driver.call("POST", driver.path("Microsoft.Compute/virtualMachineScaleSets", "s") + "/osRollingUpgrade")
     driver.call(
         "PUT",
         driver.path("Microsoft.Compute/disks", "d"),
@@ -60,8 +61,8 @@ def world() -> Driver:
 def asked() -> Iterator[str]:
     """The paths of all routes that can be filled in with what is there."""
     for route in router().routes:
-        if route.method != "GET" or not route.versioned:
-            continue
+        if route.method != "GET" or not route.versioned or route.resource == "CheckIPAddressAvailability":
+            continue  # the last asks about the address in its query
         parts = {
             **PLACES,
             **({"name": THERE[one]} if (one := f"{route.namespace}/{route.type.split('/')[0]}") in THERE else {}),

@@ -358,3 +358,15 @@ def test_a_deployment_may_come_as_az_sends_it(client: Client) -> None:
     assert (answer.status, answer.body["name"]) == (201, "d")
     elsewhere = path.replace("deployments/d", "tags/default")
     assert client.call("PUT", f"{elsewhere}?api-version=2022-09-01", raw).status == 400
+
+
+def test_what_is_not_emulated_leads_to_the_list_of_what_is(client: Client) -> None:
+    answer = client.call(
+        "GET", f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.KeyVault/vaults?api-version=2023-07-01"
+    )
+    assert (answer.status, answer.body["error"]["code"]) == (501, "NotEmulated")
+    page = f"{client.origin}/_fakeazure/coverage"
+    assert page in answer.body["error"]["message"]
+    if page.startswith("http://"):
+        with urllib.request.urlopen(page, timeout=10) as found:
+            assert "# What of Azure is emulated" in found.read().decode()

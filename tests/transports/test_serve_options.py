@@ -9,6 +9,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
 
 import pytest
 
@@ -88,6 +89,15 @@ def test_how_long_clients_wait_between_polls(options: list[str], wait: str | Non
     assert (status, headers.get("Retry-After")) == (202, wait)
 
 
-@pytest.mark.parametrize(("options", "remaining"), [([], None), (["--throttle"], "249")])
-def test_whether_calls_are_counted(options: list[str], remaining: str | None) -> None:
-    assert asked(options, "GET", CALL)[1].get("x-ms-ratelimit-remaining-subscription-reads") == remaining
+@pytest.mark.parametrize("options", [[], ["--throttle"]])
+def test_answers_tell_how_many_calls_remain(options: list[str]) -> None:
+    assert asked(options, "GET", CALL)[1]["x-ms-ratelimit-remaining-subscription-reads"] == "249"
+
+
+def test_answers_have_the_headers_of_arms_front() -> None:
+    headers = asked([], "GET", CALL)[1]
+    request = headers["x-ms-request-id"]
+    assert headers["x-ms-correlation-request-id"] == request
+    place, moment, same = headers["x-ms-routing-request-id"].split(":")
+    assert (place, len(moment), same) == ("EASTUS", 16, request)
+    assert parsedate_to_datetime(headers["Date"]).tzinfo is not None

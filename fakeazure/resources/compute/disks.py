@@ -25,6 +25,8 @@ _TIERS = (
 )  # fmt: skip
 """GiB up to which a premium disk has IOPS, MB/s and tier (learn.microsoft.com, "Select a disk type for Azure IaaS VMs")."""
 
+ACTIVE_SAS = "ActiveSAS"
+"""State of a disk that somebody has a signature for."""
 LARGEST = _TIERS[-1][0]
 """GiB that a disk can have."""
 
@@ -62,7 +64,8 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
     properties.setdefault("networkAccessPolicy", "AllowAll")
     properties.setdefault("publicNetworkAccess", "Enabled")
     document.update(_owned({}, owners(old) if old is not None else ()))
-    properties["diskState"] = "Attached" if "managedBy" in document else "Unattached"
+    access = old is not None and old["properties"].get("diskState") == ACTIVE_SAS
+    properties["diskState"] = ACTIVE_SAS if access else "Attached" if "managedBy" in document else "Unattached"
     document.pop("etag", None)  # Azure's disks have none
     if id_.types[-1] == "disks":
         if name.startswith("Premium_"):  # they follow the size
@@ -72,13 +75,21 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
 
 
 def _check(state: State, id_: ResourceId) -> None:
-    users = owners(state.found(id_).document)
+    document = state.found(id_).document
+    users = owners(document)
     if users:
         raise refuse("DiskInUse", name=id_.name, user=users[0])
+    check_no_access(document)
+
+
+def check_no_access(document: Document) -> None:
+    """Refuse to use a disk or snapshot that somebody has a signature for."""
+    if document["properties"].get("diskState") == ACTIVE_SAS:
+        raise refuse("DiskHasSas", name=document["name"])
 
 
 DISKS = Kind("Microsoft.Compute", "disks", ("sku", "zones"), created=202, long=True, fill=_fill, check=_check)
-SNAPSHOTS = Kind("Microsoft.Compute", "snapshots", ("sku",), created=202, long=True, fill=_fill)
+SNAPSHOTS = Kind("Microsoft.Compute", "snapshots", ("sku",), created=202, long=True, fill=_fill, check=_check)
 
 # A disk is unattached, attached to its owners, or being deleted. It has an owner from the moment in which the request is accepted, so
 # that one on its way counts; only `attach` and `detach` change that, a client's `managedBy` and `diskState` never do.
@@ -103,6 +114,7 @@ def _owned(document: Document, users: tuple[str, ...]) -> dict[str, Any]:
 def check_attach(entry: Entry, owner: ResourceId) -> None:
     """Refuse to attach a disk that is being deleted, or is attached to as many other machines as may share it."""
     deletion.check_use(entry, "Attach Disk")
+    check_no_access(entry.document)
     others = [user for user in owners(entry.document) if user.lower() != owner.key]
     if others and len(others) >= number(entry.document["properties"], "maxShares", 1):
         raise refuse("DiskAttachedElsewhere", target=str(entry.id), name=entry.id.name, vm=owner, user=others[0])

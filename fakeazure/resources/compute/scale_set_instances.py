@@ -8,12 +8,12 @@ from typing import Any
 from fakeazure.arm.bodies import items, number, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
-from fakeazure.arm.messages import Document
+from fakeazure.arm.messages import Document, Request
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
-from fakeazure.resources.compute import vm_disks, vm_lifecycle
+from fakeazure.resources.compute import scale_set_networks, vm_disks, vm_lifecycle
 from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -103,6 +103,17 @@ def _add_instance(state: State, id_: ResourceId, document: Document, place: int)
     if zone:
         shown["zones"] = [zone]
     state.store.put(instance, shown)
+    try:
+        scale_set_networks.add(state, instance, section(profile, "networkProfile"), zone)
+    except ArmError:
+        take(state, instance)
+        raise
+    nics = [entry.id for entry in state.store.children(instance, "networkInterfaces")]
+    if nics:
+        references = [{"id": str(nic), "properties": {"primary": place == 0}} for place, nic in enumerate(nics)]
+        configuration = section(profile, "networkProfile")
+        network = {"networkProfile": {"networkInterfaces": references}, "networkProfileConfiguration": configuration}
+        state.store.put(instance, {**shown, "properties": {**shown["properties"], **network}})
     return instance
 
 
@@ -143,15 +154,37 @@ def take(state: State, id_: ResourceId) -> None:
     if allocation is not None:
         properties = state.found(id_).document["properties"]
         state.market.release(allocation)
+        scale_set_networks.drop(state, id_)
         state.store.remove(id_)
         vm_disks.let_go(state, id_, properties)
     elif id_.key in state.vms:
         vm_lifecycle.remove(state, id_)
 
 
+def mark_outdated(state: State, id_: ResourceId) -> None:
+    """Let the instances of a uniform set show that its model has changed since they were made."""
+    for entry in own_instances(state, id_):
+        properties = {**entry.document["properties"], "latestModelApplied": False}
+        state.store.put(entry.id, {**entry.document, "properties": properties})
+
+
 def instances(state: State, id_: ResourceId) -> list[Entry]:
     """Return all that is in a set, of whichever mode."""
     return [*own_instances(state, id_), *members(state, id_)]
+
+
+def chosen(state: State, request: Request, id_: ResourceId) -> list[Entry]:
+    """Return the instances of a set that a request is about: one by its path, some by the body's ids, else all."""
+    found = instances(state, state.found(id_).id)
+    wanted = texts(request.body if isinstance(request.body, Mapping) else {}, "instanceIds")
+    if "instance" in request.params:
+        wanted = (request.params["instance"],)
+    if not wanted or wanted == ("*",):
+        return found
+    named = [one for one in found if one.id.name in wanted]
+    if len(named) < len(wanted):
+        raise refuse("InstanceNotFound", name=", ".join(sorted(set(wanted) - {one.id.name for one in named})))
+    return named
 
 
 def begin_deletion(state: State, id_: ResourceId) -> None:

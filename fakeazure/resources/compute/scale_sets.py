@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from fakeazure.arm.bodies import body_of, merged, section, tags_after, text, texts
+from fakeazure.arm.bodies import body_of, merged, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
@@ -21,7 +21,15 @@ from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_lifecycle
-from fakeazure.resources.compute.scale_set_instances import begin_deletion, change, instances, scale, take
+from fakeazure.resources.compute.scale_set_instances import (
+    begin_deletion,
+    change,
+    chosen,
+    instances,
+    mark_outdated,
+    scale,
+    take,
+)
 from fakeazure.resources.compute.scale_set_views import instance_view, shown
 from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.resources.compute.vm_views import without_empty, without_secrets
@@ -90,6 +98,9 @@ def keep(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
     """Let a set be as `document` says, with as many instances. Raises ArmError when they cannot be had; then it is as before."""
     old = state.store.get(id_)
     state.store.put(id_, document)
+    manual = text(section(document["properties"], "upgradePolicy"), "mode", "Manual") != "Automatic"
+    if old is not None and manual and _profile(old.document) != _profile(document):
+        mark_outdated(state, id_)
     try:
         scale(state, id_, document)
     except ArmError:
@@ -98,6 +109,10 @@ def keep(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
         else:
             state.store.put(id_, old.document)
         raise
+
+
+def _profile(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    return section(document["properties"], "virtualMachineProfile")
 
 
 def _kept(state: State, request: Request, id_: ResourceId, document: dict[str, Any], status: int) -> Response:
@@ -130,26 +145,12 @@ def _acted(
     return state.operations.accepted(202, operation, request.api_version)
 
 
-def _chosen(state: State, request: Request) -> list[Entry]:
-    """The instances that a request is about: one by its path, some by the body's ids, else all."""
-    entry = state.found(SETS.id_of(state, request))
-    found = instances(state, entry.id)
-    wanted = texts(request.body if isinstance(request.body, Mapping) else {}, "instanceIds")
-    if "instance" in request.params:
-        wanted = (request.params["instance"],)
-    if not wanted or wanted == ("*",):
-        return found
-    chosen = [one for one in found if one.id.name in wanted]
-    if len(chosen) < len(wanted):
-        raise refuse("InstanceNotFound", name=", ".join(sorted(set(wanted) - {one.id.name for one in chosen})))
-    return chosen
-
-
 def _delete_instances(state: State, request: Request) -> Response:
-    entry, chosen = state.found(SETS.id_of(state, request)), _chosen(state, request)
-    for instance in chosen:
+    entry = state.found(SETS.id_of(state, request))
+    leaving = chosen(state, request, entry.id)
+    for instance in leaving:
         begin_deletion(state, instance.id)
-    ids = tuple(instance.id for instance in chosen)
+    ids = tuple(instance.id for instance in leaving)
     finish, failed = partial(take_instances, state, entry.id, ids), partial(deletion.failed, state, ids)
     return _acted(state, request, entry, state.timing.vm_delete, finish, failed)
 
@@ -166,11 +167,11 @@ def take_instances(state: State, id_: ResourceId, deleted: tuple[ResourceId, ...
 
 def _power(to: str) -> Handler[State]:
     def handler(state: State, request: Request) -> Response:
-        chosen = _chosen(state, request)
+        wanted = chosen(state, request, SETS.id_of(state, request))
         if "instanceIds" in (request.body or {}):
-            for instance in chosen:
+            for instance in wanted:
                 deletion.check_use(instance, request.path.rpartition("/")[2])
-        finish = partial(power, state, tuple(instance.id for instance in chosen), to)
+        finish = partial(power, state, tuple(instance.id for instance in wanted), to)
         return _acted(state, request, state.found(SETS.id_of(state, request)), state.timing.vm_power, finish)
 
     return handler
@@ -188,7 +189,7 @@ def power(state: State, instances: tuple[ResourceId, ...], to: str) -> None:
 
 def _list_instances(state: State, request: Request) -> Response:
     view = "instanceview" in request.query.get("$expand", "").lower()
-    found = _chosen(state, request)
+    found = chosen(state, request, SETS.id_of(state, request))
     return Response(
         200,
         body={
@@ -198,13 +199,13 @@ def _list_instances(state: State, request: Request) -> Response:
 
 
 def _instance(state: State, request: Request) -> Response:
-    [found] = _chosen(state, request)
+    [found] = chosen(state, request, SETS.id_of(state, request))
     return Response(200, body=shown(found.document, view="instanceview" in request.query.get("$expand", "").lower()))
 
 
 def _put_instance(state: State, request: Request) -> Response:
     """Change the tags and data disks of an instance, as the driver of Azure disks does; it is made by the set's capacity only."""
-    [instance] = _chosen(state, request)
+    [instance] = chosen(state, request, SETS.id_of(state, request))
     if instance.id.key not in state.instances:
         raise refuse("FlexibleInstance", name=instance.id.name)
     body = body_of(request)
@@ -220,8 +221,8 @@ def _put_instance(state: State, request: Request) -> Response:
 
 def _instance_view(state: State, request: Request) -> Response:
     if "instance" in request.params:
-        return Response(200, body=instance_view(_chosen(state, request)[0].document))
-    found = _chosen(state, request)
+        return Response(200, body=instance_view(chosen(state, request, SETS.id_of(state, request))[0].document))
+    found = chosen(state, request, SETS.id_of(state, request))
     summary = [{"code": "ProvisioningState/succeeded", "count": len(found)}]
     return Response(200, body={"virtualMachine": {"statusesSummary": summary}, "statuses": []})
 

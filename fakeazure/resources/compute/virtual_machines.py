@@ -71,10 +71,10 @@ def document_of(
             **without_secrets(profile),
         }
     if storage:
-        rendered["storageProfile"] = {
-            **vm_disks.completed(state, id_, storage, None, most),
-            **images.exact(storage),
-        }
+        found = vm_disks.completed(state, id_, storage, None, most)
+        if disk := section(found, "osDisk"):
+            found["osDisk"] = {**images.os_disk(state, section(storage, "imageReference")), **disk}
+        rendered["storageProfile"] = {**found, **images.exact(storage)}
     document: dict[str, Any] = {
         "id": str(id_),
         "name": id_.name,

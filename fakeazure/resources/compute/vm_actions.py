@@ -41,6 +41,10 @@ def switch(state: State, id_: ResourceId, powers: tuple[str, ...]) -> None:
 
 def _power(to: str) -> Handler[State]:
     def handler(state: State, request: Request) -> Response:
+        id_ = vm_id(state, request)
+        state.found(id_)
+        if to == "running" and state.vms[id_.key].generalized:
+            raise refuse("VMGeneralized", operation="start", name=id_.name)
         operation = _begin(state, request, to)
         return state.operations.accepted(202, operation, request.api_version)
 

@@ -68,7 +68,7 @@ def _os_disk(state: State, vm: ResourceId, disk: Mapping[str, Any], before: Mapp
             key: section(before, "managedDisk")[key] for key in ("id",) if key in section(before, "managedDisk")
         }
         return {**before, **disk, **kept, "managedDisk": managed}
-    filled = {"osType": "Linux", **disk, "managedDisk": managed}
+    filled = {**disk, "managedDisk": managed}
     if section(disk, "diffDiskSettings") or not (text(disk, "name") or text(managed, "id")):
         return filled
     return _named(state, vm, filled)

@@ -312,6 +312,8 @@ def instance_view(state: State, id_: ResourceId) -> dict[str, Any]:
         statuses[0] |= {"code": f"ProvisioningState/failed/{failure.code}", "message": failure.message}
     if word != "failed":
         statuses.append({"code": f"PowerState/{facts.power}", "level": "Info", "displayStatus": f"VM {facts.power}"})
+    if facts.generalized:
+        statuses.append({"code": "OSState/generalized", "level": "Info", "displayStatus": "VM generalized"})
     return {"computerName": document["name"], "osName": "linux", "statuses": statuses}
 
 

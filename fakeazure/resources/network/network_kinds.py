@@ -132,9 +132,6 @@ def _address(state: State, id_: ResourceId, document: dict[str, Any], old: Docum
     if standard and method == "Dynamic":
         raise refuse("StandardAddressMustBeStatic", id=id_)
     version = text(properties, "publicIPAddressVersion", "IPv4")
-    digits = guid_of(f"address{id_.key}").replace("-", "")
-    numbers = [int(digits[place : place + 2], 16) for place in (0, 2, 4)]
-    own = f"20.{numbers[0]}.{numbers[1]}.{max(1, min(254, numbers[2]))}"
     properties |= {
         "resourceGuid": guid_of(str(id_)),
         "publicIPAllocationMethod": method,
@@ -143,10 +140,19 @@ def _address(state: State, id_: ResourceId, document: dict[str, Any], old: Docum
         "ipTags": properties.get("ipTags") or [],
     }
     if method == "Static" or properties.get("ipConfiguration"):
-        properties["ipAddress"] = own if version == "IPv4" else f"2603:1030:{digits[:4]}:{digits[4:8]}::{digits[8:12]}"
+        properties["ipAddress"] = public_address(id_.key, version)
     if label := text(section(properties, "dnsSettings"), "domainNameLabel"):
         fqdn = f"{label}.{document['location']}.cloudapp.azure.com"
         properties["dnsSettings"] = {**section(properties, "dnsSettings"), "fqdn": fqdn}
+
+
+def public_address(id_: str, version: str = "IPv4") -> str:
+    """Return the public address that belongs to an id, of 20.0.0.0/8 or 2603:1030::/32."""
+    digits = guid_of(f"address{id_.lower()}").replace("-", "")
+    if version != "IPv4":
+        return f"2603:1030:{digits[:4]}:{digits[4:8]}::{digits[8:12]}"
+    numbers = [int(digits[place : place + 2], 16) for place in (0, 2, 4)]
+    return f"20.{numbers[0]}.{numbers[1]}.{max(1, min(254, numbers[2]))}"
 
 
 def _gateway(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
@@ -158,7 +164,7 @@ def _gateway(state: State, id_: ResourceId, document: dict[str, Any], old: Docum
             raise refuse("InvalidResourceReference", reference=text(address, "id"), id=id_)
 
 
-_PARTS = (
+PARTS = (
     "frontendIPConfigurations",
     "backendAddressPools",
     "loadBalancingRules",
@@ -166,18 +172,20 @@ _PARTS = (
     "inboundNatRules",
     "outboundRules",
 )
+"""The lists of a load balancer whose items have an id of their own."""
 
 
 def _balancer(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
     """A load balancer: each part of it has an id of its own."""
     properties = document["properties"]
     document.setdefault("sku", {"name": "Standard", "tier": "Regional"})
-    for part in _PARTS:
-        properties[part] = [_part(id_, part, one) for one in items(properties, part)]
+    for part in PARTS:
+        properties[part] = [balancer_part(id_, part, one) for one in items(properties, part)]
     properties["resourceGuid"] = guid_of(str(id_))
 
 
-def _part(id_: ResourceId, kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
+def balancer_part(id_: ResourceId, kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a part of a load balancer as the balancer shows it, with its id."""
     own = id_.child(kind, text(one, "name"))
     return {**one, "id": str(own), "properties": {**section(one, "properties"), "provisioningState": "Succeeded"}}
 

@@ -71,7 +71,9 @@ def _networks(state: State, request: Request) -> Response:
 
 def _with_subnets(state: State, id_: ResourceId, document: Mapping[str, Any]) -> Mapping[str, Any]:
     subnets = [entry.document for entry in state.store.children(id_, "subnets")]
-    return {**document, "properties": {**document["properties"], "subnets": subnets}}
+    peerings = [entry.document for entry in state.store.children(id_, "virtualNetworkPeerings")]
+    parts = {"subnets": subnets, **({"virtualNetworkPeerings": peerings} if peerings else {})}
+    return {**document, "properties": {**document["properties"], **parts}}
 
 
 def _put_network(state: State, request: Request) -> Response:

@@ -43,9 +43,15 @@ def _of_vm(state: State, request: Request) -> Response:
     return Response(200, body={"value": described(state, state.found(vm).document["location"])})
 
 
+def _of_set(state: State, request: Request) -> Response:
+    set_: ResourceId = state.id_of(request, "Microsoft.Compute", ("availabilitySets", "set"))
+    return Response(200, body={"value": described(state, state.found(set_).document["location"])})
+
+
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     compute = "providers/Microsoft.Compute"
     yield Route("GET", f"/subscriptions/{{subscription}}/{compute}/locations/{{location}}/vmSizes", _of_region)
     group = "/subscriptions/{subscription}/resourceGroups/{group}"
     yield Route("GET", f"{group}/{compute}/virtualMachines/{{vm}}/vmSizes", _of_vm)
+    yield Route("GET", f"{group}/{compute}/availabilitySets/{{set}}/vmSizes", _of_set)

@@ -1,0 +1,115 @@
+"""Refusals of single operations: row → (HTTP status, code, text), as in `refusals`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
+    {
+        "NotEmulated": (
+            501,
+            "NotEmulated",
+            "'{namespace}' is real, but fakeazure does not emulate it. What it emulates is listed by the command `fakeazure "
+            "coverage` and at {page}.",
+        ),
+        "InvalidSubscriptionId": (
+            400,
+            "InvalidSubscriptionId",
+            "The provided subscription identifier '{subscription}' is malformed or invalid.",
+        ),
+        "GeneralizeRunning": (
+            409,
+            "OperationNotAllowed",
+            "The virtual machine '{name}' is running. Please power it off before it is marked as generalized.",
+        ),  # guess
+        "VMGeneralized": (
+            409,
+            "OperationNotAllowed",
+            "Operation '{operation}' is not allowed on VM '{name}' since the VM is generalized.",
+        ),
+        "CaptureManaged": (
+            409,
+            "OperationNotAllowed",
+            "Capture is only supported for VMs with blob based disks. Please use the 'Image' resource APIs to create an Image "
+            "from a managed Virtual Machine.",
+        ),
+        "AlreadyManaged": (
+            409,
+            "OperationNotAllowed",
+            "VM '{name}' already uses managed disks.",
+        ),  # guess
+        "ImageOfRunningVM": (
+            400,
+            "InvalidParameter",
+            "The source virtual machine '{name}' of the image must be generalized.",
+        ),  # guess
+        "DiskNotAttached": (
+            400,
+            "InvalidParameter",
+            "The disk '{name}' is not attached to the virtual machine '{vm}'.",
+        ),  # guess
+        "DiskHasSas": (
+            409,
+            "OperationNotAllowed",
+            "There is an active shared access signature outstanding for disk {name}. Call EndGetAccess before attaching or "
+            "deleting the disk. Learn more here: aka.ms/revokesasapi.",
+        ),
+        "RollingUpgradeNotFound": (
+            404,
+            "NotFound",
+            "The virtual machine scale set '{name}' has no rolling upgrade.",
+        ),  # guess
+        "InterfaceNotFound": (404, "NotFound", "Resource {id} not found."),
+        "AksNothingToAbort": (
+            400,
+            "OperationNotAllowed",
+            "There is no operation of '{name}' that can be aborted.",
+        ),  # guess
+        "FeatureNotFound": (
+            404,
+            "FeatureNotFound",
+            "The feature '{feature}' could not be found in the namespace '{namespace}'.",
+        ),  # guess
+        "LockNotFound": (404, "LockNotFound", "The lock '{name}' could not be found."),
+        "ScopeLocked": (
+            409,
+            "ScopeLocked",
+            "The scope '{scope}' cannot perform {action} operation because following scope(s) are locked: '{locked}'. Please "
+            "remove the lock and try again.",
+        ),
+        "MoveNotAllowed": (
+            409,
+            "ResourceMoveNotSupported",
+            "The resource '{id}' cannot be moved.",
+        ),  # guess
+        "MissingMoveDependents": (
+            409,
+            "MissingMoveDependentResources",
+            "The move resources request does not contain all the dependent resources: '{id}' is used by '{user}'.",
+        ),  # guess
+        "PolicyAssignmentNotFound": (404, "PolicyAssignmentNotFound", "The policy assignment '{name}' is not found."),
+        "InterfaceOfRunningVM": (
+            400,
+            "NetworkInterfaceNotAttachedToRunningVM",
+            "The network interface '{name}' must be attached to a running virtual machine.",
+        ),  # guess
+        "PeeringToItself": (
+            400,
+            "VnetCannotBePeeredWithItself",
+            "Cannot create virtual network peering: {id} cannot be peered with itself.",
+        ),  # guess
+        "DeploymentActive": (
+            409,
+            "DeploymentActive",
+            "The deployment with resource id '{id}' cannot be saved, because this would overwrite an existing deployment which is "
+            "still active.",
+        ),
+        "CannotCancelDeployment": (
+            409,
+            "DeploymentCannotBeCancelled",
+            "The deployment '{name}' cannot be cancelled, because it is in the state '{state}'.",
+        ),  # guess
+    }
+)
+"""Row → HTTP status, code, text; a text that is nobody's record says `guess`."""

@@ -1,0 +1,120 @@
+"""What is done to a VM beside its power: reapply, generalize, patches, disks in one call; what is refused to one with managed disks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fakeazure.arm.bodies import body_of, items, number, section, text
+from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.messages import Request, Response
+from fakeazure.arm.operations import no_effect
+from fakeazure.arm.routes import Handler, Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.market.match import Subject
+from fakeazure.resources import deletion
+from fakeazure.resources.compute import vm_disks
+from fakeazure.resources.compute.virtual_machines import ONE, vm_id
+from fakeazure.resources.compute.vm_lifecycle import TYPE
+from fakeazure.state import State
+from fakeazure.timers import timestamp
+
+
+def _accepted(state: State, request: Request, id_: ResourceId, result: Mapping[str, Any] | None = None) -> Response:
+    location = str(state.found(id_).document["location"])
+    operation = state.begin(
+        Subject("POST", TYPE, id_.name, location=location),
+        id_,
+        location=location,
+        seconds=state.timing.vm_update,
+        finish=no_effect,
+    )
+    operation.result = result
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def _reapply(state: State, request: Request) -> Response:
+    """Reapply, perform maintenance: the machine stays as it is."""
+    id_ = vm_id(state, request)
+    state.found(id_)
+    return _accepted(state, request, id_)
+
+
+def _generalize(state: State, request: Request) -> Response:
+    """Mark the system of a VM that is off as generalized: images are made of it, and it cannot be started again."""
+    id_ = vm_id(state, request)
+    state.found(id_)
+    facts = state.vms[id_.key]
+    if facts.power not in ("stopped", "deallocated"):
+        raise refuse("GeneralizeRunning", name=id_.name)
+    facts.generalized = True
+    return Response(200)
+
+
+def _refused(row: str) -> Handler[State]:
+    """What Azure only does for VMs with disks in storage accounts; all VMs here have managed ones."""
+
+    def handler(state: State, request: Request) -> Response:
+        id_ = vm_id(state, request)
+        state.found(id_)
+        raise refuse(row, name=id_.name)
+
+    return handler
+
+
+def _patches(state: State, request: Request) -> Response:
+    """Assess or install patches: there are none."""
+    id_ = vm_id(state, request)
+    state.found(id_)
+    if state.vms[id_.key].power != "running":
+        raise refuse("VMNotRunningToRun")
+    now = timestamp(state.now())
+    result: dict[str, Any] = {"status": "Succeeded", "rebootPending": False, "startDateTime": now}
+    if request.path.lower().endswith("assesspatches"):
+        counts = {"criticalAndSecurityPatchCount": 0, "otherPatchCount": 0, "availablePatches": []}
+        return _accepted(state, request, id_, {**result, **counts, "assessmentActivityId": guid_of(f"{id_}{now}")})
+    words = ("installed", "failed", "notSelected", "excluded", "pending")
+    counts = {**{f"{word}PatchCount": 0 for word in words}, "patches": [], "rebootStatus": "NotNeeded"}
+    done = {"installationActivityId": guid_of(f"{id_}{now}"), "maintenanceWindowExceeded": False}
+    return _accepted(state, request, id_, {**result, **counts, **done})
+
+
+def _attach_detach(state: State, request: Request) -> Response:
+    """Attach and detach data disks in one call; each of those to attach has a LUN, or gets the first that is free."""
+    id_, body = vm_id(state, request), body_of(request)
+    entry = state.found(id_)
+    deletion.check_use(entry, "Update VM")
+    before = section(entry.document["properties"], "storageProfile")
+    leaving = {text(disk, "diskId").lower() for disk in items(body, "dataDisksToDetach")}
+    there = {text(section(disk, "managedDisk"), "id").lower(): disk for disk in items(before, "dataDisks")}
+    for name in sorted(leaving - set(there)):
+        raise refuse("DiskNotAttached", target="dataDisksToDetach", name=name.rpartition("/")[2], vm=id_.name)
+    disks = [disk for key, disk in there.items() if key not in leaving]
+    for wanted in items(body, "dataDisksToAttach"):
+        taken = {number(disk, "lun") for disk in disks}
+        free = next(lun for lun in range(vm_disks.MOST + 1) if lun not in taken)
+        kept = {key: wanted[key] for key in ("caching", "deleteOption", "writeAcceleratorEnabled") if key in wanted}
+        managed: dict[str, Any] = {"id": text(wanted, "diskId")}
+        if section(wanted, "diskEncryptionSet"):
+            managed["diskEncryptionSet"] = section(wanted, "diskEncryptionSet")
+        disks.append(
+            {"lun": int(number(wanted, "lun", free)), "createOption": "Attach", "managedDisk": managed, **kept}
+        )
+    most = state.vms[id_.key].allocation.size.number("MaxDataDiskCount")
+    storage = vm_disks.completed(state, id_, {"dataDisks": disks}, before, most)
+    state.store.put(id_, {**entry.document, "properties": {**entry.document["properties"], "storageProfile": storage}})
+    vm_disks.settle(state, id_, before)
+    return _accepted(state, request, id_, storage)
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    yield Route("POST", f"{ONE}/reapply", _reapply)
+    yield Route("POST", f"{ONE}/performMaintenance", _reapply)
+    yield Route("POST", f"{ONE}/generalize", _generalize)
+    yield Route("POST", f"{ONE}/capture", _refused("CaptureManaged"))
+    yield Route("POST", f"{ONE}/convertToManagedDisks", _refused("AlreadyManaged"))
+    yield Route("POST", f"{ONE}/assessPatches", _patches)
+    yield Route("POST", f"{ONE}/installPatches", _patches)
+    yield Route("POST", f"{ONE}/attachDetachDataDisks", _attach_detach)

@@ -1,0 +1,127 @@
+"""Locks and policy assignments, which lie at any scope: a lock is enforced below its scope, a policy is kept only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from fakeazure.arm.bodies import body_of, section, text
+from fakeazure.arm.messages import Document, Request, Response
+from fakeazure.arm.routes import Route
+from fakeazure.arm.texts import refuse
+from fakeazure.guids import guid_of
+from fakeazure.state import State
+from fakeazure.timers import timestamp
+from lazyrecords import dataclass
+
+_AUTHORIZATION = "Microsoft.Authorization"
+LOCKS = f"/providers/{_AUTHORIZATION}/locks".lower()
+_LEVELS = {"cannotdelete": "CanNotDelete", "readonly": "ReadOnly", "notspecified": "NotSpecified"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Scoped:
+    """A type whose resources lie at a scope. `missing` is the row of the refusal where there is none."""
+
+    name: str
+    missing: str
+
+    def key(self, scope: str, name: str) -> str:
+        """Where a resource is kept."""
+        return f"{scope}/providers/{_AUTHORIZATION}/{self.name}/{name}".lower()
+
+
+_LOCK, _POLICY = _Scoped("locks", "LockNotFound"), _Scoped("policyAssignments", "PolicyAssignmentNotFound")
+
+
+def _scope(request: Request) -> str:
+    return request.path[: request.path.lower().rindex(f"/providers/{_AUTHORIZATION}".lower())]
+
+
+def _put(kind: _Scoped, state: State, request: Request) -> Response:
+    scope, name = _scope(request), request.params["name"]
+    if "group" in request.params:
+        state.group(request.params["subscription"], request.params["group"])
+    properties = dict(section(body_of(request), "properties"))
+    if kind is _LOCK:
+        level = _LEVELS.get(text(properties, "level").lower())
+        if level is None:
+            reason = "'level' must be CanNotDelete or ReadOnly."
+            raise refuse("InvalidRequestContent", target="level", reason=reason)
+        properties["level"] = level
+    else:
+        properties |= {"scope": scope, "instanceId": guid_of(kind.key(scope, name))}
+    now = timestamp(state.now())
+    document: dict[str, Any] = {
+        "id": f"{scope}/providers/{_AUTHORIZATION}/{kind.name}/{name}",
+        "name": name,
+        "type": f"{_AUTHORIZATION}/{kind.name}",
+        "properties": properties,
+        "systemData": {"createdAt": now, "createdByType": "User", "lastModifiedAt": now},
+    }
+    existed = kind.key(scope, name) in state.scoped
+    state.scoped[kind.key(scope, name)] = document
+    return Response(200 if existed else 201, body=document)
+
+
+def _get(kind: _Scoped, state: State, request: Request) -> Response:
+    found = state.scoped.get(kind.key(_scope(request), request.params["name"]))
+    if found is None:
+        raise refuse(kind.missing, name=request.params["name"])
+    return Response(200, body=found)
+
+
+def _delete(kind: _Scoped, state: State, request: Request) -> Response:
+    found = state.scoped.pop(kind.key(_scope(request), request.params["name"]), None)
+    return Response(204) if found is None else Response(200, body=found if kind is _POLICY else None)
+
+
+def _list(kind: _Scoped, state: State, request: Request) -> Response:
+    """Those at the scope, above and below it; `atScope()` leaves out those below."""
+    scope = _scope(request).lower()
+    below = "atscope()" not in request.query.get("$filter", "").lower()
+    found: list[Document] = []
+    for key, document in state.scoped.items():
+        own, _, rest = key.rpartition(f"/providers/{_AUTHORIZATION.lower()}/")
+        if not rest.startswith(f"{kind.name.lower()}/"):
+            continue
+        if scope == own or scope.startswith(f"{own}/") or (below and own.startswith(f"{scope}/")):
+            found.append(document)
+    return Response(200, body={"value": found})
+
+
+def check_locks(state: State, request: Request) -> None:
+    """Refuse what a lock forbids: to delete at its scope or below, or above what it is at; with ReadOnly to change anything there."""
+    if not state.scoped or request.method not in ("DELETE", "PUT", "PATCH", "POST"):
+        return
+    path = request.path.rstrip("/").lower()
+    if LOCKS in path:
+        return
+    deletes = request.method == "DELETE"
+    locked = []
+    for key, document in state.scoped.items():
+        scope, found, _ = key.rpartition(f"{LOCKS}/")
+        if not found:
+            continue
+        under = path == scope or path.startswith(f"{scope}/")
+        read_only = document["properties"]["level"] == "ReadOnly"
+        if (under and (deletes or read_only)) or (deletes and scope.startswith(f"{path}/")):
+            locked.append(document["id"].rpartition("/providers/")[0])
+    if locked:
+        action = "delete" if deletes else "write"
+        raise refuse("ScopeLocked", scope=request.path.rstrip("/"), action=action, locked=",".join(locked))
+
+
+def routes() -> Iterator[Route[State]]:
+    """The rows of the routing table."""
+    subscription = "/subscriptions/{subscription}"
+    group = f"{subscription}/resourceGroups/{{group}}"
+    resource = f"{group}/providers/{{namespace}}/{{type}}/{{resource}}"
+    for kind in (_LOCK, _POLICY):
+        for scope in (subscription, group, resource, f"{resource}/{{type2}}/{{resource2}}"):
+            all_ = f"{scope}/providers/{_AUTHORIZATION}/{kind.name}"
+            yield Route("PUT", f"{all_}/{{name}}", partial(_put, kind))
+            yield Route("GET", f"{all_}/{{name}}", partial(_get, kind))
+            yield Route("DELETE", f"{all_}/{{name}}", partial(_delete, kind))
+            yield Route("GET", all_, partial(_list, kind))
