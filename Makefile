@@ -140,8 +140,7 @@ bench: $(CORE)
 	WEEKS=$(WEEKS) $(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)
 
 schema: $(CORE)
-	$(RUN) -m harness schema > scenario.schema.json.new
-	mv scenario.schema.json.new harness/scenario/scenario.schema.json
+	$(RUN) -m harness schema --into harness/scenario
 	$(RUN) -m harness schema --reference > docs/reference/scenario.md.new
 	mv docs/reference/scenario.md.new docs/reference/scenario.md
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import Any
 
-from harness.scenario.documentation.manifests import CUSTOM
-from harness.scenario.documentation.schema import json_schema
+from harness.scenario.documentation.schema import language_definitions
 
 __all__ = ["render_reference"]
 
@@ -44,14 +43,14 @@ def render_reference() -> str:
     introduction = (
         resources.files("harness.scenario.documentation").joinpath("reference.md").read_text(encoding="utf-8")
     )
-    definitions: dict[str, Any] = json_schema()["definitions"]
+    definitions: dict[str, Any] = language_definitions()
     then = definitions["ExpectationMap"]["properties"]
     keys = {_reference(body): key for key, body in then.items()}
     # an anchor is a heading in lower case
     anchors = {name: f"then-{key.lower()}" for name, key in keys.items()}
     names = [name for name in _ORDER if name in definitions]
     names += ["ExpectationMap", *(name for name in keys if name)]
-    names += sorted(name for name in definitions if name not in names and name not in ("Manifest", *CUSTOM))
+    names += sorted(name for name in definitions if name not in names)
     parts = [introduction.rstrip("\n")]
     for name in names:
         title = _TITLES.get(name) or (f"`then: {keys[name]}`" if name in keys else name)

@@ -1,21 +1,30 @@
 """The JSON Schema of the file format for editors, generated from the models.
 
-The schema also accepts Kubernetes manifests, because an editor checks every document of a file by itself.
+The schema also judges Kubernetes manifests, because an editor checks every document of a file by itself: Karpenter's kinds by the CRDs of
+a release, each by a schema of its own, to which the scenario's refers.
 """
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.scenario.documentation.manifests import CUSTOM, custom_definitions
+from harness.karpenter.releases import DEFAULT_RELEASE
+from harness.karpenter.validation.crds import CrdSet, crd_set
+from harness.scenario.documentation.kinds import kind_schema, kinds_of
 from harness.scenario.language.models import Header
 
-__all__ = ["SCHEMA_ID", "json_schema", "render"]
+__all__ = ["SCHEMA_ID", "default_crds", "json_schema", "language_definitions", "render", "render_kind", "schema_files"]
 
 SCHEMA_ID = "urn:karpenter-azure-harness:scenario"
-"""The schema's name. It is no address: editors read the file that `harness schema` writes."""
+"""The name of the schema that is whole in itself. It is no address: editors read the file that `harness schema` writes.
 
+The one with files beside it has none, since their paths would be relative to it.
+"""
+
+_DRAFT = "http://json-schema.org/draft-07/schema#"
 _LONG, _MANY = 100, 4
 """Letters of a property from which on, and definitions with it from which on, it is told once."""
 
@@ -38,22 +47,105 @@ _MANIFEST = {
 }
 
 
-def json_schema() -> dict[str, Any]:
-    """The schema as a value; keys in a stable order."""
+def default_crds() -> CrdSet:
+    """Return the CRDs by which editors judge where nobody names another release: those of the release that scenarios have by default."""
+    return crd_set(DEFAULT_RELEASE)
+
+
+def json_schema(crds: CrdSet | None = None) -> dict[str, Any]:
+    """Return the schema as a value that is whole in itself; keys in a stable order."""
+    crds = crds or default_crds()
+    kinds = kinds_of(crds)
+    return {
+        "$id": SCHEMA_ID,
+        **_frame({kind: f"#/definitions/{kind}" for kind in kinds}, kinds),
+        "definitions": {**_definitions(), **{kind: _or_variable(kind_schema(crds, kind)) for kind in kinds}},
+    }
+
+
+def schema_files(crds: CrdSet | None = None) -> dict[str, str]:
+    """Return the same in files that refer to one another, by their paths: the scenario's schema and one for each of Karpenter's kinds."""
+    crds = crds or default_crds()
+    kinds = kinds_of(crds)
+    paths = {kind: f"crds/{kind}.schema.json" for kind in kinds}
+    scenario = {**_frame(paths, kinds), "definitions": _definitions()}
+    judged = {path: _or_variable(kind_schema(crds, kind)) for kind, path in paths.items()}
+    return {"scenario.schema.json": _text(scenario)} | {
+        path: json.dumps({"$schema": _DRAFT, **schema}, indent=1, ensure_ascii=False) + "\n"
+        for path, schema in judged.items()
+    }
+
+
+def render(crds: CrdSet | None = None) -> str:
+    """Return the text of the schema that is whole in itself."""
+    return _text(json_schema(crds))
+
+
+def render_kind(crds: CrdSet, kind: str) -> str:
+    """Return the text of a kind's own schema, for plain manifests. KeyError for a kind that the CRDs have not."""
+    return json.dumps({"$schema": _DRAFT, **kind_schema(crds, kind)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _frame(references: Mapping[str, str], kinds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """What is said before the definitions: which of them an object follows, by what it says that it is."""
+    by_kind = [
+        {
+            "if": {"properties": {"apiVersion": {"pattern": _group_of(versions)}, "kind": {"const": kind}}},
+            "then": {"$ref": references[kind]},
+        }
+        for kind, versions in kinds.items()
+    ]
+    return {
+        "$schema": _DRAFT,
+        "title": "Karpenter on Azure scenario file",
+        "if": {"required": ["apiVersion"]},
+        "then": {"allOf": [{"$ref": "#/definitions/Manifest"}, *by_kind]},
+        "else": {"$ref": "#/definitions/Header"},
+    }
+
+
+def _group_of(versions: Sequence[str]) -> str:
+    """Any version of the group, so that one that is not served is marked, too."""
+    return f"^{re.escape(versions[0].partition('/')[0])}/"
+
+
+def language_definitions() -> dict[str, Any]:
+    """Return the definitions of the scenario language, by name; `Header` is a scenario's first document."""
     schema = Header.model_json_schema(by_alias=True)
     definitions = {name: _trimmed(body) for name, body in sorted(schema.pop("$defs").items())}
     header = _trimmed(schema)
     header["title"] = "Scenario"
+    moved: dict[str, Any] = _moved({"Header": header, **definitions})
+    return moved
+
+
+def _definitions() -> dict[str, Any]:
+    """The same, with what the loader takes besides, and any object."""
+    return {"Manifest": _MANIFEST, **{name: _varied(body) for name, body in _shared(language_definitions()).items()}}
+
+
+def _or_variable(value: Any) -> Any:
+    """A schema of a manifest in which a value of the matrix or of a case, `$(NAME)`, may stand for any other value."""
+    if isinstance(value, list):
+        return [_or_variable(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "properties" in value or value.get("type") in ("object", "array"):
+        parts = {
+            name: {key: _or_variable(body) for key, body in item.items()}
+            if name == "properties"
+            else _or_variable(item)
+            for name, item in value.items()
+            if name in ("properties", "items", "additionalProperties")
+        }
+        return {**value, **parts}
+    if not value.keys() & {"type", "enum", "pattern", "anyOf", "allOf"}:
+        return value
+    described = {name: value[name] for name in ("description", "default") if name in value}
     return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "$id": SCHEMA_ID,
-        "title": "Karpenter on Azure scenario file",
-        "if": {"required": ["apiVersion"]},
-        "then": {"$ref": "#/definitions/Manifest"},
-        "else": {"$ref": "#/definitions/Header"},
-        "definitions": _moved(
-            {"Header": header, "Manifest": _MANIFEST | _kinds(), **definitions, **custom_definitions()}
-        ),
+        **described,
+        "if": {"type": "string", **_VARIABLE},
+        "else": {name: body for name, body in value.items() if name not in described},
     }
 
 
@@ -67,38 +159,23 @@ def _shared(definitions: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for (name, text), properties in users.items():
         own = name[0].upper() + name[1:]
-        if len(properties) >= _MANY and own not in {**definitions, **found, **CUSTOM}:
+        if len(properties) >= _MANY and own not in {**definitions, **found}:
             found[own] = json.loads(text)
             for each in properties:
                 each[name] = {"$ref": f"#/definitions/{own}"}
     return {**definitions, **found}
 
 
-def _kinds() -> dict[str, Any]:
-    """Which definition an object has to follow, by what it says that it is."""
-    return {
-        "allOf": [
-            {
-                "if": {"properties": {"apiVersion": {"const": version}, "kind": {"const": kind}}},
-                "then": {"$ref": f"#/definitions/{kind}"},
-            }
-            for kind, version in CUSTOM.items()
-        ]
-    }
-
-
-def render() -> str:
-    """The schema as the text of its file: one line for each definition, so that it stays small and its changes readable."""
+def _text(schema: Mapping[str, Any]) -> str:
+    """The text of its file: one line for each definition, so that changes are readable."""
 
     def compact(value: Any) -> str:
         return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
     lines = []
-    for key, value in json_schema().items():
+    for key, value in schema.items():
         if key == "definitions":
-            own = {"Manifest", *CUSTOM}
-            told = {name: body if name in own else _varied(body) for name, body in _shared(value).items()}
-            entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in told.items())
+            entries = ",\n".join(f"{compact(name)}:{compact(body)}" for name, body in value.items())
             lines.append(f"{compact(key)}:{{\n{entries}\n}}")
         else:
             lines.append(f"{compact(key)}:{compact(value)}")
