@@ -8,6 +8,7 @@ guess. Karpenter's provider does not know them before it has read live prices, s
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _USUAL = 0.11
 _DEARER_REGIONS = frozenset({"eastus2", "westus2", "northcentralus", "westcentralus"})
@@ -23,6 +24,7 @@ _FAMILIES = (
 )
 
 
+@lru_cache(maxsize=8192)
 def spot_fraction(size: str, region: str) -> float:
     """Price on spot by price on demand."""
     for pattern, fraction in _FAMILIES:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from math import log
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ _FAR = 0.05
 """A size whose price is further off than this, as a logarithm, says nothing of its family's factor."""
 
 
+@lru_cache(maxsize=4096)
 def family_of(size: str) -> str:
     """The family by the size's name: without the numbers of its cores."""
     return _CORES.sub("", size, count=1)
