@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
+from harness.clusters.memory_limit import MemoryLimit
 from harness.karpenter.validation.predicate_logic import attempt, cel_all
 from harness.kube.custom_resources.cel_rules import NOT_AN_INT, CelError, without_marks
 from harness.kube.go.patterns import PatternError, searcher
@@ -32,9 +33,17 @@ class EngineMissing(RuleError):
     """The extra ``crds`` is not installed."""
 
 
+_MEMORY = 64 << 20
+"""Bytes that a rule may take. To the API server a byte of text that a rule looks at or makes costs 0.1, and a rule has 1,000,000 (cel-go
+common/cost.go StringTraversalCostFactor, apiserver pkg/apis/cel/config.go PerCallLimit): it would end at 10 MB of text."""
+
+
 class TooCostly(Exception):
-    """The engine ends a rule that runs through more elements than its budget has (10,000). The API server counts cost instead, up to
-    10,000,000 for an object, and refuses the object (apiserver pkg/cel/limits.go PerCallLimit, RuntimeCELCostBudget)."""
+    """A rule wants more than its budget: it runs through more than 10,000 elements, or takes more than 64 MiB; the message says which.
+
+    The API server counts cost instead, up to 10,000,000 for an object, and refuses the object (apiserver pkg/apis/cel/config.go
+    PerCallLimit, RuntimeCELCostBudget).
+    """
 
 
 def compiled(expression: str, *, optional: bool = False) -> Check:
@@ -158,13 +167,23 @@ def _check(expression: str) -> Check:
     return check
 
 
+@cache
+def _memory() -> MemoryLimit:
+    return MemoryLimit(_MEMORY)
+
+
 def _outcome(program: Any, data: dict[str, Any]) -> Any:
     """What a rule comes to. Raises TooCostly."""
     try:
-        return program.eval(data=data).value()
+        with _memory()():
+            return program.eval(data=data).value()
+    except MemoryError:
+        raise TooCostly(
+            "makes texts or lists of more than 64 MiB, which the API server's budget of cost does not allow"
+        ) from None
     except RuntimeError as error:
         if "budget exceeded" in str(error):
-            raise TooCostly from None
+            raise TooCostly("looks at more elements of the object than the CEL engine's budget has (10,000)") from None
         raise CelError(_as_cel_go(_one_line(error))) from None
 
 

@@ -248,9 +248,8 @@ def _bounded(check: Check, definition: _Definition, place: Path_) -> Check:
     def bounded(value: Any, old: Any) -> bool:
         try:
             return check(value, old)
-        except TooCostly:
-            what = "this rule looks at more elements of the object than the CEL engine's budget has (10,000)"
-            raise ScenarioError([definition.problem(place, what)]) from None
+        except TooCostly as error:
+            raise ScenarioError([definition.problem(place, f"this rule {error}")]) from None
 
     return bounded
 

@@ -245,12 +245,37 @@ def test_a_pattern_of_a_schema_is_searched_in_linear_time(tmp_path: Path) -> Non
 def test_a_rule_that_does_not_end_is_a_mistake_of_its_file(tmp_path: Path) -> None:
     """The engine's own budget ends it, and not the machine's patience."""
     rule = "self.all(x, self.all(y, self.all(z, x.operator != y.operator + z.operator)))"
-    (tmp_path / "x.yaml").write_text(
-        HEAD.replace("self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)", rule)
-    )
+    (tmp_path / "x.yaml").write_text(HEAD.replace(ALL_ELEMENTS, rule))
     many = nodepool(requirements=[{"operator": "In", "values": ["x"]}] * 30)
     with pytest.raises(ScenarioError, match=r"x\.yaml:\d+:\d+: NodePool: this rule looks at more elements"):
         admit(many, crds=CrdFiles(tmp_path))
+
+
+ALL_ELEMENTS = "self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells and bounds the address space of a process")
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "'a'" + ".replace('a', 'aaaaaaaaaa')" * 14 + " == self[0].operator",
+        "self.map(x, 'a'" + ".replace('a', 'aaaaaaaaaa')" * 6 + ").map(x, self.map(y, x + x + x)).size() == 0",
+        "['a']" + ".map(x, x + x + x + x + x + x + x + x + x + x + x)" * 12 + ".size() == 0",
+    ],
+)
+def test_a_rule_that_fills_the_memory_is_a_mistake_of_its_file(tmp_path: Path, rule: str) -> None:
+    """And the next rule has as much as before."""
+    (tmp_path / "x.yaml").write_text(HEAD.replace(ALL_ELEMENTS, rule))
+    many = nodepool(requirements=[{"operator": "In", "values": ["x"]}] * 30)
+    crds = CrdFiles(tmp_path)
+    for _ in range(2):
+        with pytest.raises(
+            ScenarioError, match=r"x\.yaml:\d+:\d+: NodePool: this rule makes texts or lists of more than 64 MiB"
+        ):
+            admit(many, crds=crds)
+    (tmp_path / "x.yaml").write_text(HEAD)
+    assert bytearray(128 << 20)
+    admit(many, crds=CrdFiles(tmp_path))
 
 
 def test_the_extra_is_named_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
