@@ -21,7 +21,7 @@ from fakeazure.graph_rows import GraphRows
 from fakeazure.market.faults import STUCK
 from fakeazure.market.market import Allocation, Market
 from fakeazure.market.match import Subject
-from fakeazure.store import Entry, Store
+from fakeazure.store import Entry, Store, marked
 from fakeazure.timers import Timers
 from fakeazure.timing import Timing
 from lazyrecords import dataclass
@@ -175,6 +175,9 @@ class State:
         stuck = fault is not None and fault.what == STUCK
         if fault is not None and not stuck:
             end = partial(fail_with, fault.failure(subject, id=id_, subscription=id_.subscription), failed)
+        entry = self.store.get(id_)
+        if subject.method == "DELETE" and entry is not None and marked(entry.document):
+            end = partial(if_deleted, self, id_, end)
         return self.operations.start(
             f"{subject.method} {subject.resource}",
             subscription=id_.subscription,
@@ -227,6 +230,12 @@ class State:
                 "InvalidResourceLocation", name=entry.id.name, old=old, group=entry.id.group, location=location
             )
         return location
+
+
+def if_deleted(state: State, id_: ResourceId, finish: Finish) -> Failure | None:
+    """Finish the deletion of what is being deleted: a resource that somebody made anew after an earlier deletion stays."""
+    entry = state.store.get(id_)
+    return finish() if entry is None or marked(entry.document) else None
 
 
 def fail_with(failure: Failure, failed: Callable[[Failure], None] | None) -> Failure:

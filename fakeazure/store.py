@@ -14,6 +14,14 @@ _CHANGES = 4096
 """That are remembered for readers who bring up to date what they found before."""
 
 
+DELETING = "Deleting"
+
+
+def marked(document: Document) -> bool:
+    """Whether a resource is being deleted."""
+    return bool((document.get("properties") or {}).get("provisioningState") == DELETING)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One resource: its id in Azure's spelling, its ARM document, when it was made and last changed (seconds since the epoch)."""

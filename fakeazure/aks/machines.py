@@ -23,6 +23,7 @@ from fakeazure.market.faults import STUCK
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.names import check_machine
 from fakeazure.state import State
 from fakeazure.timers import timestamp
 from lazyrecords import dataclass
@@ -176,8 +177,11 @@ def note(outcome: Outcome, failure: Failure | None) -> None:
 
 def settle(state: State, id_: ResourceId, outcome: Outcome) -> Failure | None:
     """Finish the creation of a machine: it is what its VM became."""
-    if state.store.get(id_) is None:
+    entry = state.store.get(id_)
+    if entry is None:
         return None
+    if deletion.marked(entry.document):
+        return outcome.failure
     if outcome.failure is None:
         _set(state, id_, provisioningState="Succeeded")
         _status(state, id_, vmState="Running")
@@ -237,6 +241,7 @@ def _put_batch(state: State, request: Request, header: str) -> Response:
             "properties": {**section(body, "properties"), "tags": pairs(entry, "tags")},
         }
         try:
+            check_machine(id_.name)
             operation = _create_or_update(state, request, id_, single)
         except ArmError as error:
             inner = error.failure
@@ -311,7 +316,9 @@ def _delete(state: State, request: Request) -> Response:
 def forget(state: State, ids: tuple[ResourceId, ...]) -> None:
     """Finish the deletion of machines, whose VMs go by operations of their own."""
     for id_ in ids:
-        state.store.remove(id_)
+        entry = state.store.get(id_)
+        if entry is not None and deletion.marked(entry.document):
+            state.store.remove(id_)
 
 
 def routes() -> Iterator[Route[State]]:

@@ -21,6 +21,7 @@ from fakeazure.market.match import Subject
 from fakeazure.resources import deletion, groups
 from fakeazure.resources.identities import ids_of, system_assigned
 from fakeazure.resources.kinds import Kind
+from fakeazure.resources.names import check_pool
 from fakeazure.state import State
 from fakeazure.store import Entry
 
@@ -198,6 +199,8 @@ def _put(state: State, request: Request) -> Response:
         raise refuse(
             "InvalidRequestContent", target="agentPoolProfiles", reason="A managed cluster needs an agent pool."
         )
+    for pool in pools:
+        check_pool(text(pool, "name"))
     document = CLUSTERS.document(id_, body, location, before)
     document["properties"] = {**(before or {"properties": {}})["properties"], **document["properties"]}
     document["properties"].pop("agentPoolProfiles", None)

@@ -146,6 +146,29 @@ REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "OperationNotAllowed",
             "The maximum number of data disks allowed to be attached to a VM of this size is {limit}.",
         ),
+        "InvalidEntityName": (
+            400,
+            "InvalidParameter",
+            "The entity name '{entity}' is invalid according to its validation rule: "
+            "^[^_\\W][\\w-._]{{0,79}}(?<![-.])$.",
+        ),  # Azure/azure-powershell issue 4706
+        "InvalidResourceName": (
+            400,
+            "InvalidResourceName",
+            "Resource name {name} is invalid. The name can be up to 80 characters long. It must begin with a word character, "
+            "and it must end with a word character or with '_'. The name may contain word characters or '.', '-', '_'.",
+        ),  # kubernetes-sigs/cloud-provider-azure issue 1443
+        "InvalidPoolName": (
+            400,
+            "InvalidParameter",
+            "The value of parameter agentPoolProfile.name is invalid. Please see https://aka.ms/aks-naming-rules for "
+            "more details.",
+        ),
+        "InvalidMachineName": (
+            400,
+            "InvalidParameter",
+            "The value of parameter machine.name is invalid.",
+        ),  # guess: as Azure says of others
         "LunInUse": (400, "InvalidParameter", "A disk at LUN {lun} already exists."),
         "DiskNamedTwice": (400, "InvalidParameter", "A disk named '{name}' already exists."),
         "NoBootDiagnostics": (

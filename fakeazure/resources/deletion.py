@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
-from fakeazure.arm.messages import Document, Request
+from fakeazure.arm.messages import Request
 from fakeazure.arm.texts import refuse
 from fakeazure.state import State
-from fakeazure.store import Entry
+from fakeazure.store import DELETING, Entry, marked
 
-DELETING = "Deleting"
+__all__ = ["DELETING", "check", "check_use", "failed", "mark", "marked", "refusal"]
+
 _WRITES = ("PUT", "PATCH", "POST")
 _READS = ("list", "retrieve", "export")
 """What the names of POST actions that only read begin with."""
@@ -23,11 +24,6 @@ _COMPUTE: Mapping[str, str] = {
     "images": "Image",
 }
 """Type of Microsoft.Compute → how its refusals name it."""
-
-
-def marked(document: Document) -> bool:
-    """Whether a resource is being deleted."""
-    return bool((document.get("properties") or {}).get("provisioningState") == DELETING)
 
 
 def mark(state: State, id_: ResourceId, provisioning: str = DELETING) -> None:

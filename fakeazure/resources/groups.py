@@ -16,7 +16,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
 from fakeazure.resources.compute import scale_sets, vm_lifecycle
-from fakeazure.resources.deletion import DELETING
+from fakeazure.resources.deletion import DELETING, marked
 from fakeazure.resources.network import network_interfaces
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -112,7 +112,7 @@ def _delete_group(state: State, request: Request) -> Response:
     state.groups[key] = {**group, "properties": {"provisioningState": DELETING}}
 
     id_ = ResourceId(subscription, group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],))
-    finish = partial(delete, state, subscription, name)
+    finish = partial(deleted, state, subscription, name)
     failed = partial(roll_back, state, key, group["properties"])
     subject = Subject("DELETE", "resourceGroups", group["name"], location=group["location"])
     operation = state.begin(
@@ -127,6 +127,13 @@ def roll_back(state: State, key: tuple[str, str], properties: Mapping[str, Any],
     """Let a group whose deletion failed be as it was before, as ARM says of one that it cannot delete."""
     if key in state.groups:
         state.groups[key] = {**state.groups[key], "properties": properties}
+
+
+def deleted(state: State, subscription: str, name: str) -> None:
+    """Finish the deletion of a group; one that somebody made anew after an earlier deletion stays."""
+    group = state.groups.get((subscription.lower(), name.lower()))
+    if group is not None and marked(group):
+        delete(state, subscription, name)
 
 
 def delete(state: State, subscription: str, name: str) -> None:

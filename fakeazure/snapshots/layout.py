@@ -26,7 +26,7 @@ from fakeazure.resources.deployments.deployments import Deployment
 from fakeazure.resources.network import network_interfaces, virtual_networks
 from fakeazure.snapshots.kinds import Kinds
 from fakeazure.snapshots.records import Layout
-from fakeazure.state import MachineFacts, State, fail_with
+from fakeazure.state import MachineFacts, State, fail_with, if_deleted
 from fakeazure.store import Entry
 
 PRICE_ROW = tuple[str, str, str, str, float, str, tuple[tuple[str, float], ...]]
@@ -86,12 +86,13 @@ ACTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "end an operation": operations.end_with,
         "fail an operation": fail_with,
+        "end a deletion": if_deleted,
         "nothing": operations.no_effect,
         "create a machine": machines.settle,
         "note what a machine became": machines.note,
         "delete machines": machines.forget,
         "delete a pool": agent_pools.remove,
-        "delete a group": groups.delete,
+        "delete a group": groups.deleted,
         "delete a resource and what is for it": groups.clear,
         "delete a resource": kinds.remove,
         "create a VM": vm_lifecycle.created,

@@ -35,6 +35,53 @@ def test_a_deletion_before_any_other_change(first: str) -> None:
         assert wrong(driver.cloud) == [], second
 
 
+@pytest.mark.parametrize(
+    ("delete", "put", "end"),
+    [
+        ("set delete", "set put", "/virtualmachinescalesets/s"),
+        ("vm delete", "vm put", "/virtualmachines/v"),
+        ("disk delete", "disk put", "/disks/d"),
+        ("subnet delete", "subnet put", "/subnets/s"),
+        ("pool delete", "pool put", "/agentpools/p"),
+        ("machine delete", "machine put", "/machines/m"),
+    ],
+)
+def test_a_resource_made_anew_stays_when_a_second_deletion_ends(delete: str, put: str, end: str) -> None:
+    """The second one was asked for while the first was under way, and ends after it."""
+    driver = prepared()
+
+    def there() -> bool:
+        return any(entry.id.key.endswith(end) for entry in driver.cloud.state.store.all())
+
+    assert there()
+    assert CHANGES[delete](driver).status in (200, 202)
+    first = driver.cloud.next_due()
+    assert first is not None
+    driver.cloud.advance((first - driver.cloud.now()) / 2)
+    assert CHANGES[delete](driver).status in (200, 202)
+    while there() and (due := driver.cloud.next_due()) is not None:
+        driver.cloud.run_until(due)
+        driver.cloud.advance(max(0.0, due - driver.cloud.now()))
+    assert not there()
+    if put == "vm put":
+        CHANGES["nic put"](driver)
+    assert CHANGES[put](driver).status in (200, 201, 202)
+    driver.cloud.advance(86_400)
+    assert there()
+    assert wrong(driver.cloud) == []
+
+
+def test_a_group_made_anew_stays_when_a_second_deletion_ends() -> None:
+    driver = prepared()
+    assert CHANGES["group delete"](driver).status == 202
+    driver.cloud.advance(1)
+    assert CHANGES["group delete"](driver).status == 202
+    driver.cloud.advance(29)
+    assert CHANGES["group put"](driver).status == 201
+    driver.cloud.advance(3600)
+    assert CHANGES["group put"](driver).status == 200
+
+
 SET_WORDS = (
     "Operation 'Update Virtual Machine Scale Set' is not allowed on Virtual Machine Scale Set 's' since it is marked for deletion. "
     "For more information on your operations, please refer to https://aka.ms/activitylog."

@@ -15,6 +15,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.resources import deletion
 from fakeazure.resources.compute.disks import DISKS, LARGEST, attach, check_attach, detach, owners
+from fakeazure.resources.names import check_disk
 from fakeazure.state import State
 from fakeazure.store import Entry
 
@@ -24,7 +25,8 @@ _SIZE = 30
 """GiB of a disk whose image says no size here."""
 
 
-def _id(vm: ResourceId, name: str) -> ResourceId:
+def _id(vm: ResourceId, name: str, entity: str = "dataDisk.name") -> ResourceId:
+    check_disk(name, entity)
     return ResourceId(vm.subscription, vm.group, DISKS.namespace, (DISKS.name,), (name,))
 
 
@@ -71,7 +73,7 @@ def _os_disk(state: State, vm: ResourceId, disk: Mapping[str, Any], before: Mapp
     filled = {**disk, "managedDisk": managed}
     if section(disk, "diffDiskSettings") or not (text(disk, "name") or text(managed, "id")):
         return filled
-    return _named(state, vm, filled)
+    return _named(state, vm, filled, "osDisk.name")
 
 
 def _data_disk(
@@ -86,12 +88,12 @@ def _data_disk(
     return _named(state, vm, {**disk, "name": name or f"{vm.name}_disk_{guid_of(f'{vm.key}/{state.guids()}')[:8]}"})
 
 
-def _named(state: State, vm: ResourceId, disk: Mapping[str, Any]) -> dict[str, Any]:
+def _named(state: State, vm: ResourceId, disk: Mapping[str, Any], entity: str = "dataDisk.name") -> dict[str, Any]:
     """A disk with name and id. One that is there must be free, or the VM's own; only `Attach` takes one that it does not have."""
     managed, attached = section(disk, "managedDisk"), text(disk, "createOption").lower() == "attach"
     given = text(managed, "id")
     try:
-        id_ = ResourceId.parse(given) if given else _id(vm, text(disk, "name"))
+        id_ = ResourceId.parse(given) if given else _id(vm, text(disk, "name"), entity)
     except ValueError:
         path = "properties.storageProfile.dataDisks.managedDisk.id"
         raise refuse("LinkedInvalidPropertyId", id=given, path=path) from None
@@ -100,7 +102,7 @@ def _named(state: State, vm: ResourceId, disk: Mapping[str, Any]) -> dict[str, A
         if given and (attached or not text(disk, "name")):
             type_, name = DISKS.type, "/".join(id_.names)
             raise refuse("ResourceNotFound", type=type_, name=name, group=id_.group)
-        id_ = _id(vm, text(disk, "name") or id_.name)
+        id_ = _id(vm, text(disk, "name") or id_.name, entity)
         entry = state.store.get(id_)
     if entry is not None:
         if not (attached or given) and vm.key not in map(str.lower, owners(entry.document)):

@@ -18,6 +18,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
+from fakeazure.resources.names import check_network
 from fakeazure.state import State
 
 NAMESPACE, TYPE = "Microsoft.Network", "networkInterfaces"
@@ -132,6 +133,8 @@ def _configurations(properties: Mapping[str, Any]) -> Sequence[Mapping[str, Any]
     configurations = items(properties, "ipConfigurations")
     if not configurations:
         raise refuse("InvalidRequestContent", reason="a network interface needs ipConfigurations")
+    for configuration in configurations:
+        check_network(text(configuration, "name", "ipconfig"))
     return configurations
 
 

@@ -12,6 +12,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.resources.kinds import Kind
+from fakeazure.resources.names import check_network
 from fakeazure.state import State
 
 NAMESPACE = "Microsoft.Network"
@@ -72,6 +73,7 @@ def _rules(state: State, id_: ResourceId, document: dict[str, Any], old: Documen
 
 
 def _rule(group: ResourceId, kind: str, rule: Mapping[str, Any]) -> dict[str, Any]:
+    check_network(text(rule, "name"))
     id_ = group.child(kind, text(rule, "name"))
     return {
         "id": str(id_),
@@ -186,6 +188,7 @@ def _balancer(state: State, id_: ResourceId, document: dict[str, Any], old: Docu
 
 def balancer_part(id_: ResourceId, kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part of a load balancer as the balancer shows it, with its id."""
+    check_network(text(one, "name"))
     own = id_.child(kind, text(one, "name"))
     return {**one, "id": str(own), "properties": {**section(one, "properties"), "provisioningState": "Succeeded"}}
 

@@ -16,6 +16,7 @@ from fakeazure.guids import guid_of
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
 from fakeazure.resources.kinds import Kind
+from fakeazure.resources.names import check_network
 from fakeazure.state import State
 
 NAMESPACE = "Microsoft.Network"
@@ -78,6 +79,8 @@ def _with_subnets(state: State, id_: ResourceId, document: Mapping[str, Any]) ->
 
 def _put_network(state: State, request: Request) -> Response:
     properties = section(body_of(request), "properties")
+    for subnet in items(properties, "subnets"):
+        check_network(text(subnet, "name", "default"))
     response = VIRTUAL_NETWORKS.put(state, request)
     id_ = VIRTUAL_NETWORKS.id_of(state, request)
     document = state.found(id_).document
