@@ -20,6 +20,7 @@ class VirtualMachine:
     `zone` is `1`, `2`, `3`, or empty for a regional VM; `priority` is `Regular` or `Spot`. `custom_data` is the base64 text
     that ARM never gives back. `document` is the ARM body of a GET. `machine` is the AKS machine body that the VM stands
     behind, None for a VM that somebody PUT; `aks_labels` are then the labels that AKS itself adds to the Node.
+    `private_address` is the first IPv4 address of its first NIC, empty where it has none.
     """
 
     id: str
@@ -34,6 +35,7 @@ class VirtualMachine:
     document: Document
     machine: Document | None = None
     aks_labels: Mapping[str, str] = field(default_factory=dict)
+    private_address: str = ""
 
     @property
     def provider_id(self) -> str:

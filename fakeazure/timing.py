@@ -30,5 +30,9 @@ class Timing:
     eviction_notice: float = 30.0
 
 
+RECORDED = Timing(vm_create=60.0, vm_delete=51.0)
+"""As in a run of Karpenter in swedencentral on 2025-04-29, of which whole times are known only: from the NodeClaim to the end of the VM's
+creation 91 s, to the Node's initialization 94 s; from the taint of an empty Node to its end 51 s."""
+
 INSTANT = Timing(vm_create=0.0, vm_delete=0.0, vm_power=0.0, extension=0.0, eviction_notice=0.0)
 """Everything is over at once: no polling, no virtual time."""

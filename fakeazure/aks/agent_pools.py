@@ -8,6 +8,7 @@ from functools import partial
 from fakeazure.aks import pool_scale_sets, versions
 from fakeazure.aks.managed_clusters import NAMESPACE, POOL, POOLS, add_pool, found_cluster, found_pool
 from fakeazure.arm.bodies import body_of, section, text
+from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
@@ -16,7 +17,7 @@ from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
-from fakeazure.resources.compute import vm_lifecycle
+from fakeazure.resources.compute import vm_checks, vm_lifecycle
 from fakeazure.state import State
 
 _FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")
@@ -49,10 +50,14 @@ def _put(state: State, request: Request) -> Response:
             before, after = old.document["properties"].get(name), properties.get(name)
             if None not in (before, after) and str(before).lower() != str(after).lower():
                 raise refuse("AksPropertyChangeNotAllowed", target=f"properties.{name}", property=f"properties.{name}")
-    size = text(properties, "vmSize")
-    if size and state.market.size(size, cluster.document["location"]) is None:
-        place = cluster.document["location"]
-        raise refuse("VMSizeNotSupported", size=size, subscription=id_.subscription, location=place)
+    place = cluster.document["location"]
+    name = text(properties, "vmSize")
+    size = state.market.size(name, place) if name else None
+    if name and size is None:
+        raise refuse("VMSizeNotSupported", size=name, subscription=id_.subscription, location=place)
+    problem = vm_checks.pool_disk_mismatch(size, properties) if size is not None else None
+    if problem is not None:
+        raise ArmError(problem)
     document = add_pool(state, cluster.id, id_.name, properties)
     pool_scale_sets.fit(state, id_, old.document if old is not None else None)
     operation = _begin(state, request, id_)

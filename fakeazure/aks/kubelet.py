@@ -63,7 +63,7 @@ class KubeletText:
         flags = {
             **FIXED_FLAGS,
             "--cluster-dns": self.cluster_dns,
-            "--eviction-hard": f"memory.available<{'100Mi' if self._newer else '750Mi'}",
+            "--eviction-hard": f"memory.available<{'100Mi' if self._newer else '750Mi'},nodefs.available<10%,nodefs.inodesFree<5%",
             "--kube-reserved": f"cpu={reserved_cpu(self.vcpus)}m,memory={self._reserved_memory()}Mi",
             "--max-pods": str(self.max_pods),
         }

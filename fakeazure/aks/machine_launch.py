@@ -53,7 +53,8 @@ def launch(
         if problem is not None:
             return problem
     rendered = virtual_machines.document_of(state, vm, body, location)
-    problem = vm_checks.os_disk_mismatch(size, body["properties"]["storageProfile"]["osDisk"]) or (
+    disk = body["properties"]["storageProfile"]["osDisk"]
+    problem = vm_checks.os_disk_mismatch(size, disk, guest_state=_trusted_launch(properties)) or (
         vm_checks.feature_mismatch(size, body["properties"], next(iter(document.get("zones") or ()), ""))
     )
     if problem is not None:
@@ -154,7 +155,6 @@ def _facts(state: State, document: Mapping[str, Any], cluster: Mapping[str, Any]
     place = ResourceId.parse(subnet)
     vnet = state.store.get(place.parent) if place.parent is not None else None
     pool = _pool(state, document)
-    security = section(properties, "security")
     return NodeFacts(
         pool=document["id"].split("/")[-3],
         cluster_group=str(cluster["properties"]["nodeResourceGroup"]),
@@ -189,8 +189,13 @@ def _facts(state: State, document: Mapping[str, Any], cluster: Mapping[str, Any]
         multi_tenant={**pairs(pool, "tags"), **pairs(properties, "tags")}.get(_MULTI_TENANT) == "true",
         workload_runtime=str(kubernetes.get("workloadRuntime") or pool.get("workloadRuntime") or ""),
         confidential=bool(size.capabilities.get("confidentialcomputingtype")) and "_cc_" not in size.name,
-        trusted_launch=bool(security.get("enableSecureBoot") or security.get("enableVTPM")),
+        trusted_launch=_trusted_launch(properties),
     )
+
+
+def _trusted_launch(properties: Mapping[str, Any]) -> bool:
+    security = section(properties, "security")
+    return bool(security.get("enableSecureBoot") or security.get("enableVTPM"))
 
 
 def _pool(state: State, document: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -97,7 +97,8 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
         "SkuNotAvailableInZones": (
             409,
             "The requested size for resource '{id}' is currently not available in location '{location}' zones '{zone}' "
-            "for subscription '{subscription}'. Please try another size or deploy to a different location or zones.",
+            "for subscription '{subscription}'. Please try another size or deploy to a different location or zones. "
+            + _SKU_HELP,
         ),
         "ZonalAllocationFailed": (
             409,
@@ -205,6 +206,11 @@ TEXTS: MappingProxyType[str, tuple[int, str]] = MappingProxyType(
             400,
             "Virtual Machine size: '{size}' is not supported for subscription {subscription} in location '{location}'. "
             "Please refer to aka.ms/aks/vm-size-selector to find supported VM sizes in location '{location}'.",
+        ),
+        "VMCacheSizeTooSmall": (
+            400,
+            "The virtual machine size {size} has a cache size of {cache} bytes, but the OS disk requires {disk} bytes. Use a VM "
+            "size with larger cache or disable ephemeral OS.",
         ),
         "SpotSystemMachine": (  # guess: no recorded text
             400,

@@ -1,7 +1,7 @@
 """Node images: the definitions that AKS publishes, and their versions.
 
 Definitions, and the version of each on 2025-12-18, are those that karpenter-provider-azure recorded (pkg/fake/nodeimageversionsapi.go);
-released versions are those of AKS's release notes (data/image-versions.csv).
+released versions are those of AKS's release notes, and of real Nodes (data/image-versions.csv).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-__all__ = ["DEFINITIONS", "GALLERIES", "SNAPSHOT", "published_date", "recorded_version", "released"]
+__all__ = ["DEFINITIONS", "GALLERIES", "SNAPSHOT", "published_date", "recorded_version", "released", "version_of_day"]
 
 SNAPSHOT = "202512.18.0"
 
@@ -76,6 +76,12 @@ def released(definition: str) -> tuple[str, ...]:
     if definition in _OLDER:
         return ()
     return next((_notes()[series] for series in _SERIES if definition.startswith(series)), ())
+
+
+def version_of_day(definition: str, day: str) -> str:
+    """The last version that came out until the end of a day (an ISO date); the recorded one where no version is as old."""
+    older = [version for version in released(definition) if published_date(version)[:10] <= day]
+    return older[-1] if older else recorded_version(definition)
 
 
 @cache

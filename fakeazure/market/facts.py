@@ -42,6 +42,11 @@ class CatalogueLike(Protocol):
     """What the cloud needs of a catalogue."""
 
     @property
+    def as_of(self) -> str | None:
+        """The day of its lists, an ISO date; None for that of the prices."""
+        ...
+
+    @property
     def regions(self) -> Sequence[str]:
         """The short names of all regions."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from fakeazure.catalog.images import DEFINITIONS, published_date, recorded_version, released
+from fakeazure.catalog.images import DEFINITIONS, published_date, recorded_version, released, version_of_day
 from fakeazure.market.wording import MarketError, hint
 
 __all__ = ["RELEASED", "Images", "chosen"]
@@ -17,7 +17,9 @@ RELEASED = "released"
 class Images:
     """The versions of a definition: what was recorded, what came out since where that is wanted, and what was published here."""
 
-    def __init__(self) -> None:
+    def __init__(self, as_of: str | None = None) -> None:
+        """`as_of`: an ISO date; what was recorded is then the last version that came out until its end."""
+        self._as_of = as_of
         self._own: dict[str, tuple[str, ...]] = {}
         self.come_out = False
         """Whether versions come out on their days."""
@@ -32,7 +34,7 @@ class Images:
     def versions(self, definition: str, now: float) -> tuple[str, ...]:
         """All versions of a definition at a moment in seconds since the epoch, newest first."""
         own = self._own.get(definition, ())
-        others = [recorded_version(definition)]
+        others = [recorded_version(definition) if self._as_of is None else version_of_day(definition, self._as_of)]
         if self.come_out:
             today = datetime.fromtimestamp(now, UTC).isoformat()
             out = (version for version in released(definition) if published_date(version) <= today)

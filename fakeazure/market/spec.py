@@ -56,7 +56,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     """The market that `spec` describes over a catalogue that is amended already. Durations in `when` count from `now`, seconds since
     the epoch; `seed` is that of faults by chance."""
     _known(spec, _AT_START, "azure")
-    images = Images()
+    images = Images(catalogue.as_of)
     if "images" in spec:
         images.change(spec["images"])
     return Market(

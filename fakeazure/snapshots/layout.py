@@ -62,6 +62,7 @@ FIELDS: Mapping[str, Any] = MappingProxyType(
         "market.prices.version": int,
         "market.images._own": dict[str, tuple[str, ...]],
         "market.images.come_out": bool,
+        "market.images._as_of": str | None,
         "market.reservations._all": dict[str, Reservation],
     }
 )

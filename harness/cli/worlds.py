@@ -63,7 +63,7 @@ def add_as_of(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-of",
         metavar="DATE",
-        help="the sizes and capabilities that Azure listed on that day, e.g. 2025-06-02 (default: the day of the prices)",
+        help="the sizes, capabilities and node images that Azure listed on that day, e.g. 2025-06-02 (default: the day of the prices)",
     )
 
 

@@ -24,6 +24,10 @@ _ASSIGNMENT = re.compile(
 _ESCAPE = re.compile(r"\\(.)")
 
 
+_EVICTION_HARD = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%"
+"""What a kubelet on Linux keeps when it is not told (kubernetes pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
+
+
 class BootError(ValueError):
     """Custom data that cannot be read: not base64, or unbalanced quotes."""
 
@@ -48,7 +52,8 @@ class Taint:
 class BootPlan:
     """What the kubelet starts with. `labels` are its `--node-labels`, in the order in which they were written.
 
-    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds. `error` is what the
+    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds: those of the flag, which replace the
+    kubelet's own. `error` is what the
     kubelet has against its labels, `unknown_flag` a flag that a kubelet of this version does not know: with either it does not
     start. `aks_labels` are the keys that AKS, not the sender, put there. `arch` is the machine\'s, as Go calls it.
     """
@@ -88,7 +93,7 @@ def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
             "kube": parse_pairs(flags.get("kube-reserved", "")),
             "system": parse_pairs(flags.get("system-reserved", "")),
         },
-        eviction_hard=parse_pairs(flags.get("eviction-hard", ""), "<"),
+        eviction_hard=parse_pairs(flags.get("eviction-hard", _EVICTION_HARD), "<"),
         external_cloud_provider=flags.get("cloud-provider", "external") == "external",
         provider_id=flags.get("provider-id", ""),
         aks_labels=_labels_of_aks(machine),

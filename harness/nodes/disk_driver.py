@@ -30,7 +30,7 @@ from harness.kube.api.status import ignoring
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, SELECTED_NODE
 from harness.nodes.registry import Machines
 
-__all__ = ["DiskDriver"]
+__all__ = ["ZONE", "DiskDriver", "zone_label"]
 
 DRIVER = "disk.csi.azure.com"
 ZONE = "topology.disk.csi.azure.com/zone"
@@ -121,7 +121,7 @@ class DiskDriver:
         running = self._machines.of_node(name_of(node))
         if running is None:  # a Node of the user's own
             return labels_of(node).get(ZONE, "")
-        return f"{self._region}-{running.machine.zone}" if running.machine.zone else ""
+        return zone_label(self._region, running.machine.zone)
 
     def _is_there(self) -> bool:
         return any(each.get("provisioner") in _NAMES for each in self._view.list("StorageClass")) or any(
@@ -158,6 +158,11 @@ class DiskDriver:
             return
         with ignoring(404):
             self._writer.delete("PersistentVolume", name_of(volume))
+
+
+def zone_label(region: str, zone: str) -> str:
+    """The value of the driver's zone label on a machine in this zone (`1`); empty on a regional one."""
+    return f"{region}-{zone}" if zone else ""
 
 
 def _own(change: Change) -> Iterable[Hashable]:

@@ -5,6 +5,7 @@ Sources: kubernetes pkg/kubelet/kubelet_node_status.go (initialNode), pkg/kubele
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,9 +13,11 @@ from harness.kube.api.labels import ARCH, BETA_ARCH, BETA_OS, HOSTNAME, OS, UNIN
 from harness.kube.api.quantity import Quantity
 from harness.nodes.boot import BootPlan, taints_json
 from harness.nodes.machine import Machine
+from harness.nodes.operating_system import disk_capacity_ki, node_software
 
 UNINITIALIZED_TAINT = {"key": UNINITIALIZED, "value": "true", "effect": "NoSchedule"}
-_NODEFS_RESERVED = 10  # percent kept by the default eviction threshold nodefs.available<10%
+_EVICTION_SIGNALS: Mapping[str, str] = {"memory": "memory.available", "ephemeral-storage": "nodefs.available"}
+"""Resource → the signal whose hard threshold is kept from pods (kubernetes pkg/kubelet/cm, hardEvictionReservation)."""
 
 
 def default_labels(node_name: str, arch: str) -> dict[str, str]:
@@ -40,7 +43,7 @@ def capacity(plan: BootPlan, machine: Machine) -> dict[str, str]:
     """What the machine has. GPUs are absent until their device plugin registers them."""
     return {
         "cpu": str(machine.hardware.cpus),
-        "ephemeral-storage": f"{machine.os_disk_gb * 10**9 // 1024}Ki",
+        "ephemeral-storage": f"{disk_capacity_ki(machine.os_disk_gb)}Ki",
         "hugepages-1Gi": "0",
         "hugepages-2Mi": "0",
         "memory": f"{machine.hardware.memory_bytes // 1024}Ki",
@@ -48,26 +51,45 @@ def capacity(plan: BootPlan, machine: Machine) -> dict[str, str]:
     }
 
 
+def addresses(plan: BootPlan, machine: Machine) -> list[dict[str, str]]:
+    """The Node's addresses; AKS's script tells the kubelet of 1.29 and later its own (AgentBaker cse_config.sh, setKubeletNodeIPFlag).
+
+    An older one is told by the cloud provider, of which this is not simulated apart.
+    """
+    internal = [{"type": "InternalIP", "address": machine.address}] if machine.address else []
+    return [*internal, {"type": "Hostname", "address": plan.node_name}]
+
+
 def allocatable(plan: BootPlan, total: Mapping[str, str]) -> dict[str, str]:
-    """Capacity without kube-reserved, system-reserved and the hard eviction threshold of memory."""
+    """Capacity without kube-reserved, system-reserved and the hard eviction thresholds of memory and disk.
+
+    The scripts that Karpenter writes name a threshold of memory alone, so that such a Node has all of its disk (recorded:
+    tests/recorded/machines.yaml); AKS's own name a tenth of the disk too.
+    """
     left: dict[str, str] = {}
     for name, text in total.items():
         quantity = Quantity.parse(text)
         for reserved in plan.reserved.values():
             if name in reserved:
                 quantity = quantity - Quantity.parse(reserved[name])
-        if name == "memory" and "memory.available" in plan.eviction_hard:
-            quantity = quantity - _threshold(plan.eviction_hard["memory.available"], Quantity.parse(text))
-        if name == "ephemeral-storage":
-            quantity = Quantity.parse(str(quantity.value() * (100 - _NODEFS_RESERVED) // 100))
+        threshold = plan.eviction_hard.get(_EVICTION_SIGNALS.get(name, ""))
+        if threshold is not None:
+            quantity = quantity - _threshold(threshold, Quantity.parse(text))
         left[name] = str(quantity) if not quantity.negative else "0"
     return left
 
 
 def _threshold(text: str, total: Quantity) -> Quantity:
+    """A threshold in bytes; the kubelet keeps shares as float32 (kubernetes pkg/kubelet/eviction/api, GetThresholdQuantity)."""
     if text.endswith("%"):
-        return Quantity.parse(str(int(total.value() * float(text[:-1]) / 100)))
+        share = _float32(_float32(float(text[:-1])) / _float32(100))
+        return Quantity.parse(str(int(total.value() * share)))
     return Quantity.parse(text)
+
+
+def _float32(number: float) -> float:
+    narrow: float = struct.unpack("f", struct.pack("f", number))[0]
+    return narrow
 
 
 def initial_node(plan: BootPlan, machine: Machine, now: str) -> dict[str, Any]:
@@ -89,11 +111,12 @@ def initial_node(plan: BootPlan, machine: Machine, now: str) -> dict[str, Any]:
         },
         "spec": spec,
         "status": {
-            "addresses": [{"type": "Hostname", "address": plan.node_name}],
+            "addresses": addresses(plan, machine),
             "allocatable": allocatable(plan, total),
             "capacity": total,
             "conditions": ready_conditions(False, now),
             "nodeInfo": {
+                **node_software(machine.image),
                 "architecture": machine.hardware.arch,
                 "kubeletVersion": "v" + plan.kubernetes_version.removeprefix("v"),
                 "operatingSystem": "linux",

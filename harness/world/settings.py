@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 from fakeazure.catalog.locations import location_key
 from fakeazure.market.amendments import AMENDMENTS
+from fakeazure.timing import RECORDED as CLOUD_RECORDED
 from fakeazure.timing import Timing as CloudTiming
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.releases import (
@@ -20,7 +21,7 @@ from harness.karpenter.releases import (
 )
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
-from harness.nodes.kubelet import Timing
+from harness.nodes.kubelet import RECORDED, Timing
 from harness.world.caches import Caches, default_caches
 from lazyrecords import dataclass
 
@@ -57,6 +58,8 @@ class Inputs(TypedDict, total=False):
     """How long Azure takes."""
     times: Mapping[str, float] | None
     """Replaces some fields of `timing`, and of how long Karpenter takes over a NodeClaim (Pace)."""
+    recorded: bool
+    """Whether machines and Azure take as long as in a recorded run, where `timing` and `cloud_timing` do not say."""
     attempt_seconds: float
     """Virtual seconds that each attempt to place a pod takes."""
     time_limit: float
@@ -99,7 +102,7 @@ def resolve(inputs: Inputs) -> Settings:
     caches = (inputs.get("caches") or default_caches()).on_day(market.pop("asOf", None)).amended(market, region)
     kubelet = market.pop("kubelet", None)
     of_machines, of_karpenter = split_times(inputs.get("times") or {})
-    crds = inputs.get("crds")
+    crds, recorded = inputs.get("crds"), inputs.get("recorded", False)
     return Settings(
         release=release,
         crds=crd_set(crds or release.crds) if crds is None or isinstance(crds, str) else crds,
@@ -110,8 +113,8 @@ def resolve(inputs: Inputs) -> Settings:
         kubelet=kubelet,
         seed=inputs.get("seed", 0),
         caches=caches,
-        timing=replace(inputs.get("timing") or Timing(), **of_machines),
-        cloud_timing=inputs.get("cloud_timing"),
+        timing=replace(inputs.get("timing") or (RECORDED if recorded else Timing()), **of_machines),
+        cloud_timing=inputs.get("cloud_timing") or (CLOUD_RECORDED if recorded else None),
         pace=replace(Pace(), **of_karpenter),
         attempt_seconds=attempt_seconds,
         time_limit=time_limit,

@@ -95,6 +95,8 @@ SMALL = (
 class SmallCatalogue:
     """Two regions: eastus with zones, westus without."""
 
+    as_of = None
+
     def __init__(self) -> None:
         west = tuple(record(sku["name"], sku["family"], 2, zones=(), location="westus") for sku in SMALL[:2])
         self._regions = {

@@ -284,3 +284,22 @@ def test_a_pool_that_the_quota_has_no_room_for_stays_as_it_was() -> None:
     limited = Driver({"quota": {"cores": 1}})
     assert "Insufficient regional vcpu quota left for location eastus." in error_of(put_cluster(limited))[2]
     assert error_of(limited.call("GET", driver.path(CLUSTERS, "new", group="rg")))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("size", "gigabytes", "code"),
+    [
+        ("Standard_D2ds_v5", 75, None),  # its temporary disk has 75 GiB, its cache 50
+        ("Standard_D2ds_v5", 76, "VMCacheSizeTooSmall"),
+        ("Standard_D2s_v5", 64, "VMCacheSizeTooSmall"),
+    ],
+)
+def test_a_pool_with_an_ephemeral_disk_needs_room_for_it(size: str, gigabytes: int, code: str | None) -> None:
+    driver = Driver()
+    put_cluster(driver)
+    answer = put_pool(driver, vmSize=size, osDiskType="Ephemeral", osDiskSizeGB=gigabytes)
+    if code is None:
+        assert answer.status == 201
+    else:
+        assert error_of(answer)[:2] == (400, code)
+        assert f"the OS disk requires {gigabytes * 1024**3} bytes" in error_of(answer)[2]

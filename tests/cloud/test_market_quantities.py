@@ -269,3 +269,16 @@ def test_the_message_of_an_error_is_in_the_journal() -> None:
     assert (taken.code, taken.message) == (None, "")
     driver.cloud.journal.clear()
     assert (driver.cloud.journal.forgotten, driver.cloud.journal.last) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("day", "definition", "version"),
+    [
+        ("2025-04-30", "2204gen2containerd", "202504.27.0"),
+        ("2025-04-26", "2204gen2containerd", "202504.22.0"),  # of a real Node; no release note tells it
+        ("2025-04-30", "2204gen2fipscontainerd", "202404.09.0"),
+        ("2025-01-01", "2404gen2containerd", "202512.18.0"),  # older than all that are known
+    ],
+)
+def test_with_the_lists_of_a_day_come_the_images_of_that_day(day: str, definition: str, version: str) -> None:
+    assert Images(day).versions(definition, 0.0) == (version,)

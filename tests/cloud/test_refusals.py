@@ -153,10 +153,10 @@ def test_what_a_size_can_do_is_had(properties: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("placement", "gigabytes", "code"),
     [
-        ("CacheDisk", 53, None),
-        ("CacheDisk", 54, "OS disk of Ephemeral VM with size greater than 53 GB is not allowed"),
-        ("ResourceDisk", 80, None),
-        ("ResourceDisk", 81, "when the DiffDiskPlacement is ResourceDisk"),
+        ("CacheDisk", 50, None),
+        ("CacheDisk", 51, "OS disk of Ephemeral VM with size greater than 50 GB is not allowed"),
+        ("ResourceDisk", 75, None),
+        ("ResourceDisk", 76, "when the DiffDiskPlacement is ResourceDisk"),
         ("NvmeDisk", 30, "greater than 0 GB"),
     ],
 )

@@ -166,7 +166,7 @@ def test_zones_as_the_cloud_provider_names_them(zone, name):
 
 @pytest.mark.parametrize(
     ("threshold", "left"),
-    [("memory.available<10%", "7730941133"), ("memory.available<12.5%", "7Gi"), ("memory.available<1Gi", "7Gi")],
+    [("memory.available<10%", "7730941120"), ("memory.available<12.5%", "7Gi"), ("memory.available<1Gi", "7Gi")],
 )
 def test_a_threshold_of_eviction_may_be_a_share_of_the_memory(threshold, left):
     plan = boot_plan(machine(f'KUBELET_FLAGS="--eviction-hard={threshold}"'), kubernetes_version="1.34.0")
@@ -188,3 +188,38 @@ def test_a_kubelet_of_unknown_version_refuses_no_flag():
 def test_a_kubelet_that_is_not_told_takes_110_pods():
     """Source: kubernetes pkg/kubelet/apis/config/v1beta1/defaults.go."""
     assert boot_plan(machine('KUBELET_FLAGS="--cloud-provider=external"'), kubernetes_version="1.34.0").max_pods == 110
+
+
+@pytest.mark.parametrize(
+    ("flag", "memory", "disk"),
+    [
+        # a kubelet that is not told keeps a tenth of the disk, as AKS's own script asks
+        ("", "919600Ki", "972799996035"),
+        ("--eviction-hard=memory.available<100Mi,nodefs.available<10%", "919600Ki", "972799996035"),
+        # the flag replaces the kubelet's own thresholds
+        ("--eviction-hard=memory.available<100Mi", "919600Ki", "1055555553Ki"),
+    ],
+)
+def test_thresholds_of_the_kubelet_hold_where_no_flag_names_any(flag: str, memory: str, disk: str) -> None:
+    plan = boot_plan(machine(f'KUBELET_FLAGS="--max-pods=30 {flag}"'), kubernetes_version="1.34.0")
+    total = {"memory": "1022000Ki", "ephemeral-storage": "1055555553Ki"}
+    assert allocatable(plan, total) == {"memory": memory, "ephemeral-storage": disk}
+
+
+@pytest.mark.parametrize(
+    ("image", "system", "runtime"),
+    [
+        ("2204gen2containerd", "Ubuntu 22.04.5 LTS", "containerd://1.7.28-1"),
+        ("2404gen2TLcontainerd", "Ubuntu 24.04.4 LTS", "containerd://2.1.6-2"),
+        ("V3gen2arm64", "Microsoft Azure Linux 3.0", "containerd://2.2.4"),
+        ("", None, None),
+    ],
+)
+def test_a_node_says_what_runs_on_it(image: str, system: str | None, runtime: str | None) -> None:
+    booted = machine(image=image, address="10.224.0.5")
+    status = initial_node(boot_plan(booted, kubernetes_version="1.34.0"), booted, "2026-01-01T00:00:00Z")["status"]
+    assert (status["nodeInfo"].get("osImage"), status["nodeInfo"].get("containerRuntimeVersion")) == (system, runtime)
+    assert status["addresses"] == [
+        {"type": "InternalIP", "address": "10.224.0.5"},
+        {"type": "Hostname", "address": "aks-default-6vl6h"},
+    ]

@@ -102,10 +102,11 @@ def test_flags_in_either_quotes(quote: str) -> None:
     assert (plan.labels, plan.max_pods) == ({"a": "b"}, 30)
 
 
-@pytest.mark.parametrize(("threshold", "percent"), [("10%", 10), ("5%", 5)])
-def test_memory_may_be_kept_back_by_percent(threshold: str, percent: int) -> None:
+@pytest.mark.parametrize(("threshold", "share"), [("10%", 0.10000000149011612), ("5%", 0.05000000074505806)])
+def test_memory_may_be_kept_back_by_percent(threshold: str, share: float) -> None:
+    """The kubelet keeps a share as float32, and what is kept back as whole bytes."""
     text = f"KUBELET_FLAGS='--eviction-hard=memory.available<{threshold}'\nKUBELET_NODE_LABELS='a=b'\n"
     plan = boot_plan(machine(text), kubernetes_version="1.30.0")
     total = capacity(plan, machine())
     whole = int(total["memory"].removesuffix("Ki")) * 1024
-    assert Quantity.parse(allocatable(plan, total)["memory"]).value() == whole - whole * percent // 100
+    assert Quantity.parse(allocatable(plan, total)["memory"]).value() == whole - int(whole * share)

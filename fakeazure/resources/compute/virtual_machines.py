@@ -117,7 +117,11 @@ def _put(state: State, request: Request) -> Response:
     image = _image(state, section(section(properties, "storageProfile"), "imageReference"), location)
     for problem in (
         vm_checks.image_mismatch(size, image),
-        vm_checks.os_disk_mismatch(size, section(section(properties, "storageProfile"), "osDisk")),
+        vm_checks.os_disk_mismatch(
+            size,
+            section(section(properties, "storageProfile"), "osDisk"),
+            guest_state=vm_checks.has_guest_state(properties),
+        ),
         vm_checks.feature_mismatch(size, properties, zone),
     ):
         if problem is not None:

@@ -154,6 +154,9 @@ def snapshot(state: State, id_: ResourceId) -> VirtualMachine:
         document=document,
         machine=machine.document if machine is not None else None,
         aks_labels=facts.aks_labels,
+        private_address=next(
+            (found for nic in facts.nics if (found := network_interfaces.private_address(state, nic))), ""
+        ),
     )
 
 

@@ -157,6 +157,14 @@ def _render(state: State, id_: ResourceId, configuration: Mapping[str, Any]) -> 
     }
 
 
+def private_address(state: State, nic: str) -> str:
+    """The first IPv4 address of a NIC, by its id; empty where there is none."""
+    entry = state.store.get(nic)
+    shown = entry.document["properties"]["ipConfigurations"] if entry is not None else ()
+    inner = (configuration["properties"] for configuration in shown)
+    return next((str(one["privateIPAddress"]) for one in inner if one.get("privateIPAddressVersion") == "IPv4"), "")
+
+
 def _held(document: Document) -> Iterator[tuple[str, str]]:
     for configuration in document["properties"]["ipConfigurations"]:
         inner = configuration["properties"]

@@ -35,6 +35,10 @@ _KEYS = {"provision_mode": "provisionMode"}
 """Arguments of World whose key in `given` is another one."""
 
 
+_RECORDED = "recorded"
+"""The key of `given.timing` that is no time."""
+
+
 def world_arguments(given: Given) -> dict[str, Any]:
     """The keyword arguments of World for what a case says; what it leaves out, or what is no option, is left out."""
     from harness.world.inputs import typed_options
@@ -54,6 +58,8 @@ def world_arguments(given: Given) -> dict[str, Any]:
         arguments |= {name: seconds for name, seconds in times.items() if seconds is not None}
     if given.timing is not None:
         arguments["times"] = timing_arguments(given.timing)
+        if given.timing.recorded:
+            arguments["recorded"] = True
     if given.azure is not None:
         arguments["azure"] = azure_arguments(given.azure)
     return arguments
@@ -61,7 +67,11 @@ def world_arguments(given: Given) -> dict[str, Any]:
 
 def timing_arguments(timing: Timing) -> dict[str, float]:
     """The times that the case gives, in seconds, by the names of World.change_timing."""
-    return {name: getattr(timing, name) for name in type(timing).model_fields if name in timing.model_fields_set}
+    return {
+        name: getattr(timing, name)
+        for name in type(timing).model_fields
+        if name in timing.model_fields_set and name != _RECORDED
+    }
 
 
 def azure_arguments(azure: Market) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from fakeazure.catalog import Catalogue
 from fakeazure.events import VirtualMachine
 from harness.engine.names import ProviderId, VmId
@@ -10,6 +12,7 @@ from harness.nodes.machine import Hardware, Machine
 __all__ = ["hardware_of", "machine_of", "vm_id_of"]
 
 _IMAGE_GB = 30
+_DEFINITION = re.compile("/images/([^/]+)", re.IGNORECASE)
 
 
 def vm_id_of(vm: VirtualMachine) -> VmId:
@@ -32,7 +35,17 @@ def machine_of(vm: VirtualMachine, catalogue: Catalogue, region: str) -> Machine
         body=vm.machine,
         aks_labels=vm.aks_labels,
         os_disk_gb=_os_disk_gb(vm),
+        image=_image(vm),
+        address=vm.private_address,
     )
+
+
+def _image(vm: VirtualMachine) -> str:
+    """The definition of its image, as galleries name it; empty for an image of another kind."""
+    profile = (vm.document.get("properties") or {}).get("storageProfile") or {}
+    references = (profile.get("imageReference") or {}).values()
+    match = next((match for value in references if (match := _DEFINITION.search(str(value)))), None)
+    return match[1] if match is not None else ""
 
 
 def _os_disk_gb(vm: VirtualMachine) -> int:

@@ -221,5 +221,6 @@ class Azure(Market):
 
     as_of: Text | None = Field(
         None,
-        description="Day of the list of sizes and of what they can do, for example 2025-06-02; that of the prices when absent.",
+        description="Day of the lists of sizes and their capabilities, and of node images, for example 2025-06-02; that of the prices when "
+        "absent.",
     )

@@ -63,7 +63,7 @@ _HOMES = {
     "patch": ("Patch",),
     "requirements": ("RequirementsExpectation",),
     "steps": ("MachineStep", "Rollout", "Scale"),
-    "timing": ("Simulation", "Timing"),
+    "timing": ("GivenTiming", "Simulation", "Timing"),
 }
 """The models that are made later, by the module of this package that has them."""
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from harness.scenario.language.models.azure import Azure
     from harness.scenario.language.models.cluster import Cluster
     from harness.scenario.language.models.patch import Patch
-    from harness.scenario.language.models.timing import Simulation, Timing
+    from harness.scenario.language.models.timing import GivenTiming, Simulation
 
 __all__ = ["Given"]
 
@@ -43,7 +43,7 @@ class Given(Model):
         None, description="What Azure is short of, what it charges, and its lists of a day."
     )
     simulation: Later["Simulation"] | None = Field(None, description="How long the scheduling simulation takes.")
-    timing: Later["Timing"] | None = Field(None, description="How long launches, boots and registrations take.")
+    timing: Later["GivenTiming"] | None = Field(None, description="How long launches, boots and registrations take.")
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
     manifests: list[Text] = Field(
         default_factory=no_items,

@@ -1,0 +1,54 @@
+"""`python -m tests.recorded`: the table of recorded machines, errors and runs; each fact with `--all`, into a page with `--write FILE`."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tests.real.pages import replaced
+from tests.recorded.rows import Row, Verdict, all_rows
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """One line a field, one for all."""
+    yield f"| fact | real objects | facts | {' | '.join(Verdict)} | most that is missing |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for field in sorted({row.field for row in rows}):
+        yield _line(f"`{field}`", [row for row in rows if row.field == field])
+    yield _line("all", rows)
+    unproved = Counter(row.why for row in rows if row.why)
+    yield ""
+    yield f"Not comparable: {'; '.join(f'{why} ({count})' for why, count in sorted(unproved.items()))}."
+
+
+def _line(name: str, rows: Sequence[Row]) -> str:
+    count = Counter(row.verdict for row in rows)
+    compared = [row.off for row in rows if row.verdict is Verdict.NEAR]
+    most = f"{100 * max(compared):.2f} %" if compared else ""
+    objects = len({(row.source, row.object) for row in rows})
+    cells = name, objects, len(rows), *(count[verdict] for verdict in Verdict), most
+    return f"| {' | '.join(map(str, cells))} |"
+
+
+def main() -> None:
+    """Prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true", help="each fact")
+    parser.add_argument("--write", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    rows = list(all_rows())
+    if options.all:
+        for row in rows:
+            print(f"{row.verdict}: {row.object}: {row.field}: {row.recorded} here {row.ours} {row.why}".rstrip())
+    lines = list(table(rows))
+    print(*lines, sep="\n")
+    if options.write is not None:
+        options.write.write_text(
+            replaced(options.write.read_text(encoding="utf-8"), "recorded", lines), encoding="utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
