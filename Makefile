@@ -71,6 +71,8 @@ REAL_SCENARIOS := scenarios/lifecycle scenarios/capacity scenarios/faq $(addpref
 PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist) --capture=no --assert=plain \
   -o console_output_style=progress-even-when-capture-no
 
+PACKAGES := harness fakeazure atomicfiles lazyrecords plainlines
+
 CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
@@ -85,6 +87,7 @@ test: lint types unit
 lint: $(CORE)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check --preview --select PLW1514 $(PACKAGES) # each file with its encoding: that of a laptop may be another
 
 types: $(CORE)
 	$(RUN) -m mypy

@@ -63,10 +63,7 @@ def _beside(target: Path, mode: int, there: os.stat_result | None) -> Iterator[B
     try:
         with os.fdopen(descriptor, "wb") as file:
             if there is not None:
-                if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
-                    with suppress(OSError):
-                        os.fchown(descriptor, there.st_uid, there.st_gid)
-                os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
+                _like(there, descriptor)
             yield file
             file.flush()
             os.fsync(descriptor)
@@ -76,6 +73,15 @@ def _beside(target: Path, mode: int, there: os.stat_result | None) -> Iterator[B
             new.unlink()
         raise
     _sync(target.parent)
+
+
+def _like(there: os.stat_result, descriptor: int) -> None:
+    """Give the new file owner and mode of the old one, where the system has them (Windows has not)."""
+    if hasattr(os, "fchown") and (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
+        with suppress(OSError):
+            os.fchown(descriptor, there.st_uid, there.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(there.st_mode))
 
 
 def overwritten(path: Path, read: Iterable[Path]) -> Path | None:

@@ -36,7 +36,7 @@ def explained(arguments: Sequence[str]) -> list[str] | None:
     commands are.
     """
     from os import environ
-    from pathlib import Path
+    from os.path import expanduser
 
     rest: list[str] = []
     namespace, asked, said = "", "", {}
@@ -57,7 +57,7 @@ def explained(arguments: Sequence[str]) -> list[str] | None:
     if not asked:
         return None
     if not {"--context", "--kubeconfig"} & said.keys():
-        said["--kubeconfig"] = environ.get("KUBECONFIG") or str(Path.home() / ".kube" / "config")
+        said["--kubeconfig"] = environ.get("KUBECONFIG") or expanduser("~/.kube/config")
         rest += ["--kubeconfig", said["--kubeconfig"]]
     kind, slash, named = asked.partition("/")
     known = next((one for one, short in _KINDS.items() if slash and kind.lower() in (one, f"{one}s", short)), "")

@@ -25,11 +25,14 @@ class Folder:
         self._descriptor = -1
 
     def __enter__(self) -> Folder:
-        """Make the folder and lock it. ValueError if another process has, or if its lock is a file of somebody else's; OSError."""
+        """Make the folder and lock it. ValueError if another process has, if the lock is somebody else's file, or on Windows; OSError."""
+        try:
+            import fcntl
+        except ImportError:
+            raise ValueError("this system cannot lock the folder of --keep (Linux and macOS can)") from None
+
         self.path.mkdir(parents=True, exist_ok=True)
         self._descriptor = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        import fcntl  # the systems that have it are those that `--keep` runs on; everything else runs without
-
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,8 @@ def _named(arguments: argparse.Namespace) -> Iterator[Path]:
                 except ScenarioError:  # it is told where they are read
                     continue
     yield from (Path(path) for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path)
-    yield Path.home() / ".kube" / "config"
+    with suppress(RuntimeError):  # a user without a home, as containers have them
+        yield Path.home() / ".kube" / "config"
 
 
 def files_of(cases: Iterable[Case]) -> Iterator[Path]:

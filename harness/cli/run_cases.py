@@ -94,7 +94,7 @@ def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> I
             del left[number]
             yield number, found
     except CannotFork:
-        raise InputError("-n: this system cannot fork processes") from None
+        raise InputError("-n: this system cannot fork processes (it can on Linux): leave it out") from None
     for number, case in left.items():  # a process was killed
         yield number, _report(runner, case)
 

@@ -78,9 +78,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("scenarios_processes") is not None:
         from harness.pytest_plugin.process_options import check_process_options
         from harness.pytest_plugin.processes import Ahead
+        from harness.scenario.running.processes import can_fork
 
         check_process_options(config)
-        config.pluginmanager.register(Ahead(config.getoption("scenarios_processes")), "harness-processes")
+        count: int = config.getoption("scenarios_processes")
+        if count > 1 or can_fork():  # `auto` is one where none can be forked: pytest's own
+            config.pluginmanager.register(Ahead(count), "harness-processes")
     if config.getoption("scenarios_write_durations"):
         from harness.pytest_plugin.shards import Durations
 

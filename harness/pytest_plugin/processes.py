@@ -61,7 +61,9 @@ class Ahead:
         try:
             self._processes.start()
         except CannotFork:
-            raise pytest.UsageError("--processes: this system cannot fork processes") from None
+            raise pytest.UsageError(
+                "--processes: this system cannot fork processes (it can on Linux): leave it out"
+            ) from None
         config.stash[AHEAD] = self.verdicts
 
     def verdicts(self, test: str) -> tuple[Verdict, ...] | None:

@@ -225,11 +225,19 @@ def test_beside_xdist(project: pytest.Pytester) -> None:
     )
 
 
+def test_as_many_as_there_are_cores_is_none_where_no_process_can_be_forked(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.platform", "darwin")
+    outcomes = run(project, "web.yaml", "--processes", "auto").parseoutcomes()
+    assert outcomes == run(project, "web.yaml").parseoutcomes()
+
+
 def test_a_system_without_fork(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     def start(self: Processes) -> None:
         raise CannotFork
 
     monkeypatch.setattr(Processes, "start", start)
     run(project, "web.yaml", "--processes", "2").stderr.fnmatch_lines(
-        ["*--processes: this system cannot fork processes"]
+        ["*--processes: this system cannot fork processes (it can on Linux): leave it out"]
     )

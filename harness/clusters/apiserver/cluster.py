@@ -134,7 +134,7 @@ class ApiServerCluster(RealCluster):
         """Resident memory of each program in MiB."""
         found = {}
         for name, pid in self.processes.pids.items():
-            for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
                 if line.startswith("VmRSS:"):
                     found[name] = int(line.split()[1]) // 1024
         return found

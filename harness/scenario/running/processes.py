@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from harness.scenario.language.cases import Case
 
-__all__ = ["CannotFork", "Portions", "Processes", "by_release", "end_with", "processes_of"]
+__all__ = ["CannotFork", "Portions", "Processes", "by_release", "can_fork", "end_with", "processes_of"]
 
 Portion = tuple[int, ...]
 """Numbers of cases that a process takes at once."""
@@ -24,13 +25,24 @@ _PORTION = 16
 
 
 class CannotFork(Exception):
-    """This system has no fork."""
+    """This system has no fork that is safe."""
+
+
+def can_fork() -> bool:
+    """Whether processes can be forked here: not on Windows, and on macOS its own libraries may hang in a child (docs.python.org,
+    multiprocessing, "Contexts and start methods")."""
+    return hasattr(os, "fork") and sys.platform != "darwin"
 
 
 def processes_of(text: str) -> int:
-    """Returns the number of an option: `auto` is as many as there are cores that this process may use. Raises ValueError."""
+    """Returns the number of an option: `auto` is as many as there are cores that this process may use, and one where none can be forked.
+
+    Raises ValueError.
+    """
     if text != "auto":
         return int(text)
+    if not can_fork():
+        return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -93,9 +105,9 @@ class Processes:
 
     def start(self) -> None:
         """Forks. Raises CannotFork."""
-        from multiprocessing import get_all_start_methods, get_context
+        from multiprocessing import get_context
 
-        if "fork" not in get_all_start_methods():
+        if not can_fork():
             raise CannotFork
         context = get_context("fork")
         portions = Portions(self._queues, context)

@@ -174,7 +174,7 @@ class Controller:
     def memory(self) -> int:
         """Its resident memory in bytes; 0 where /proc does not tell."""
         try:
-            text = Path(f"/proc/{self._processes.pids[self._name]}/statm").read_text()
+            text = Path(f"/proc/{self._processes.pids[self._name]}/statm").read_text(encoding="ascii")
         except (OSError, KeyError):
             return 0
         return int(text.split()[1]) * os.sysconf("SC_PAGE_SIZE")
