@@ -15,8 +15,8 @@ _COMPUTE, _VM = "Microsoft.Compute", "Microsoft.Compute/virtualMachines"
 _KEPT = "kept, nothing goes through it"
 _PARTLY: Mapping[str, str] = MappingProxyType(
     {
-        "Microsoft.Resources/deployments": "no copy loops, no linked or nested templates",
-        "Microsoft.Resources/tags/default": "of groups and resources, not of subscriptions",
+        "Microsoft.Resources/deployments": "what a templateLink points at is not fetched; at groups and subscriptions",
+        "Microsoft.Resources/tags/default": "not of management groups",
         f"{_VM}/runCommand": "nothing runs: the command succeeds and says nothing",
         f"{_VM}/assessPatches": "there are none",
         f"{_VM}/installPatches": "there are none",

@@ -102,8 +102,8 @@ OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
         "DeploymentActive": (
             409,
             "DeploymentActive",
-            "The deployment with resource id '{id}' cannot be saved, because this would overwrite an existing deployment which is "
-            "still active.",
+            "Unable to edit or replace deployment '{name}': previous deployment from '{started}' is still active (expiration time is "
+            "'{end}'). Please see https://aka.ms/arm-deploy for usage details.",
         ),
         "CannotCancelDeployment": (
             409,

@@ -67,7 +67,7 @@ def _locations(state: State, request: Request) -> Response:
     return Response(200, body={"value": value})
 
 
-def _described(state: State, subscription: str, namespace: str) -> dict[str, Any]:
+def described(state: State, subscription: str, namespace: str) -> dict[str, Any]:
     """A provider with its types, as the routing table has them; each type is said to have all versions of its namespace."""
     missing = namespace in state.subscriptions[subscription.lower()]
     regions = list(state.market.catalogue.regions)
@@ -95,7 +95,7 @@ def _provider(state: State, request: Request) -> Response:
     known = known or REAL_NAMESPACES.get(namespace.lower())
     if known is None:
         raise refuse("InvalidResourceNamespace", namespace=namespace)
-    return Response(200, body=_described(state, subscription, known))
+    return Response(200, body=described(state, subscription, known))
 
 
 def _register(state: State, request: Request) -> Response:
@@ -107,7 +107,7 @@ def _register(state: State, request: Request) -> Response:
 
 def _providers(state: State, request: Request) -> Response:
     subscription = request.params["subscription"]
-    return Response(200, body={"value": [_described(state, subscription, name) for name in NAMESPACES]})
+    return Response(200, body={"value": [described(state, subscription, name) for name in NAMESPACES]})
 
 
 def routes() -> Iterator[Route[State]]:

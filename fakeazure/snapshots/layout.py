@@ -21,8 +21,8 @@ from fakeazure.market.restrictions import Restriction, Sizes
 from fakeazure.market.stock import Shelf
 from fakeazure.resources import deletion, groups, kinds, moves
 from fakeazure.resources.compute import scale_set_upgrades, scale_sets, vm_actions, vm_extensions, vm_lifecycle
-from fakeazure.resources.deployments import deployments
-from fakeazure.resources.deployments.deployments import Deployment
+from fakeazure.resources.deployments import deployment_runs
+from fakeazure.resources.deployments.deployment_runs import Deployment
 from fakeazure.resources.network import network_interfaces, virtual_networks
 from fakeazure.snapshots.kinds import Kinds
 from fakeazure.snapshots.records import Layout
@@ -113,7 +113,7 @@ ACTIONS: Mapping[str, Callable[..., Any]] = MappingProxyType(
         "keep a group": groups.roll_back,
         "delete a NIC": network_interfaces.remove,
         "delete a subnet": virtual_networks.remove_subnet,
-        "go on with a deployment": deployments.take_turn,
+        "go on with a deployment": deployment_runs.take_turn,
     }
 )
 """All that a timer may hold, by the names in a file. One that is missing here cannot be saved (`tests/cloud/test_snapshots.py`)."""

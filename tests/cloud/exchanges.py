@@ -643,13 +643,54 @@ def deployments(exchange: Exchange) -> None:
     body = {"properties": {"mode": "incremental", "template": template(driver), "parameters": given}}
     path = driver.path("Microsoft.Resources/deployments", "one")
     exchange.call("POST", f"{path}/validate", body)
-    exchange.ended(exchange.call("PUT", path, body))
+    exchange.ended(exchange.call("POST", f"{path}/whatIf", body))
+    under_way = exchange.call("PUT", path, body)
+    exchange.call("PUT", path, body)
+    exchange.ended(under_way)
     exchange.call("GET", path)
-    exchange.call("GET", f"{path}/operations")
+    exchange.ended(exchange.call("POST", f"{path}/whatIf", body))
+    exchange.call("POST", f"{path}/exportTemplate")
+    exchange.call("POST", f"{path}/cancel")
+    for place in (path, path.replace("providers/Microsoft.Resources/", "")):
+        listed_ = exchange.call("GET", f"{place}/operations").body or {}
+        for name in (listed_["value"][0]["operationId"], "none"):
+            exchange.call("GET", f"{place}/operations/{name}")
     failing = {"properties": {**body["properties"], "template": template(driver, "Standard_Nope")}}
     other = driver.path("Microsoft.Resources/deployments", "two")
     exchange.ended(exchange.call("PUT", other, failing))
     exchange.call("GET", f"{other}/operations")
+    exchange.call("GET", path.rpartition("/")[0])
+    gone(exchange, path)
+    at_subscription(exchange)
+
+
+def at_subscription(exchange: Exchange) -> None:
+    """A template that makes a group and, in it, a resource."""
+    group = {
+        "type": "Microsoft.Resources/resourceGroups",
+        "apiVersion": "2024-03-01",
+        "name": "made",
+        "location": "eastus",
+    }
+    table = {"type": f"{NETWORK_}/routeTables", "apiVersion": "2022-01-01", "name": "t", "location": "eastus"}
+    nested = {
+        "type": "Microsoft.Resources/deployments",
+        "apiVersion": "2022-09-01",
+        "name": "inner",
+        "resourceGroup": "made",
+    }
+    nested |= {"dependsOn": ["made"], "properties": {"mode": "Incremental", "template": {"resources": [table]}}}
+    body = {"location": "eastus", "properties": {"mode": "Incremental", "template": {"resources": [group, nested]}}}
+    path = f"{SUB}/providers/Microsoft.Resources/deployments/one"
+    exchange.call("POST", f"{path}/validate", body)
+    exchange.ended(exchange.call("POST", f"{path}/whatIf", body))
+    exchange.ended(exchange.call("PUT", path, body))
+    exchange.call("GET", path)
+    exchange.call("POST", f"{path}/exportTemplate")
+    exchange.call("POST", f"{path}/cancel")
+    for place in (path, path.replace("providers/Microsoft.Resources/", "")):
+        operations = exchange.call("GET", f"{place}/operations").body or {}
+        exchange.call("GET", f"{place}/operations/{operations['value'][0]['operationId']}")
     exchange.call("GET", path.rpartition("/")[0])
     gone(exchange, path)
 

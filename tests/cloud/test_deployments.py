@@ -104,7 +104,18 @@ def test_a_failure_is_told_with_what_failed() -> None:
     [
         ({"resources": [resource("Microsoft.Compute/disks", "[frob()]", "2025-01-02")]}, "'frob' is not valid"),
         ({"resources": [resource("Microsoft.Compute/disks", "a/b", "2025-01-02")]}, "invalid name"),
-        ({"resources": [resource("Microsoft.Compute/disks", "a", "2025-01-02", copy={"count": 2})]}, "copy loops"),
+        (
+            {"resources": [resource("Microsoft.Compute/disks", "a", "2025-01-02", copy={"name": "l", "count": 2})]},
+            "defined multiple times",
+        ),
+        (
+            {"resources": [resource("Microsoft.Compute/disks", "a", "2025-01-02", copy={"name": "l", "count": 801})]},
+            "from 0 to 800",
+        ),
+        (
+            {"resources": [resource("Microsoft.Compute/disks", "[string(copyIndex())]", "2025-01-02")]},
+            "with copy specified",
+        ),
         ({"parameters": {"missing": {"type": "string"}}}, "'missing' is not provided"),
     ],
 )

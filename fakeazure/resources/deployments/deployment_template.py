@@ -1,17 +1,19 @@
-"""A deployment's template: where it is deployed, and its scope of parameters and variables."""
+"""A deployment's template: its scope of parameters, variables and copy loops."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
+from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.bodies import section, text
-from fakeazure.arm.ids import ResourceId
+from fakeazure.resources.deployments.scope_functions import own_functions, reference_functions, scope_functions
 from fakeazure.resources.deployments.template_expressions import evaluate
 from fakeazure.resources.deployments.template_functions import Function
+from fakeazure.resources.deployments.template_places import Place
 from fakeazure.resources.deployments.template_values import Budget, TemplateError, type_name
 from fakeazure.state import State
-from lazyrecords import dataclass
 
 _LIMITS: Mapping[str, int] = {"parameters": 256, "variables": 512, "outputs": 64, "resources": 800}
 """Of the numbers of a template's parts (learn.microsoft.com, "Template limits")."""
@@ -25,17 +27,9 @@ _TYPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "array": ("Array", ("Array",)),
 }
 """Type of a parameter → as a deployment shows it, and the types of JSON that it takes."""
+MOST_COPIES = 800
+"""Rounds of a copy loop (learn.microsoft.com, "Template limits")."""
 _EXPECTED: Mapping[str, str] = {"String": "String, Uri"}
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a template is deployed, and the deployment's name."""
-
-    subscription: str
-    group: Mapping[str, Any]
-    """The resource group's document."""
-    name: str
 
 
 def check_count(part: str, actual: int) -> None:
@@ -56,97 +50,184 @@ def shown_type(declared: Any, value: Any) -> str:
 class Scope:
     """What a template's expressions can ask for. Each variable is evaluated once, and all within one budget."""
 
-    def __init__(self, state: State, place: Place, template: Mapping[str, Any], given: Mapping[str, Any]) -> None:
-        """`given` are the values of parameters. Raises TemplateError for one that is missing, or of another type than declared."""
-        self._state = state
-        self._place = place
-        self._budget = Budget()
+    def __init__(
+        self,
+        state: State,
+        place: Place,
+        template: Mapping[str, Any],
+        given: Mapping[str, Any],
+        *,
+        outer: Scope | None = None,
+    ) -> None:
+        """`given` are the values of parameters. Raises TemplateError for one that is missing, or of another type than declared.
+
+        `outer` is the scope of the template that this one is nested in, where its expressions are that one's.
+        """
+        self._state, self.place, self._template = state, place, template
+        self._budget: Budget = outer.spent if outer is not None else Budget()
         self.parameters: dict[str, Any] = {}
         self._variables = section(template, "variables")
         self._evaluated: dict[str, Any] = {}
         self._evaluating: set[str] = set()
-        check_count("parameters", len(section(template, "parameters")))
-        check_count("variables", len(self._variables))
-        check_count("outputs", len(section(template, "outputs")))
-        self.functions: Mapping[str, Function] = {
+        self._copies: list[tuple[str, int]] = list(outer._copies) if outer is not None else []
+        self.symbols: dict[str, tuple[str, ...]] = {}
+        """Symbolic name → the ids of the resources that it means."""
+        self.waiting: frozenset[str] = frozenset()
+        """Keys of the template's resources that are not there yet."""
+        for part in ("parameters", "variables", "outputs"):
+            check_count(part, len(section(template, part)))
+        self.functions: dict[str, Function] = {
             "parameters": Function("s", self._parameter),
             "variables": Function("s", self._variable),
-            "resourceid": Function("s s*", self._id),
-            "subscriptionresourceid": Function("s s*", self._subscription_id),
-            "resourcegroup": Function("", lambda: place.group),
-            "subscription": Function("", self._subscription),
-            "deployment": Function("", lambda: {"name": place.name}),
-            "reference": Function("s s? s?", self._reference),
+            "copyindex": Function("si? i?", self._copy_index),
+            **scope_functions(state, place, self._described),
+            **reference_functions(state, place, self),
         }
+        if outer is not None:
+            self.functions |= {name: outer.functions[name] for name in ("parameters", "variables")}
+            return
+        self.functions |= own_functions(template, self._budget)
         for name, declared in section(template, "parameters").items():
             value = section(given, name).get("value") if name in given else None
             if value is None and isinstance(declared, Mapping) and "defaultValue" in declared:
                 value = self.value(declared["defaultValue"])
-            if value is None:
+            nullable = isinstance(declared, Mapping) and declared.get("nullable") is True
+            if value is None and not nullable:
                 raise TemplateError(f"The value for the template parameter '{name[:100]}' is not provided.")
-            _check_type(declared, value)
+            if value is not None:
+                _check_value(name, declared, value)
             self.parameters[name] = value
 
     def value(self, part: Any) -> Any:
         """A part of the template with its expressions evaluated. Raises TemplateError."""
-        return evaluate(part, self.functions, self._budget)
+        return evaluate(self._unrolled(part), self.functions, self._budget)
+
+    def version_of(self, type_: str) -> str:
+        """The api-version of a type that names none: with a template's `apiProfile` the namespace's newest, else none."""
+        versions = API_VERSIONS.get(type_.partition("/")[0], ("",))
+        return versions[-1] if text(self._template, "apiProfile") else ""
+
+    @property
+    def copies(self) -> tuple[tuple[str, int], ...]:
+        """The copy loops around what is evaluated now, with the round of each."""
+        return tuple(self._copies)
+
+    def enter(self, copies: tuple[tuple[str, int], ...]) -> None:
+        """Be within copy loops from here on."""
+        self._copies.extend(copies)
+
+    @property
+    def spent(self) -> Budget:
+        """What evaluating has taken."""
+        return self._budget
+
+    @contextmanager
+    def copy(self, name: str, index: int) -> Iterator[None]:
+        """Within it `copyIndex()` is `index`, of the loop of that name."""
+        self._copies.append((name.lower(), index))
+        try:
+            yield
+        finally:
+            self._copies.pop()
+
+    def count(self, loop: Mapping[str, Any]) -> int:
+        """How often a copy loop is gone through."""
+        found = self.value(loop.get("count"))
+        if type(found) is not int or not 0 <= found <= MOST_COPIES:
+            raise TemplateError(
+                f"The template copy '{str(loop.get('name'))[:100]}' is not valid: the copy count must be an integer from 0 to "
+                f"{MOST_COPIES}. Please see https://aka.ms/arm-resource-loops for usage details."
+            )
+        return found
+
+    def _unrolled(self, part: Any) -> Any:
+        """A part with the copy loops of its properties (`"copy": [{"name", "count", "input"}]`) as arrays."""
+        if isinstance(part, list | tuple):
+            return [self._unrolled(item) for item in part]
+        if not isinstance(part, Mapping):
+            return part
+        self._budget.step(len(part))
+        loops = part.get("copy")
+        if not isinstance(loops, list | tuple) or not is_loops(loops):
+            return {key: self._unrolled(item) for key, item in part.items()}
+        found = {key: self._unrolled(item) for key, item in part.items() if key != "copy"}
+        for loop in loops:
+            found[str(loop["name"])] = self.repeated(loop)
+        return found
+
+    def repeated(self, loop: Mapping[str, Any]) -> list[Any]:
+        """What a copy loop of a property, variable or output comes to."""
+        values, name = [], str(loop.get("name", ""))
+        for index in range(self.count(loop)):
+            with self.copy(name, index):
+                values.append(escaped(self.value(loop["input"])))
+        return values
+
+    def _copy_index(self, name: Any = None, offset: int = 0) -> int:
+        """`copyIndex([name,] [offset])`."""
+        if isinstance(name, int):
+            name, offset = None, name
+        for loop, index in reversed(self._copies):
+            if name is None or loop == name.lower():
+                return index + offset
+        raise TemplateError(
+            "The template function 'copyIndex' is not expected at this location. The function can only be used in a resource with copy "
+            "specified. Please see https://aka.ms/arm-copy for usage details."
+        )
 
     def _parameter(self, name: str) -> Any:
-        if name not in self.parameters:
-            raise TemplateError(f"The template parameter '{name[:100]}' is not found.")
-        return self.parameters[name]
+        for known, value in self.parameters.items():
+            if known == name or known.lower() == name.lower():
+                return value
+        raise TemplateError(f"The template parameter '{name[:100]}' is not found.")
 
     def _variable(self, name: str) -> Any:
         if name in self._evaluated:
             return self._evaluated[name]
-        if name not in self._variables:
+        loops = self._variables.get("copy")
+        named = loops if isinstance(loops, list | tuple) and is_loops(loops) else ()
+        loop = next((one for one in named if one["name"] == name), None)
+        if name not in self._variables and loop is None:
             raise TemplateError(f"The template variable '{name[:100]}' is not found.")
         if name in self._evaluating:
             raise TemplateError(f"The template variable '{name[:100]}' is not valid: it refers to itself")
         self._evaluating.add(name)
-        self._evaluated[name] = self.value(self._variables[name])
+        self._evaluated[name] = (
+            evaluate(self.repeated(loop), {}, self._budget) if loop is not None else self.value(self._variables[name])
+        )
         return self._evaluated[name]
 
-    def _subscription(self) -> Mapping[str, str]:
-        subscription = self._place.subscription
-        tenant = self._state.settings.tenant
-        return {"id": f"/subscriptions/{subscription}", "subscriptionId": subscription, "tenantId": tenant}
-
-    def _id(self, *parts: str) -> str:
-        """`resourceId([subscription, [group,]] type, name...)`."""
-        above, type_, names = _split("resourceId", parts, 2)
-        group = above[-1] if above else self._place.group["name"]
-        subscription = above[0] if len(above) > 1 else self._place.subscription
-        return str(resource_id(subscription, group, type_, "/".join(names)))
-
-    def _subscription_id(self, *parts: str) -> str:
-        """`subscriptionResourceId([subscription,] type, name...)`."""
-        above, type_, names = _split("subscriptionResourceId", parts, 1)
-        subscription = above[0] if above else self._place.subscription
-        id_ = resource_id(subscription, "", type_, "/".join(names))
-        return f"/subscriptions/{subscription}/providers/{str(id_).partition('/providers/')[2]}"
-
-    def _reference(self, id_: str, version: str = "", full: str = "") -> Any:
-        store = self._state.store
-        if "/" in id_:
-            entry = store.get(id_) or store.get(self._id(*id_.rsplit("/", 1)))
-        else:
-            self._budget.step(store.count)
-            entry = next((resource for resource in store.all() if resource.id.name == id_), None)
-        if entry is None:
-            raise TemplateError(f"The resource '{id_[:200]}' referenced is not there.")
-        return entry.document if full.lower() == "full" else entry.document["properties"]
+    def _described(self) -> Mapping[str, Any]:
+        """What `deployment()` tells of the template."""
+        kept = {key: self._template[key] for key in ("$schema", "contentVersion") if key in self._template}
+        return {"template": kept, "parameters": {name: {"value": value} for name, value in self.parameters.items()}}
 
 
-def _split(function: str, parts: tuple[str, ...], most: int) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """What stands before the type, the type, and the names behind it."""
-    place = next((index for index, part in enumerate(parts) if "/" in part), None)
-    if place is None or place > most:
+def is_loops(value: Sequence[Any]) -> bool:
+    """Whether a list is one of copy loops, not a property that is called `copy`."""
+    return bool(value) and all(
+        isinstance(item, Mapping) and {"name", "count", "input"} <= item.keys() for item in value
+    )
+
+
+def escaped(value: Any) -> Any:
+    """A value in which nothing is an expression any more."""
+    if isinstance(value, str):
+        return f"[{value}" if value.startswith("[") and value.endswith("]") else value
+    if isinstance(value, Mapping):
+        return {key: escaped(item) for key, item in value.items()}
+    return [escaped(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _check_value(name: str, declared: Any, value: Any) -> None:
+    """Refuse a value of another type than its parameter has, or that is not among those allowed."""
+    _check_type(declared, value)
+    allowed = declared.get("allowedValues") if isinstance(declared, Mapping) else None
+    if isinstance(allowed, list | tuple) and not isinstance(value, list | tuple | Mapping) and value not in allowed:
         raise TemplateError(
-            f"Unable to evaluate template language function '{function}': function requires fully qualified resource type as one of "
-            f"its arguments. Please see https://aka.ms/arm-functions#{function.lower()} for usage details."
+            f"The provided value '{str(value)[:200]}' for the template parameter '{name[:100]}' is not valid. The parameter value is not "
+            f"part of the allowed value(s): '{','.join(map(str, allowed))[:1000]}'."
         )
-    return parts[:place], parts[place], parts[place + 1 :]
 
 
 def _check_type(declared: Any, value: Any) -> None:
@@ -157,14 +238,3 @@ def _check_type(declared: Any, value: Any) -> None:
             f"Template parameter JToken type is not valid. Expected '{_EXPECTED.get(expected, expected)}'. Actual '{type_name(value)}'. "
             "Please see https://aka.ms/resource-manager-parameter-files for usage details."
         )
-
-
-def resource_id(subscription: str, group: str, type_: str, name: str) -> ResourceId:
-    """The id of a resource of a template: `Microsoft.Network/virtualNetworks/subnets` named `a/b`. TemplateError if they do not fit."""
-    namespace, *types = type_.split("/")
-    names = name.split("/")
-    if not types or len(types) != len(names) or not all((namespace, *types, *names)):
-        raise TemplateError(
-            f"The resource '{type_[:200]}' at '{name[:200]}' has an invalid name: it must have one segment for each type."
-        )
-    return ResourceId(subscription, group, namespace, tuple(types), tuple(names))

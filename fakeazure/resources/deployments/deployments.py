@@ -1,31 +1,31 @@
-"""Deployments of a resource group: a template's resources are PUT one after the other as their dependencies allow, by the cloud itself.
+"""Deployments of templates at a resource group or a subscription: put, read, validated, compared (what-if), exported, cancelled.
 
-Templates have parameters, variables, resources (also nested ones), conditions, `dependsOn`, outputs and the functions of
-`template_expressions`; copy loops and linked templates are refused in words.
+Templates have parameters, variables, functions of their own, copy loops, resources (also nested, symbolic and existing ones), conditions,
+`dependsOn`, nested deployments and outputs. What a `templateLink` points at is not fetched.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
-from functools import partial
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, section, text
-from fakeazure.arm.errors import ArmError, Failure
+from fakeazure.arm.errors import ArmError
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Operation, no_effect
+from fakeazure.arm.operations import RUNNING, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.resources.deployments.deployment_template import Place, Scope, shown_type
-from fakeazure.resources.deployments.template_resources import Step, steps
+from fakeazure.resources.deployments import what_if
+from fakeazure.resources.deployments.deployment_runs import Deployment, planned, start
+from fakeazure.resources.deployments.template_places import Place
 from fakeazure.resources.deployments.template_values import TemplateError
 from fakeazure.state import State
 from fakeazure.timers import timestamp
-from lazyrecords import dataclass
 
-_GROUP = "/subscriptions/{subscription}/resourceGroups/{group}"
+_SUBSCRIPTION = "/subscriptions/{subscription}"
+_GROUP = f"{_SUBSCRIPTION}/resourceGroups/{{group}}"
+_SCOPES = (_GROUP, _SUBSCRIPTION)
 _STATUSES = {
     400: "BadRequest",
     401: "Unauthorized",
@@ -38,169 +38,53 @@ _STATUSES = {
     503: "ServiceUnavailable",
 }
 """Names of statuses of HTTP, as .NET has them."""
-_ALL = f"{_GROUP}/providers/Microsoft.Resources/deployments"
-ONE = f"{_ALL}/{{name}}"
-_MOST = 800
-"""Deployments that a group remembers (learn.microsoft.com, "Resource group limits")."""
-_PAUSE = 1.0
-"""Seconds between two looks at what is still running."""
+_WEEK = 7 * 86400.0
+"""Seconds after which ARM gives a deployment up."""
 
 
-@dataclass(slots=True)
-class Deployment:
-    """A deployment while it runs and after."""
+def _place(state: State, request: Request) -> Place:
+    """Where a request deploys; the record of a deployment at a subscription has a location of its own."""
+    subscription, name = request.params["subscription"], request.params["name"]
+    if "group" in request.params:
+        group = state.group(subscription, request.params["group"])
+        return Place(subscription, group, name, str(group["location"]))
+    location = state.location_of(request.body, "deployments") if isinstance(request.body, Mapping) else ""
+    return Place(subscription, None, name, location or state.settings.location)
 
-    id: str
-    name: str
-    properties: dict[str, Any]
-    place: Place
-    template: Mapping[str, Any]
-    parameters: Mapping[str, Any]
-    started: float
-    """Seconds since the epoch."""
-    steps: list[Step] = field(default_factory=list)
-    operation: Operation | None = None
 
-    def scope(self, state: State) -> Scope:
-        """Return what the template's expressions can ask for; it is made anew from what a snapshot can hold."""
-        return Scope(
-            state, self.place, self.template, {name: {"value": value} for name, value in self.parameters.items()}
-        )
-
-    def document(self) -> dict[str, Any]:
-        """As ARM shows it."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "type": "Microsoft.Resources/deployments",
-            "properties": self.properties,
-        }
+def _scope(state: State, request: Request) -> str:
+    subscription = request.params["subscription"]
+    if "group" not in request.params:
+        return f"/subscriptions/{subscription}"
+    return str(state.group(subscription, request.params["group"])["id"])
 
 
 def _read(state: State, request: Request) -> Deployment:
     properties = section(body_of(request), "properties")
-    template = section(properties, "template")
-    if not template:
-        raise refuse("InvalidTemplate", reason="only templates in the request are emulated by fakeazure, no links")
-    group = state.group(request.params["subscription"], request.params["group"])
-    place = Place(request.params["subscription"], group, request.params["name"])
+    if text(properties, "mode", "Incremental").lower() not in ("incremental", "complete"):
+        raise refuse("InvalidRequestContent", target="mode", reason="'mode' must be Incremental or Complete.")
     try:
-        scope = Scope(state, place, template, section(properties, "parameters"))
-        found = steps(scope, place, template.get("resources") or [])
+        return planned(state, _place(state, request), properties)
     except TemplateError as error:
         raise refuse("InvalidTemplate", reason=str(error)) from None
-    name = place.name
-    shown: dict[str, Any] = {
-        "provisioningState": "Accepted",
-        "mode": text(properties, "mode", "Incremental").capitalize(),
-        "templateHash": str(int(guid_of(repr(template)).replace("-", ""), 16))[:19],
-        "parameters": {
-            key: {"type": shown_type(declared, scope.parameters[key]), "value": scope.parameters[key]}
-            for key, declared in section(template, "parameters").items()
-        },
-        "timestamp": timestamp(state.now()),
-        "duration": "PT0S",
-        "correlationId": guid_of(f"{group['id']}/{name}"),
-        "providers": [],
-        "dependencies": [],
-    }
-    for parameter in shown["parameters"].values():
-        if parameter["type"].startswith("Secure"):
-            del parameter["value"]
-    id_ = f"{group['id']}/providers/Microsoft.Resources/deployments/{name}"
-    return Deployment(id_, name, shown, place, template, scope.parameters, state.now(), found)
 
 
 def _put(state: State, request: Request) -> Response:
+    old = state.deployments.get(_place(state, request).id.lower())
+    if isinstance(old, Deployment) and old.operation is not None and old.operation.status == RUNNING:
+        raise refuse(
+            "DeploymentActive", name=old.name, started=timestamp(old.started), end=timestamp(old.started + _WEEK)
+        )
     deployment = _read(state, request)
-    existed = deployment.id.lower() in state.deployments
-    _keep(state, deployment)
-    deployment.operation = state.operations.start(
-        "PUT deployments",
-        subscription=request.params["subscription"],
-        namespace="Microsoft.Resources",
-        location=deployment.place.group["location"],
-        seconds=None,
-        finish=no_effect,
+    operation = start(state, deployment)
+    return state.operations.accepted(
+        200 if old is not None else 201, operation, request.api_version, deployment.document()
     )
-    take_turn(state, deployment)
-    status = 200 if existed else 201
-    return state.operations.accepted(status, deployment.operation, request.api_version, deployment.document())
-
-
-def _keep(state: State, deployment: Deployment) -> None:
-    """Remember a deployment, and forget the oldest of its group that have ended where there are too many, as ARM does."""
-    state.deployments.pop(deployment.id.lower(), None)
-    group = f"{deployment.place.group['id']}/providers/".lower()
-    others = [key for key in state.deployments if key.startswith(group)]
-    for key in others[: max(0, len(others) + 1 - _MOST)]:
-        del state.deployments[key]
-    state.deployments[deployment.id.lower()] = deployment
-
-
-def take_turn(state: State, deployment: Deployment) -> None:
-    """Look at what has ended, PUT what can be PUT now, and end the deployment or look again later."""
-    outputs: Mapping[str, Any] = {}
-    failure: Failure | None = None
-    try:
-        scope = deployment.scope(state)
-        failure = _go_on(state, deployment, scope)
-        if failure is None and not all(step.done for step in deployment.steps):
-            state.timers.after(_PAUSE, partial(take_turn, state, deployment))
-            return
-        if failure is None:
-            outputs = scope.value(section(deployment.template, "outputs"))
-    except TemplateError as error:
-        failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
-    if failure is not None:
-        deployment.properties |= {"provisioningState": "Failed", "error": failure.document()}
-    else:
-        deployment.properties |= {"provisioningState": "Succeeded", "outputs": outputs}
-    deployment.properties["outputResources"] = [{"id": str(step.id)} for step in deployment.steps if step.done]
-    deployment.properties["duration"] = f"PT{state.now() - deployment.started:.1f}S"
-    if deployment.operation is not None:
-        state.operations.end(deployment.operation, failure)
-
-
-def _go_on(state: State, deployment: Deployment, scope: Scope) -> Failure | None:
-    """PUT what can be PUT now. Returns why the deployment has failed, None while it has not."""
-    deployment.properties["provisioningState"] = "Running"
-    progress = True
-    while progress:
-        progress = False
-        for step in deployment.steps:
-            if step.status == 0 and all(deployment.steps[place].done for place in step.after):
-                _send(state, step, scope)
-                progress = True
-    failures = [failure for step in deployment.steps if (failure := step.failed) is not None]
-    if not failures:
-        return None
-    message = (
-        "At least one resource deployment operation failed. Please list deployment operations for details. Please see "
-        "https://aka.ms/arm-deployment-operations for usage details."
-    )
-    return Failure("DeploymentFailed", message, 409, details=tuple(failures))
-
-
-def _send(state: State, step: Step, scope: Scope) -> None:
-    try:
-        body = scope.value(step.body)
-    except TemplateError as error:
-        step.status, step.failure = 400, Failure("InvalidTemplate", str(error))
-        return
-    answer = state.send("PUT", str(step.id), {"api-version": step.version}, body)
-    step.status = answer.status
-    if answer.status >= 400:
-        told = (answer.body or {}).get("error", {})
-        step.failure = Failure(str(told.get("code")), str(told.get("message")), answer.status, told.get("target"))
-    elif url := answer.headers.get("Azure-AsyncOperation"):
-        step.operation = state.operations.get(url.partition("?")[0].rpartition("/")[2])
 
 
 def _found(state: State, request: Request) -> Deployment:
-    group = state.group(request.params["subscription"], request.params["group"])
     found = state.deployments.get(
-        f"{group['id']}/providers/Microsoft.Resources/deployments/{request.params['name']}".lower()
+        f"{_scope(state, request)}/providers/Microsoft.Resources/deployments/{request.params['name']}".lower()
     )
     if not isinstance(found, Deployment):
         raise refuse("DeploymentNotFound", name=request.params["name"])
@@ -212,22 +96,53 @@ def _get(state: State, request: Request) -> Response:
 
 
 def _list(state: State, request: Request) -> Response:
-    group = state.group(request.params["subscription"], request.params["group"])
-    head = f"{group['id']}/providers/".lower()
+    head = f"{_scope(state, request)}/providers/".lower()
     found = [one for key, one in state.deployments.items() if key.startswith(head) and isinstance(one, Deployment)]
     return Response(200, body={"value": [one.document() for one in found]})
 
 
 def _validate(state: State, request: Request) -> Response:
     deployment = _read(state, request)
-    resources = [{"id": str(step.id)} for step in deployment.steps]
+    resources = [{"id": step.id.path} for step in deployment.steps]
     properties = {**deployment.properties, "provisioningState": "Succeeded", "validatedResources": resources}
     return Response(200, body={**deployment.document(), "properties": properties})
 
 
-def _operations(state: State, request: Request) -> Response:
+def _what_if(state: State, request: Request) -> Response:
+    deployment = _read(state, request)
+    operation = state.operations.start(
+        "POST whatIf",
+        subscription=request.params["subscription"],
+        namespace="Microsoft.Resources",
+        location=deployment.place.location,
+        seconds=0,
+        finish=no_effect,
+    )
+    changes = what_if.changes(state, deployment)
+    operation.result = {
+        "status": "Succeeded",
+        "properties": {"correlationId": guid_of(deployment.id), "changes": changes},
+    }
+    return state.operations.accepted(202, operation, request.api_version)
+
+
+def _cancel(state: State, request: Request) -> Response:
     found = _found(state, request)
-    value = []
+    if found.operation is None or found.operation.status != RUNNING:
+        raise refuse("CannotCancelDeployment", name=found.name, state=found.properties["provisioningState"])
+    for step in found.steps:
+        if step.nested and step.operation is not None:
+            state.operations.cancel(step.operation)
+    state.operations.cancel(found.operation)
+    found.properties["provisioningState"] = "Canceled"
+    return Response(204)
+
+
+def _export(state: State, request: Request) -> Response:
+    return Response(200, body={"template": _found(state, request).template})
+
+
+def _operation_items(found: Deployment) -> Iterator[dict[str, Any]]:
     for number, step in enumerate(found.steps):
         failure = step.failed
         state_ = "Failed" if failure is not None else "Succeeded" if step.done else "Running"
@@ -235,13 +150,23 @@ def _operations(state: State, request: Request) -> Response:
             "provisioningOperation": "Create",
             "provisioningState": state_,
             "statusCode": "OK" if failure is None else _STATUSES.get(failure.status, str(failure.status)),
-            "targetResource": {"id": str(step.id), "resourceType": step.id.type, "resourceName": step.id.name},
+            "targetResource": {"id": step.id.path, "resourceType": step.id.type, "resourceName": step.id.name},
         }
         if failure is not None:
             properties["statusMessage"] = {"status": "Failed", "error": failure.document()}
         id_ = guid_of(f"{found.id}/{number}").replace("-", "")[:16].upper()
-        value.append({"id": f"{found.id}/operations/{id_}", "operationId": id_, "properties": properties})
-    return Response(200, body={"value": value})
+        yield {"id": f"{found.id}/operations/{id_}", "operationId": id_, "properties": properties}
+
+
+def _operations(state: State, request: Request) -> Response:
+    return Response(200, body={"value": list(_operation_items(_found(state, request)))})
+
+
+def _operation(state: State, request: Request) -> Response:
+    for item in _operation_items(_found(state, request)):
+        if item["operationId"].lower() == request.params["operation"].lower():
+            return Response(200, body=item)
+    raise refuse("NotFound", id=request.path)
 
 
 def _delete(state: State, request: Request) -> Response:
@@ -255,9 +180,17 @@ def _delete(state: State, request: Request) -> Response:
 
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
-    yield Route("PUT", ONE, _put)
-    yield Route("GET", ONE, _get)
-    yield Route("DELETE", ONE, _delete)
-    yield Route("GET", _ALL, _list)
-    yield Route("POST", f"{ONE}/validate", _validate)
-    yield Route("GET", f"{ONE}/operations", _operations)
+    for scope in _SCOPES:
+        all_ = f"{scope}/providers/Microsoft.Resources/deployments"
+        one = f"{all_}/{{name}}"
+        yield Route("PUT", one, _put)
+        yield Route("GET", one, _get)
+        yield Route("DELETE", one, _delete)
+        yield Route("GET", all_, _list)
+        yield Route("POST", f"{one}/validate", _validate)
+        yield Route("POST", f"{one}/whatIf", _what_if)
+        yield Route("POST", f"{one}/cancel", _cancel)
+        yield Route("POST", f"{one}/exportTemplate", _export)
+        for path in (one, f"{scope}/deployments/{{name}}"):  # SDKs ask for operations without the provider
+            yield Route("GET", f"{path}/operations", _operations)
+            yield Route("GET", f"{path}/operations/{{operation}}", _operation)

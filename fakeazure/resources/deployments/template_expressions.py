@@ -1,14 +1,23 @@
-"""ARM's template expressions: `[concat(parameters('a'), '-nic')]`, evaluated in a deployment's scope, within its budget."""
+"""ARM's template expressions: `[concat(parameters('a'), '-nic')]`, evaluated in a deployment's scope, within its budget.
+
+An expression is read as a tree first, since `if` evaluates one of its branches only and a lambda's body once for each item.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from fakeazure.arm.tokens import DEEPEST, Tokens
-from fakeazure.resources.deployments.template_functions import FUNCTIONS, Function
-from fakeazure.resources.deployments.template_values import INT64, Budget, TemplateError
+from fakeazure.resources.deployments.template_functions import FUNCTIONS as PLAIN
+from fakeazure.resources.deployments.template_functions import Function, wrong
+from fakeazure.resources.deployments.template_lambdas import LAMBDAS
+from fakeazure.resources.deployments.template_networks import NETWORKS
+from fakeazure.resources.deployments.template_texts import TEXTS
+from fakeazure.resources.deployments.template_values import INT64, Budget, Lambda, TemplateError
+from lazyrecords import dataclass
 
 __all__ = ["FUNCTIONS", "Function", "Functions", "TemplateError", "evaluate"]
 
@@ -17,8 +26,29 @@ _TOKEN = re.compile(
 )
 _LONGEST = 24_576
 """Characters of an expression (learn.microsoft.com, "Template limits")."""
+_KEPT = 512
+"""Expressions that are remembered as trees."""
 Functions = Mapping[str, Function]
-_LOWERED: Mapping[str, Function] = {name.lower(): function for name, function in FUNCTIONS.items()}
+FUNCTIONS: Functions = {**PLAIN, **TEXTS, **NETWORKS, **LAMBDAS}
+"""The functions that know nothing of a deployment."""
+_LOWERED: Functions = {name.lower(): function for name, function in FUNCTIONS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    name: str
+    arguments: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    holder: Any
+    key: Any
 
 
 def evaluate(value: Any, scope: Functions, budget: Budget | None = None) -> Any:
@@ -35,10 +65,22 @@ def evaluate(value: Any, scope: Functions, budget: Budget | None = None) -> Any:
 def _evaluated(value: Any, scope: Functions, budget: Budget) -> Any:
     budget.step()
     if isinstance(value, Mapping):
-        return {key: _evaluated(item, scope, budget) for key, item in value.items()}
+        return {_text(key, scope, budget): _evaluated(item, scope, budget) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_evaluated(item, scope, budget) for item in value]
-    if not isinstance(value, str) or not value.startswith("[") or not value.endswith("]"):
+    return _of_text(value, scope, budget) if isinstance(value, str) else value
+
+
+def _text(key: Any, scope: Functions, budget: Budget) -> str:
+    """A name of a property, which may be an expression too."""
+    found = _of_text(key, scope, budget) if isinstance(key, str) else key
+    if not isinstance(found, str):
+        raise TemplateError(f"The name of a property must be a string: {key!r}"[:300])
+    return found
+
+
+def _of_text(value: str, scope: Functions, budget: Budget) -> Any:
+    if not value.startswith("[") or not value.endswith("]"):
         return value
     if value.startswith("[["):
         return value[1:]
@@ -46,19 +88,24 @@ def _evaluated(value: Any, scope: Functions, budget: Budget) -> Any:
         raise TemplateError(
             f"The language expression length limit exceeded. Limit: '{_LONGEST}' and actual: '{len(value)}'."
         )
-    parser = _Parser(value[1:-1], scope, budget)
+    tree, count = _tree(value)
+    budget.step(count)
+    return _Evaluation(scope, budget, {}).of(tree)
+
+
+@lru_cache(maxsize=_KEPT)
+def _tree(text: str) -> tuple[Any, int]:
+    """An expression as a tree, and how many tokens it has."""
+    parser = _Parser(text[1:-1])
     found = parser.value()
     if parser.peek() is not None:
-        raise TemplateError(f"unexpected {parser.peek()!r} in {value[:200]!r}")
-    return found
+        raise TemplateError(f"unexpected {parser.peek()!r} in {text[:200]!r}")
+    return found, parser.count
 
 
 class _Parser(Tokens):
-    def __init__(self, text: str, scope: Functions, budget: Budget) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__(text, _TOKEN, TemplateError)
-        self._scope = scope
-        self._budget = budget
-        budget.step(self.count)
 
     def value(self) -> Any:
         self._depth += 1
@@ -66,37 +113,27 @@ class _Parser(Tokens):
             raise TemplateError(f"expressions are nested more than {DEEPEST} deep")
         token = self.take()
         if token.startswith("'"):
-            found: Any = token[1:-1].replace("''", "'")
+            found: Any = _Value(token[1:-1].replace("''", "'"))
         elif token.lstrip("-").isdigit():
-            found = int(token[:30])
-            if found not in INT64:
+            number = int(token[:30])
+            if number not in INT64:
                 raise TemplateError(f"The integer {token[:30]} is too large or too small for an Int64")
+            found = _Value(number)
         else:
             found = self._call(token)
         while self.peek() in (".", "["):
-            found = self._at(found)
+            if self.take() == ".":
+                found = _Member(found, _Value(self.take()))
+            else:
+                found = _Member(found, self.value())
+                self.take("]")
         self._depth -= 1
         return found
 
-    def _at(self, holder: Any) -> Any:
-        if self.take() == ".":
-            key: Any = self.take()
-        else:
-            key = self.value()
-            self.take("]")
-        if isinstance(holder, Mapping) and isinstance(key, str):
-            if key in holder:
-                return holder[key]
-            self._budget.step(len(holder))
-            names = {str(name).lower(): name for name in holder}
-            if key.lower() in names:
-                return holder[names[key.lower()]]
-        elif isinstance(holder, list | tuple) and type(key) is int and -1 < key < len(holder):
-            return holder[key]
-        shown = str(key)[:100] if isinstance(key, str | int) else "?"
-        raise TemplateError(f"The language expression property '{shown}' doesn't exist")
-
-    def _call(self, name: str) -> Any:
+    def _call(self, name: str) -> _Call:
+        if self.peek() == ".":  # a function of one's own: `namespace.name(...)`
+            self.take()
+            name = f"{name}.{self.take()}"
         self.take("(")
         arguments = []
         if self.peek() != ")":
@@ -105,7 +142,77 @@ class _Parser(Tokens):
                 self.take()
                 arguments.append(self.value())
         self.take(")")
-        function = self._scope.get(name.lower()) or _LOWERED.get(name.lower())
+        return _Call(name[:100], tuple(arguments))
+
+
+@dataclass(frozen=True, slots=True)
+class _Evaluation:
+    """One expression's evaluation; `bound` are the parameters of the lambdas around."""
+
+    scope: Functions
+    budget: Budget
+    bound: Mapping[str, Any]
+
+    def of(self, node: Any) -> Any:
+        if isinstance(node, _Value):
+            return node.value
+        if isinstance(node, _Member):
+            return self._member(self.of(node.holder), self.of(node.key))
+        special = _SPECIAL.get(node.name.lower())
+        if special is not None:
+            return special(self, node)
+        function = self.scope.get(node.name.lower()) or _LOWERED.get(node.name.lower())
         if function is None:
-            raise TemplateError(f"The template function '{name[:100]}' is not valid here")
-        return function(name[:100], arguments, self._budget)
+            raise TemplateError(f"The template function '{node.name}' is not valid here")
+        return function(node.name, [self.of(argument) for argument in node.arguments], self.budget)
+
+    def _member(self, holder: Any, key: Any) -> Any:
+        if isinstance(holder, Mapping) and isinstance(key, str):
+            if key in holder:
+                return holder[key]
+            self.budget.step(len(holder))
+            names = {str(name).lower(): name for name in holder}
+            if key.lower() in names:
+                return holder[names[key.lower()]]
+        elif isinstance(holder, list | tuple) and type(key) is int and -1 < key < len(holder):
+            return holder[key]
+        shown = str(key)[:100] if isinstance(key, str | int) else "?"
+        raise TemplateError(f"The language expression property '{shown}' doesn't exist")
+
+    def choose(self, node: _Call) -> Any:
+        """`if(test, yes, no)`: the branch that is not taken may be about what is not there."""
+        if len(node.arguments) != 3:
+            raise wrong("if", "expects three parameters")
+        test = self.of(node.arguments[0])
+        if not isinstance(test, bool):
+            raise wrong("if", "expects its first parameter to be a boolean")
+        self.budget.step()
+        return self.of(node.arguments[1 if test else 2])
+
+    def function(self, node: _Call) -> Lambda:
+        """`lambda('a', ..., body)`."""
+        names, body = node.arguments[:-1], node.arguments[-1:]
+        if not names or not all(isinstance(name, _Value) and isinstance(name.value, str) for name in names):
+            raise wrong("lambda", "expects names of its variables and a body")
+        keys = tuple(str(name.value) for name in names)
+
+        def call(*values: Any) -> Any:
+            self.budget.step()
+            bound = {**self.bound, **dict(zip(keys, values, strict=False))}
+            return _Evaluation(self.scope, self.budget, bound).of(body[0])
+
+        return Lambda(len(keys), call)
+
+    def variable(self, node: _Call) -> Any:
+        """`lambdaVariables('a')`."""
+        name = self.of(node.arguments[0]) if len(node.arguments) == 1 else None
+        if not isinstance(name, str) or name not in self.bound:
+            raise wrong("lambdaVariables", f"has no variable '{str(name)[:100]}'")
+        return self.bound[name]
+
+
+_SPECIAL: Mapping[str, Callable[[_Evaluation, _Call], Any]] = {
+    "if": _Evaluation.choose,
+    "lambda": _Evaluation.function,
+    "lambdavariables": _Evaluation.variable,
+}

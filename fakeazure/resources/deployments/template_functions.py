@@ -33,6 +33,7 @@ _KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "saon": (("String", "Array", "Object", "Null"), "a string, an array or an object"),
     "ao": (("Array", "Object"), "an array or an object"),
     "sib": (("String", "Integer", "Boolean"), "a string, an integer or a boolean"),
+    "l": (("Lambda",), "a lambda"),
     "?": ((), "a value"),
 }
 """Kind of a parameter → the types that it takes, none for all, and how a message names them."""
@@ -53,22 +54,23 @@ class Function:
         many = bool(kinds) and kinds[-1].endswith("*")
         least = sum(not kind.endswith(("?", "*")) or kind == "?" for kind in kinds)
         if len(arguments) < least or (len(arguments) > len(kinds) and not many):
-            raise _wrong(name, f"was invoked with '{len(arguments)}' parameter(s), which is not what it expects")
+            raise wrong(name, f"was invoked with '{len(arguments)}' parameter(s), which is not what it expects")
         for place, argument in enumerate(arguments):
             kind = kinds[min(place, len(kinds) - 1)]
             types, words = _KINDS[kind if kind == "?" else kind.rstrip("?*") or "?"]
             if types and type_name(argument) not in types:
                 given = type_name(argument)
-                raise _wrong(name, f"expects its parameter to be {words}. The provided value is of type '{given}'")
+                raise wrong(name, f"expects its parameter to be {words}. The provided value is of type '{given}'")
         budget.step()
         found = self.call(*((budget, *arguments) if self.thrifty else arguments))
         if isinstance(found, int) and not isinstance(found, bool) and found not in INT64:
-            raise _wrong(name, "comes to an integer that is too large or too small for an Int64")
+            raise wrong(name, "comes to an integer that is too large or too small for an Int64")
         budget.take(found)
         return found
 
 
-def _wrong(name: str, words: str) -> TemplateError:
+def wrong(name: str, words: str) -> TemplateError:
+    """Return the refusal of a function's parameters, in ARM's form."""
     return TemplateError(
         f"The template language function '{name}' {words}. Please see https://aka.ms/arm-functions#{name.lower()} for usage details."
     )
@@ -90,7 +92,7 @@ def _concat(budget: Budget, *values: Any) -> Any:
     if values and all(isinstance(value, list | tuple) for value in values):
         return [item for value in values for item in value]
     if any(isinstance(value, list | tuple) for value in values):
-        raise _wrong("concat", "expects parameters that are all arrays, or none")
+        raise wrong("concat", "expects parameters that are all arrays, or none")
     return "".join(text_of(budget, value) for value in values)
 
 
@@ -98,7 +100,7 @@ def _format(budget: Budget, pattern: str, *values: Any) -> str:
     def filled(match: re.Match[str]) -> str:
         place = int(match[1][:9])
         if place >= len(values):
-            raise _wrong("format", f"has no parameter for '{{{match[1][:9]}}}'")
+            raise wrong("format", f"has no parameter for '{{{match[1][:9]}}}'")
         text = text_of(budget, values[place])
         budget.spend(len(text))
         return text
@@ -108,7 +110,7 @@ def _format(budget: Budget, pattern: str, *values: Any) -> str:
 
 def _replace(budget: Budget, value: str, old: str, new: str) -> str:
     if not old:
-        raise _wrong("replace", "expects its second parameter to be a string that is not empty")
+        raise wrong("replace", "expects its second parameter to be a string that is not empty")
     budget.spend(len(value) + value.count(old) * len(new))
     return value.replace(old, new)
 
@@ -122,7 +124,7 @@ def _split(value: str, marks: Any) -> list[str]:
     parts = [value]
     for mark in [marks] if isinstance(marks, str) else marks:
         if not isinstance(mark, str) or not mark:
-            raise _wrong("split", "expects its second parameter to be a delimiter that is not empty")
+            raise wrong("split", "expects its second parameter to be a delimiter that is not empty")
         parts = [inner for part in parts for inner in part.split(mark)]
     return parts
 
@@ -130,7 +132,7 @@ def _split(value: str, marks: Any) -> list[str]:
 def _substring(value: str, start: int, length: int | None = None) -> str:
     end = len(value) if length is None else start + length
     if not 0 <= start <= end <= len(value):
-        raise _wrong("substring", "has parameters that are out of range of the string")
+        raise wrong("substring", "has parameters that are out of range of the string")
     return value[start:end]
 
 
@@ -148,15 +150,18 @@ def _equals(left: Any, right: Any) -> bool:
 
 def _object(*values: Any) -> dict[str, Any]:
     if len(values) % 2 or not all(isinstance(key, str) for key in values[::2]):
-        raise _wrong("createObject", "expects pairs of a string and a value")
+        raise wrong("createObject", "expects pairs of a string and a value")
     return dict(zip(values[::2], values[1::2], strict=True))
 
 
 def _union(budget: Budget, *values: Any) -> Any:
     if all(isinstance(value, Mapping) for value in values):
-        return {key: item for value in values for key, item in value.items()}
+        merged: dict[str, Any] = {}
+        for value in values:
+            merged = _merged(budget, merged, value)
+        return merged
     if any(isinstance(value, Mapping) for value in values):
-        raise _wrong("union", "expects parameters that are all arrays, or all objects")
+        raise wrong("union", "expects parameters that are all arrays, or all objects")
     seen, found = set[str](), []
     for value in values:
         before = frozenset(seen)
@@ -168,9 +173,20 @@ def _union(budget: Budget, *values: Any) -> Any:
     return found
 
 
+def _merged(budget: Budget, left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
+    """Objects within objects are merged too, arrays are replaced (learn.microsoft.com, "union")."""
+    budget.step(len(left) + len(right))
+    result = dict(left)
+    for key, value in right.items():
+        old = result.get(key)
+        both = isinstance(old, Mapping) and isinstance(value, Mapping)
+        result[key] = _merged(budget, old, value) if both else value  # type: ignore[arg-type]
+    return result
+
+
 def _range(start: int, count: int) -> list[int]:
     if not 0 <= count <= _LONGEST_RANGE or start + count not in INT64:
-        raise _wrong("range", f"expects its second parameter to be from 0 to {_LONGEST_RANGE}")
+        raise wrong("range", f"expects its second parameter to be from 0 to {_LONGEST_RANGE}")
     return list(range(start, start + count))
 
 
@@ -178,7 +194,7 @@ def _int(value: Any) -> int:
     if isinstance(value, int):
         return value
     if re.fullmatch(r"\s*[+-]?\d{1,20}\s*", value, re.ASCII) is None:
-        raise _wrong("int", "expects a string that is an integer")
+        raise wrong("int", "expects a string that is an integer")
     return int(value)
 
 
@@ -186,7 +202,7 @@ def _json(value: str) -> Any:
     try:
         return json_text.value(value.encode("utf-8", "surrogatepass"), NESTING)
     except (ValueError, RecursionError):
-        raise _wrong("json", "expects its parameter to be JSON") from None
+        raise wrong("json", "expects its parameter to be JSON") from None
 
 
 def _divided(left: int, right: int) -> tuple[int, int]:
@@ -201,13 +217,13 @@ def _decoded(value: str) -> str:
     try:
         return base64.b64decode(value, validate=True).decode()
     except (binascii.Error, ValueError):
-        raise _wrong("base64ToString", "expects its parameter to be base64 of UTF-8") from None
+        raise wrong("base64ToString", "expects its parameter to be base64 of UTF-8") from None
 
 
 def _compared(name: str, compare: Callable[[Any, Any], bool]) -> Function:
     def judge(left: Any, right: Any) -> bool:
         if type_name(left) != type_name(right):
-            raise _wrong(name, "expects two parameters of one type")
+            raise wrong(name, "expects two parameters of one type")
         return compare(left, right)
 
     return Function("si si", judge)
@@ -218,7 +234,7 @@ def _best(name: str, best: Callable[[Any], Any]) -> Function:
         [found, *rest] = values
         numbers = found if isinstance(found, list | tuple) and not rest else values
         if not numbers or not all(type_name(number) == "Integer" for number in numbers):
-            raise _wrong(name, "expects integers")
+            raise wrong(name, "expects integers")
         return best(numbers)
 
     return Function("? ?*", pick)
@@ -265,7 +281,6 @@ FUNCTIONS: Mapping[str, Function] = {
     "null": Function("", lambda: None),
     "true": Function("", lambda: True),
     "false": Function("", lambda: False),
-    "if": Function("b ? ?", lambda test, yes, no: yes if test else no),
     "equals": Function("? ?", _equals),
     "not": Function("b", lambda value: not value),
     "and": Function("b b*", lambda *values: all(values)),
@@ -287,4 +302,4 @@ FUNCTIONS: Mapping[str, Function] = {
     "uniqueString": Function("s s*", _unique, thrifty=True),
     "guid": Function("s s*", lambda *values: guid_of("/".join(values))),
 }
-"""The functions that know nothing of a deployment."""
+"""The functions on values of all types; those that name more of them lie beside."""

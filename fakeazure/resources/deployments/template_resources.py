@@ -4,31 +4,52 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from fakeazure.arm.bodies import items, text
 from fakeazure.arm.errors import Failure
-from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.operations import CANCELED, SUCCEEDED, Operation
 from fakeazure.arm.texts import failure
-from fakeazure.resources.deployments.deployment_template import Place, Scope, check_count, resource_id
+from fakeazure.resources.deployments.deployment_template import Scope, check_count
+from fakeazure.resources.deployments.template_places import Target, target
 from fakeazure.resources.deployments.template_values import TemplateError, type_name
 from lazyrecords import dataclass
 
-_FIELDS = ("location", "tags", "properties", "sku", "identity", "zones", "kind", "extendedLocation")
+_FIELDS = (
+    "location",
+    "tags",
+    "properties",
+    "sku",
+    "identity",
+    "zones",
+    "kind",
+    "extendedLocation",
+    "plan",
+    "managedBy",
+)
+NESTED = "microsoft.resources/deployments"
+Copies = tuple[tuple[str, int], ...]
+"""The copy loops around a resource, outermost first, with the round of each."""
 
 
 @dataclass(slots=True)
 class Step:
     """One resource of a template. `after` are the places of the steps that it waits for; `operation` is what its PUT started."""
 
-    id: ResourceId
+    id: Target
     version: str
     body: Mapping[str, Any]
     after: tuple[int, ...] = ()
+    copies: Copies = ()
     status: int = 0
     operation: Operation | None = None
     failure: Failure | None = None
+
+    @property
+    def nested(self) -> bool:
+        """Whether it is a deployment itself."""
+        return self.id.type.lower() == NESTED
 
     @property
     def done(self) -> bool:
@@ -47,61 +68,118 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """One resource as the template has it, its expressions evaluated but for its body's."""
+    """One resource as the template has it, its expressions evaluated but for its body's. `names` are what else `dependsOn` may call it."""
 
-    id: ResourceId
-    symbol: str
+    id: Target
+    names: tuple[str, ...]
     version: str
     body: Mapping[str, Any]
     after: tuple[str, ...]
     wanted: bool
     """What its condition says."""
+    copies: Copies
 
 
-def steps(scope: Scope, place: Place, resources: Any) -> list[Step]:
-    """Return the steps of a template's resources, those nested in others behind them. Raises TemplateError for what cannot be deployed:
-    names and conditions of wrong types, what depends on something that is not there, or on itself."""
+def steps(scope: Scope, resources: Any) -> list[Step]:
+    """Return the steps of a template's resources, those nested in others behind them; the scope then knows their symbols.
+
+    Raises TemplateError for what cannot be deployed: names and conditions of wrong types, what depends on something that is not there, or
+    on itself.
+    """
     declared: list[_Declared] = []
-    for resource in _declared(scope, place, resources, ("", "")):
+    loops: set[str] = set()
+    for resource in _declared(scope, resources, ("", ""), loops):
         declared.append(resource)
         check_count("resources", len(declared))
+    scope.symbols = _symbols(declared)
     wanted = [resource for resource in declared if resource.wanted]
-    places: dict[str, int] = {}
+    places: dict[str, list[int]] = {}
     for number, resource in enumerate(wanted):
         if resource.id.key in places:
             raise TemplateError(
                 f"The resource '{_shown(resource.id)}' is defined multiple times in a template. Please see "
                 "https://aka.ms/arm-syntax-resources for usage details."
             )
-        places |= dict.fromkeys(_aliases(resource), number)
-    known = {alias for resource in declared for alias in _aliases(resource)}
+        for alias in dict.fromkeys(_aliases(resource)):
+            places.setdefault(alias, []).append(number)
+    known = {alias for resource in declared for alias in _aliases(resource)} | loops
     found = [
-        Step(resource.id, resource.version, resource.body, _places(resource, places, known)) for resource in wanted
+        Step(resource.id, resource.version, resource.body, _places(resource, places, known), resource.copies)
+        for resource in wanted
     ]
     _check_circles(found)
     return found
 
 
-def _declared(scope: Scope, place: Place, resources: Any, above: tuple[str, str]) -> Iterator[_Declared]:
+def _symbols(declared: Sequence[_Declared]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for resource in declared:
+        for name in dict.fromkeys(resource.names):
+            found[name] = (*found.get(name, ()), resource.id.path)
+    return found
+
+
+def _declared(scope: Scope, resources: Any, above: tuple[str, str], loops: set[str]) -> Iterator[_Declared]:
     symbols = list(resources) if isinstance(resources, Mapping) else None
     for index, item in enumerate(items({"resources": list(resources.values()) if symbols else resources}, "resources")):
-        if "copy" in item:
-            raise TemplateError("copy loops are not emulated by fakeazure")
-        type_, name = text(item, "type"), _text(scope, item, "name")
-        if type_.lower() == "microsoft.resources/deployments":
-            raise TemplateError("nested and linked templates are not emulated by fakeazure")
-        if above[0]:
-            type_, name = f"{above[0]}/{type_}", f"{above[1]}/{name}"
-        group = _text(scope, item, "resourceGroup") or str(place.group["name"])
-        yield _Declared(
-            resource_id(place.subscription, group, type_, name),
-            symbols[index].lower() if symbols else "",
-            _text(scope, item, "apiVersion"),
-            {key: item[key] for key in _FIELDS if item.get(key) is not None},
-            _after(scope, item),
-            _condition(scope, item),
-        )
-        yield from _declared(scope, place, item.get("resources") or [], (type_, name))
+        symbol = symbols[index].lower() if symbols else ""
+        loop = item.get("copy")
+        if loop is None:
+            yield from _one(scope, item, above, ((symbol,), ()), loops)
+            continue
+        if not isinstance(loop, Mapping):
+            raise _wrong(item, "copy", "Object", loop)
+        name = text(loop, "name", symbol).lower()
+        loops |= {name, symbol}
+        batch = 1 if text(loop, "mode").lower() == "serial" else 0
+        batch = scope.value(loop.get("batchSize", batch)) if batch else 0
+        for round_ in range(scope.count(loop)):
+            before = range((round_ // batch - 1) * batch, round_ // batch * batch) if batch and round_ >= batch else ()
+            names = (name, symbol, f"{name}[{round_}]", f"{symbol}[{round_}]")
+            with scope.copy(name, round_):
+                yield from _one(scope, item, above, (names, tuple(f"{name}[{one}]" for one in before)), loops)
+
+
+def _one(
+    scope: Scope,
+    item: Mapping[str, Any],
+    above: tuple[str, str],
+    called: tuple[tuple[str, ...], tuple[str, ...]],
+    loops: set[str],
+) -> Iterator[_Declared]:
+    """A resource and what is declared within it. `called` are its other names, and what it waits for beside its `dependsOn`."""
+    type_, name = text(item, "type"), _text(scope, item, "name")
+    if above[0]:
+        type_, name = f"{above[0]}/{type_}", f"{above[1]}/{name}"
+    there = item.get("existing") is True
+    yield _Declared(
+        target(_scope_of(scope, item), type_, name),
+        tuple(name for name in called[0] if name and not name.startswith("[")),
+        _text(scope, item, "apiVersion") or scope.version_of(type_),
+        {key: item[key] for key in _FIELDS if item.get(key) is not None}
+        | (
+            {key: item[key] for key in ("subscriptionId", "resourceGroup") if key in item}
+            if type_.lower() == NESTED
+            else {}
+        ),
+        () if there else (*_after(scope, item), *called[1]),
+        not there and _condition(scope, item),
+        scope.copies,
+    )
+    yield from _declared(scope, item.get("resources") or [], (type_, name), loops)
+
+
+def _scope_of(scope: Scope, item: Mapping[str, Any]) -> str:
+    """The ARM id of what a resource is in, or extends."""
+    place = scope.place
+    own = _text(scope, item, "scope")
+    if own:
+        return own.rstrip("/") if own.startswith("/") else f"{place.scope}/providers/{own}"
+    subscription = _text(scope, item, "subscriptionId") or place.subscription
+    group = _text(scope, item, "resourceGroup")
+    if group:
+        return f"/subscriptions/{subscription}/resourceGroups/{group}"
+    return place.scope if subscription == place.subscription else f"/subscriptions/{subscription}"
 
 
 def _text(scope: Scope, item: Mapping[str, Any], name: str) -> str:
@@ -140,26 +218,26 @@ def _wrong(item: Mapping[str, Any], name: str, expected: str, value: Any) -> Tem
     )
 
 
-def _shown(id_: ResourceId) -> str:
+def _shown(id_: Target) -> str:
     return f"{id_.type}/{'/'.join(id_.names)}"
 
 
 def _aliases(resource: _Declared) -> tuple[str, ...]:
-    """What a `dependsOn` may call a resource: its id, `type/name` written in either way, its name, its symbolic name."""
+    """What a `dependsOn` may call a resource: its id, `type/name` written in either way, its name, its symbolic name, its loop."""
     id_ = resource.id
-    names = (id_.key, id_.key.partition("/providers/")[2], _shown(id_).lower(), "/".join(id_.names).lower())
-    return (*names, id_.name.lower(), resource.symbol)
+    names = (id_.key, id_.key.rpartition("/providers/")[2], _shown(id_).lower(), "/".join(id_.names).lower())
+    return (*names, id_.name.lower(), *resource.names)
 
 
-def _places(resource: _Declared, places: Mapping[str, int], known: set[str]) -> tuple[int, ...]:
+def _places(resource: _Declared, places: Mapping[str, Sequence[int]], known: set[str]) -> tuple[int, ...]:
     for name in resource.after:
         if name not in known:
             raise TemplateError(
                 f"The resource '{name[:300]}' is not defined in the template. Please see https://aka.ms/arm-template for usage details."
             )
     parent = resource.id.parent
-    after = [*resource.after, *([parent.key] if parent is not None else [])]
-    return tuple(dict.fromkeys(places[name] for name in after if name in places))
+    after = [*resource.after, *([parent] if parent is not None else [])]
+    return tuple(dict.fromkeys(place for name in after for place in places.get(name, ())))
 
 
 def _check_circles(found: Sequence[Step]) -> None:
@@ -180,3 +258,11 @@ def _check_circles(found: Sequence[Step]) -> None:
         raise TemplateError(
             f"Circular dependency detected on resource: '{circle.id}'. Please see https://aka.ms/arm-syntax-resources for usage details."
         )
+
+
+def body_of_step(scope: Scope, step: Step) -> Any:
+    """The body of a step's PUT, its expressions evaluated in the rounds of its loops. Raises TemplateError."""
+    with ExitStack() as loops:
+        for name, round_ in step.copies:
+            loops.enter_context(scope.copy(name, round_))
+        return scope.value(step.body)

@@ -6,7 +6,7 @@ parts (learn.microsoft.com, "Template limits"). How long it evaluates is not pub
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lazyrecords import dataclass
@@ -21,6 +21,18 @@ class TemplateError(ValueError):
     """The template is not understood; the text says where."""
 
 
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A function that an expression makes for another one; `count` is how many values it takes at most."""
+
+    count: int
+    call: Callable[..., Any]
+
+    def __call__(self, *values: Any) -> Any:
+        """Call it with as many of the values as it takes."""
+        return self.call(*values[: self.count])
+
+
 def type_name(value: Any) -> str:
     """The type of a value as ARM's messages name it."""
     if value is None:
@@ -28,7 +40,7 @@ def type_name(value: Any) -> str:
     for kind, name in ((bool, "Boolean"), (int, "Integer"), (float, "Float"), (str, "String"), (Mapping, "Object")):
         if isinstance(value, kind):
             return name
-    return "Array"
+    return "Lambda" if isinstance(value, Lambda) else "Array"
 
 
 @dataclass(slots=True)
