@@ -46,6 +46,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "attach": ("harness.cli.commands.attach", "assert a scenario on a cluster where somebody else's Karpenter runs"),
     "launch": ("harness.cli.commands.launch", "start a controller with the token of a service account, as in a pod"),
     "schema": ("harness.cli.commands.schema", "the JSON Schema of scenario files"),
+    "doctor": (
+        "harness.cli.commands.doctor",
+        "what is installed, what is missing for what, how old the recorded data are",
+    ),
     "completion": ("harness.cli.commands.completion", "a script that completes commands and options in a shell"),
     "answer": ("harness.conformance.command", "answer the questions of the conformance protocol, line by line"),
 }
@@ -66,6 +70,8 @@ def main(arguments: Sequence[str]) -> int:
         subparser = names.add_parser(name, help=summary, description=summary)
         if name == asked:
             import_module(module).add_arguments(subparser)
+            subparser.formatter_class = argparse.RawDescriptionHelpFormatter
+            subparser.epilog = _examples(name)
             chosen = subparser
     options, unknown = parser.parse_known_args(arguments)
     if unknown:
@@ -81,6 +87,14 @@ def whole_parser() -> argparse.ArgumentParser:
     for name, (module, summary) in COMMANDS.items():
         import_module(module).add_arguments(names.add_parser(name, help=summary, description=summary))
     return parser
+
+
+def _examples(name: str) -> str:
+    from harness.cli.examples import EXAMPLES
+
+    return "\n".join(
+        ["examples:" if len(EXAMPLES[name]) > 1 else "example:", *(f"  {line}" for line in EXAMPLES[name])]
+    )
 
 
 def _parser() -> tuple[argparse.ArgumentParser, Any]:
