@@ -27,11 +27,12 @@ class PriceList:
         return sorted({*self.catalogue.regions, *recorded_regions()})
 
     def rows(self, location: str) -> Iterator[PriceRow]:
-        """The rows of one of the regions, under what the world declared."""
+        """The rows of one of the regions that the list shows, under what the world declared."""
         listed = prices_in(location).rows if isinstance(self.catalogue, Catalogue) else ()
         declared = self.prices.declared_sizes(location)
         sold = [name for size, name in self._sold(location).items() if size in declared] if declared else ()
-        return self.prices.rows(listed, self._own_region(location), location, sold)
+        rows = self.prices.rows(listed, self._own_region(location), location, sold)
+        return (row for row in rows if row not in self.prices.withheld) if self.prices.withheld else rows
 
     def rows_of_size(self, size: str, location: str) -> Sequence[PriceRow]:
         """The rows of one size in one of the regions; the size compares without case."""

@@ -39,11 +39,14 @@ class Prices:
         self.served = True
         self.version = 0
         """Counts the declarations."""
+        self.withheld: frozenset[PriceRow] = frozenset()
+        """Rows that the list does not show, though they are billed."""
 
     def copy(self) -> Prices:
         """An overlay of its own with what is declared by now."""
         prices = Prices()
         prices._overlay, prices._rows, prices.served = dict(self._overlay), dict(self._rows), self.served
+        prices.withheld = self.withheld
         return prices
 
     def set(self, size: str, usd: float | None, *, kind: str = ON_DEMAND, location: str = "*") -> None:
@@ -81,12 +84,6 @@ class Prices:
     def spot(self, region: RegionLike, size: str, location: str) -> float | None:
         """USD per hour on spot by the catalogue's own table; None without a price."""
         return self._look(size, location, SPOT, region.spot_prices.get(size))
-
-    def spot_known(self, region: RegionLike, size: str, location: str) -> bool:
-        """Whether the price on spot is one of its own, not the price on demand in its place."""
-        if self._declares(size, location, SPOT):
-            return True
-        return region.spot_prices.get(size) != region.prices.get(size)
 
     def all(self, region: RegionLike, location: str) -> Iterator[Price]:
         """Every price of the sizes that a region sells, in the order of its list, on demand before spot."""

@@ -109,6 +109,10 @@ class Quota:
         """Whether any limit was ever set; without one nothing runs out."""
         return bool(self._limits)
 
+    def in_use(self) -> frozenset[tuple[tuple[str, str, str], int]]:
+        """All that is used, by subscription, region and name."""
+        return frozenset((key, used) for key, used in self._used.items() if used)
+
     def limits(self, location: str) -> dict[str, int]:
         """The limits that were set and hold in a region, by usage name in small letters."""
         places = {_key(None, ""), _key(location, "")}

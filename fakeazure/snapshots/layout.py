@@ -60,6 +60,7 @@ FIELDS: Mapping[str, Any] = MappingProxyType(
         "market.prices._rows": dict[tuple[str, str], tuple[PRICE_ROW, ...]],
         "market.prices.served": bool,
         "market.prices.version": int,
+        "market.prices.withheld": frozenset[PRICE_ROW],
         "market.images._own": dict[str, tuple[str, ...]],
         "market.images.come_out": bool,
         "market.images._as_of": str | None,

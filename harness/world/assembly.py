@@ -13,6 +13,7 @@ from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.overlays.applied import AppliedOverlays
 from harness.karpenter.overlays.controller import GATE as NODE_OVERLAY
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.provider.pricing import Pricing
 from harness.karpenter.provisioning.listening import Listener
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver
@@ -65,7 +66,7 @@ class Assembly:
         """Those who are told of every simulation of Karpenter's, also after a restart."""
         self._settings = settings
         self._overlays: AppliedOverlays | None = None
-        self.instance_types = self._instance_types()
+        self.instance_types = self._instance_types(running=True)
         self._add_nodes(settings)
         self._karpenter: Karpenter | None = self._new_karpenter(settings.pace) if simulated else None
 
@@ -87,9 +88,10 @@ class Assembly:
     def _start_karpenter(self, pace: Pace) -> None:
         self.recorder.forget()
         self.engine.remove(*self.karpenter.controllers)
-        self.instance_types = self._instance_types()
+        self.instance_types = self._instance_types(running=False)
         self._karpenter = self._new_karpenter(pace)
         self.engine.introduce(self._karpenter.controllers, self.ports.view.list)
+        self._karpenter.begin()
 
     def replace_karpenter(self, settings: Settings) -> None:
         """Karpenter's process ends, and that of another release starts with these settings; machines, objects and CRDs stay.
@@ -136,8 +138,8 @@ class Assembly:
         self.drains = Drains(engine, ports.view, ports.writer(ADMIN), ports.sink)
         engine.add(self.kubelets, node_manager, disks, notices, timers, self.drains)
 
-    def _instance_types(self) -> InstanceTypeProvider:
-        """The instance type provider of a Karpenter process that starts now."""
+    def _instance_types(self, *, running: bool) -> InstanceTypeProvider:
+        """The instance type provider of a Karpenter process, which is `running` when the world begins, or starts now."""
         counts = self.options.gate(NODE_OVERLAY) and NODE_OVERLAY in self.release.core.gates
         self._overlays = AppliedOverlays() if counts else None
         return InstanceTypeProvider(
@@ -146,8 +148,9 @@ class Assembly:
             region=self.region,
             clock=self.clock,
             records=self.azure.records,
-            prices=self.azure.prices,
+            pricing=Pricing(self.clock, self.azure.prices, running=running),
             usages=self.azure.usages,
+            in_use=self.azure.in_use,
             shared=self.caches.lists.of(self.region, self.release),
             overlays=self._overlays,
         )

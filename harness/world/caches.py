@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import field, replace
 from functools import cache
 from typing import Any
@@ -11,11 +11,14 @@ from fakeazure.catalog import Catalogue, RegionCatalogue
 from fakeazure.market.amendments import amended
 from harness.karpenter.instancetypes import Prices, ReadRecords, SkuBook
 from harness.karpenter.instancetypes.alike import lists_like
-from harness.karpenter.provider.instance_types import SharedLists
+from harness.karpenter.provider.shared_lists import SharedLists
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.scheduling import CatalogIndexes
-from harness.latest import Latest
+from harness.latest import Latest, LatestOf
 from lazyrecords import dataclass
+
+_READINGS = 64
+"""Readings of price lists that are kept; one takes 200 KiB."""
 
 
 class ListsInUse:
@@ -41,6 +44,7 @@ class Caches:
     lists: ListsInUse = field(default_factory=ListsInUse)
     indexes: CatalogIndexes = field(default_factory=CatalogIndexes)
     _prices: dict[int, tuple[RegionCatalogue, Prices]] = field(default_factory=dict)
+    _readings: LatestOf[RegionCatalogue, Prices] = field(default_factory=lambda: LatestOf(_READINGS))
 
     def prices(self, region: str) -> Prices:
         """The price table of a region; the same object every time."""
@@ -48,6 +52,10 @@ class Caches:
         if id(found) not in self._prices:
             self._prices[id(found)] = found, Prices(found.prices, found.spot_prices)
         return self._prices[id(found)][1]
+
+    def read_prices(self, region: RegionCatalogue, seed: int, reading: int, read: Callable[[], Prices]) -> Prices:
+        """What a reading of a region's price list came to under a seed, read at first use."""
+        return self._readings.of(region, read, seed, reading)
 
     def on_day(self, as_of: str | None) -> Caches:
         """Caches of the lists that Azure had on that day, an ISO date; None is the catalogue's own day.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from harness.engine.access import Access
 from harness.engine.engine import Controller
@@ -11,6 +12,7 @@ from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.situation import View as DisruptionView
 from harness.karpenter.disruption.tally import Tally
+from harness.karpenter.instancetypes import NoInstanceTypes
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclaims.controller import NodeClaimLifecycle
 from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration
@@ -168,6 +170,17 @@ class Karpenter:
     @pace.setter
     def pace(self, pace: Pace) -> None:
         self._lifecycle.pace = pace
+
+    def begin(self) -> None:
+        """Its process has started in a cluster that has NodePools: their instance types are listed at once, before the price list is read.
+
+        Sources: core pkg/controllers/disruption/controller.go (its first turn), pkg/controllers/state/informer/pricing.go.
+        """
+        for name in dict.fromkeys(nodeclass_name(nodepool) for nodepool in self._view.list("NodePool")):
+            nodeclass = self._view.get("AKSNodeClass", name) if name else None
+            if nodeclass is not None:
+                with suppress(NoInstanceTypes):
+                    self._instance_types.cached(nodeclass)
 
     def azure_changed(self) -> None:
         """Prices, or what Azure sells, are others than before; no object tells of it."""

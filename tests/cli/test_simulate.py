@@ -31,7 +31,7 @@ def test_explain(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "It would help to set the label team: blue in NodePool default" in out
     value = as_json(capsys, "explain", "pod.yaml", "pool.yaml", "--pod", "web")
     assert value["pods"][0]["state"] == "bound"
-    assert value["guessed"] == {}
+    assert value["guessed"].keys() == {"Standard_D2pls_v6"}  # the cheapest on spot, in a zone that is a guess
     code, out, _ = call(capsys, "explain", "pod.yaml", "--size", "Standard_DC4as_v5")
     assert "Standard_DC4as_v5: not an instance type, dropped by the filter confidential" in out
     assert "guessed" not in out  # a dropped size's zones decide nothing
@@ -280,7 +280,12 @@ metadata:
     assert value["price_per_hour"] == round(prices["existing"] + prices["new"], 6)
     assert "(0.1920 for 1 existing, " in call(capsys, "simulate", "all.yaml")[1]
     (here / "all.yaml").write_text(node.replace("SPOT", "spot"))
-    assert as_json(capsys, "simulate", "all.yaml")["prices"]["as_on_demand"] == ["Standard_D4s_v5"]
+    prices = as_json(capsys, "simulate", "all.yaml")["prices"]
+    assert (prices["existing"], prices["guessed"], prices["as_on_demand"]) == (0.02112, ["Standard_D4s_v5"], [])
+    assert (
+        "the price on spot of Standard_D4s_v5 is guessed: no list of eastus is recorded"
+        in call(capsys, "simulate", "all.yaml")[1]
+    )
 
 
 def test_durations_of_the_simulation_are_said_to_be_virtual(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

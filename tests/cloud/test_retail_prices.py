@@ -261,6 +261,17 @@ def test_a_list_that_is_not_served_does_not_answer() -> None:
     assert ask(azure={"prices": "live"}).status == 200
 
 
+def test_rows_that_are_withheld_are_billed_all_the_same() -> None:
+    cloud = FakeAzure()
+    listed = cloud.market.price_list().rows_of_size("Standard_D4as_v5", "eastus")
+    cloud.market.prices.withheld = frozenset(row for row in listed if row.usd == 0.172)
+    wanted = {"$filter": "armRegionName eq 'eastus' and armSkuName eq 'Standard_D4as_v5'"}
+    body = cloud.request("GET", PRICES, query=wanted).body or {}
+    assert [row["retailPrice"] for row in body["Items"] if not row["skuName"].endswith("Spot")].count(0.172) == 0
+    assert len(body["Items"]) == len(listed) - 1
+    assert cloud.market.linux_view("eastus").linux["Standard_D4as_v5"] == 0.172
+
+
 def test_declared_rows_take_the_place_of_a_sizes_rows() -> None:
     row = {"armSkuName": "Standard_D2s_v5", "productName": "Virtual Machines Dsv5 Series", "skuName": "D2s v5"}
     azure = {"prices": [{**row, "meterName": "D2s v5", "retailPrice": 0.5, "armRegionName": "eastus"}]}

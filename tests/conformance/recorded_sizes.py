@@ -66,7 +66,12 @@ def _scenario(recorder: Recorder, item: Json, words: str, date: str) -> Json:
         "scenario": f"{words}, {name} in {recorder.region}",
         "source": f"recorded on {date} from karpenter-provider-azure v{recorder.release} by `make record-labels`",
         "tags": ["seed", "requirements"],
-        "given": {"karpenter": recorder.release, "kubernetes": recorder.kubernetes, "region": recorder.region},
+        "given": {
+            "karpenter": recorder.release,
+            "kubernetes": recorder.kubernetes,
+            "region": recorder.region,
+            "azure": {"prices": "static"},  # the recorder's controller has read no list
+        },
         "then": [
             {
                 "requirements": {

@@ -87,7 +87,9 @@ def test_a_node_too_large_is_replaced_and_its_pods_move():
     assert sizes(of) == ["Standard_D2s_v5"]
     (found,) = of.disruptions
     assert (found.decision, found.method) == ("replace", "SingleNodeConsolidation")
-    assert round(found.savings, 3) == round(0.384 - 0.096, 3)
+    assert round(found.savings, 5) == round(
+        0.384 - 0.01056, 5
+    )  # core takes the cheapest offering of the size, spot too
     (pod,) = of.list("Pod")
     assert pod["status"]["phase"] == "Running"
     events = [event.reason for event in of.events if event.reason.startswith("Disruption")]

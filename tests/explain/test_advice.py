@@ -684,5 +684,6 @@ def test_a_price_says_when_it_is_one_of_spot(kind: str, told: str) -> None:
 
 def test_a_spot_price_that_nobody_knows_is_an_upper_bound() -> None:
     pool = nodepool((CAPACITY, "spot"), (SIZE, "Standard_D4s_v5"))
-    explained = first(pool, deployment(1, nodeSelector={"team": "blue"}))
+    azure = {"prices": {"*": "static", "Standard_D4s_v5": {"on-demand": 0.192, "spot": None}}}
+    explained = first(pool, deployment(1, nodeSelector={"team": "blue"}), karpenter="1.14.0", azure=azure)
     assert "Standard_D4s_v5 on spot at 0.1920 USD/h at most)" in as_text([explained])

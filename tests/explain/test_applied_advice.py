@@ -81,7 +81,7 @@ CASES: Mapping[str, tuple[int, dict[str, Any], str]] = {
     "a size of GCP": (
         1,
         {"nodeSelector": {SIZE: "n2-highmem-8"}},
-        f"ask for {SIZE}: Standard_E8as_v6 in place of n2-highmem-8 in {SELECTOR}",
+        f"ask for {SIZE}: Standard_E8as_v5 in place of n2-highmem-8 in {SELECTOR}",
     ),
     "the capacity type of EKS": (
         1,

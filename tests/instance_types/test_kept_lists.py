@@ -11,7 +11,8 @@ from harness.engine.clock import SECOND, Clock
 from harness.karpenter.cloudprovider import DroppedSize, InstanceType
 from harness.karpenter.instancetypes import Prices, Usages
 from harness.karpenter.instancetypes.market import FamilyUsage
-from harness.karpenter.provider.instance_types import InstanceTypeProvider, SharedLists
+from harness.karpenter.provider.instance_types import InstanceTypeProvider
+from harness.karpenter.provider.shared_lists import SharedLists
 from harness.karpenter.releases import ProviderOptions, provider
 from harness.testing import nodeclass
 from harness.world import World
@@ -60,7 +61,8 @@ class Market:
 
     def __init__(self, release: str, recorded: dict[str, Any]) -> None:
         self.records: list[Any] = recorded["skus"]
-        self.prices = Prices(recorded["prices"], recorded["prices"])
+        self.table = Prices(recorded["prices"], recorded["prices"])
+        self.declarations = 0
         self.usages = Usages({FAMILY: FamilyUsage(40, 60)})
         self.clock = Clock()
         self.types = InstanceTypeProvider(
@@ -69,10 +71,19 @@ class Market:
             region="southcentralus",
             clock=self.clock,
             records=lambda: self.records,
-            prices=lambda: self.prices,
+            pricing=self,
             usages=lambda: self.usages,
             shared=SharedLists(),
         )
+
+    live = True
+
+    def prices(self) -> Prices:
+        return self.table
+
+    def declare(self, table: Prices) -> None:
+        self.table = table
+        self.declarations += 1
 
     def listed(self) -> Sequence[InstanceType]:
         return self.types.cached(PLAIN).types
@@ -91,7 +102,7 @@ def test_a_list_follows_prices_records_and_quota_each_by_itself(locations: dict[
         market.types.unavailable.mark_name("SkuNotAvailable", "Standard_D2as_v6", "southcentralus-1", "spot", now=0.0)
     first, old = market.listed(), market.price()
     assert market.listed() is first
-    market.prices = Prices({SIZE: 7.0}, {})
+    market.declare(Prices({SIZE: 7.0}, {}))
     assert (market.price(), old) == (7.0, locations["southcentralus"]["prices"][SIZE])
     market.records = [each for each in market.records if each["name"] != "Standard_D2_v5"]
     assert {each.name for each in first} - {each.name for each in market.listed()} == {"Standard_D2_v5"}

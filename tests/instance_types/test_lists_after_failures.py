@@ -41,14 +41,18 @@ def test_a_list_after_a_failure_is_the_list_made_anew(monkeypatch: pytest.Monkey
             made.clear()
             found, count = instance_types.list(nodeclass), len(made)
             settings = NodeClassSettings.of(nodeclass, world.options, world.release)
-            anew = instance_types._build(settings)
+            anew = instance_types._build(settings, instance_types._pricing.prices())
             assert all(one is other for one, other in zip(found.types, anew.types, strict=True))
             assert found.dropped == anew.dropped
             assert count < len(found.types) / 2 or number in (1, 20, 22)
     instance_types.unavailable.expire(now + 4000)
     assert all(
         one is other
-        for one, other in zip(instance_types.list(nodeclass).types, instance_types._build(settings).types, strict=True)
+        for one, other in zip(
+            instance_types.list(nodeclass).types,
+            instance_types._build(settings, instance_types._pricing.prices()).types,
+            strict=True,
+        )
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 from harness.engine.clock import SECOND
 from harness.scenario.comparing.comparison import Comparison, Result
 from harness.scenario.comparing.kept import KeptDifferences
-from harness.scenario.comparing.prices import OWN_PRICES, at_azures_prices
+from harness.scenario.comparing.prices import OWN_PRICES, without_steps_prices
 from harness.scenario.comparing.real_runs import RealRuns
 from harness.scenario.comparing.runaways import BESIDE_RUNAWAY, beside_runaway
 from harness.scenario.language.cases import Case
@@ -65,24 +65,27 @@ def result_of(case: Case) -> tuple[Result, str]:
     return found.result, found.reason
 
 
-def test_prices_that_decide_something_are_not_compared(tmp_path: Path) -> None:
-    assert result_of(case_of(tmp_path, "Standard_D4s_v5", 0.001)) == (Result.NOT_APPLICABLE, OWN_PRICES)
+def test_a_step_that_decides_something_by_prices_is_not_compared(tmp_path: Path) -> None:
+    at_once = "{patch: {of: NodePool/default, to: {spec: {disruption: {consolidateAfter: 0s}}}}}, {advance: 1m}"
+    case = case_of(tmp_path, step=f", {{azure: {{prices: {{Standard_D4s_v5: 0.001}}}}}}, {at_once}")
+    assert result_of(case) == (Result.NOT_APPLICABLE, OWN_PRICES)
 
 
-def test_prices_that_decide_nothing_are_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", ["", ", {azure: {prices: {Standard_D64s_v5: 9}}}"], ids=["given", "in a step"])
+def test_prices_that_the_controller_reads_or_that_decide_nothing_are_compared(step: str, tmp_path: Path) -> None:
     """Then the real controller would run, which is not there."""
     with pytest.raises(Exception, match="no/controller"):
-        result_of(case_of(tmp_path))
+        result_of(case_of(tmp_path, step=step))
 
 
-def test_a_step_that_changes_prices_is_left_out_too(tmp_path: Path) -> None:
+def test_what_a_step_sets_is_left_out(tmp_path: Path) -> None:
     case = case_of(tmp_path, step=", {azure: {prices: {Standard_D4s_v5: {on-demand: 0.001}}}}")
-    plain = at_azures_prices(case)
+    plain = without_steps_prices(case)
     assert plain is not None
     steps: list[Any] = [step for step in plain.header.when if not isinstance(step, str)]
-    assert not plain.given.azure.prices  # type: ignore[union-attr]
+    assert plain.given == case.given
     assert [step.azure.prices for step in steps] == [{}]
-    assert at_azures_prices(plain) is None
+    assert without_steps_prices(plain) is None
 
 
 def comparison(*moments: float) -> Comparison:

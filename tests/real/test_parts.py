@@ -33,6 +33,7 @@ ENDPOINTS = Endpoints(
     metrics_port=4,
     health_port=5,
     secret="a secret",
+    proxy="http://127.0.0.1:6",
 )
 
 

@@ -13,10 +13,10 @@ from fakeazure.catalog.prices.book import prices_in, restored_prices, static_pri
 from fakeazure.catalog.prices.derived import derived
 from fakeazure.catalog.prices.price_file import price_file
 from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow, Priority, recorded_regions
-from fakeazure.catalog.prices.spot import guessed_fraction
+from fakeazure.catalog.prices.spot import guess_reason, guessed_fraction
 from lazyrecords import dataclass
 
-__all__ = ["LinuxView", "linux_view", "view_of"]
+__all__ = ["LinuxView", "linux_view", "spot_guess", "taken_for_linux", "view_of"]
 
 Others = Mapping[str, tuple[float, ...]]
 
@@ -41,12 +41,17 @@ class LinuxView:
         return LinuxView(laid("linux"), laid("spot"), laid("beside_linux"), laid("beside_spot"))  # type: ignore[arg-type]
 
 
+def taken_for_linux(row: PriceRow) -> bool:
+    """Whether a client that looks for Linux keeps a row of an hour's use."""
+    return not (row.term or row.product.endswith(" Windows") or row.meter.endswith(" Low Priority"))
+
+
 def view_of(rows: Iterable[PriceRow]) -> LinuxView:
     """What rows say of machines with Linux; of several Linux rows of one size the first is billed."""
     tables: tuple[dict[str, float], dict[str, float]] = {}, {}
     others: tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]] = {}, {}
     for row in rows:
-        if row.term or row.product.endswith(" Windows") or row.meter.endswith(" Low Priority"):
+        if not taken_for_linux(row):
             continue
         spot = row.kind.priority is Priority.SPOT
         if row.kind == (LINUX_SPOT if spot else LINUX) and row.size not in tables[spot]:
@@ -69,3 +74,11 @@ def linux_view(region: str) -> LinuxView:
         size: (round(dearer[size] * guessed_fraction(size, region), 6),) for size in facts.beside_spot if size in dearer
     }
     return LinuxView(linux, spot, {size: (usd,) for size, usd in dearer.items()}, beside_spot)
+
+
+def spot_guess(region: str, size: str) -> str:
+    """Why the size's price on spot is a guess; "" if it is recorded."""
+    if region in recorded_regions():
+        return ""
+    file = price_file(region)
+    return guess_reason(region) if file is None or size not in file.sizes else ""

@@ -308,6 +308,8 @@ def _price_notes(value: Mapping[str, Any]) -> Iterator[str]:
     prices = value["prices"]
     if prices["as_on_demand"]:
         yield f"spot counts as on demand, because no spot price is known: {', '.join(prices['as_on_demand'])}"
+    if prices["guessed"]:
+        yield f"the price on spot of {first_few(prices['guessed'], FEW)} is guessed: {prices['guess']}"
     if prices["unpriced"]:
         yield f"without a price, so counted as nothing: {', '.join(prices['unpriced'])}"
 

@@ -9,6 +9,7 @@ from typing import Any
 from harness.explain.pods.render import names_text
 from harness.explain.pods.scheduling import PodExplanation
 from harness.explain.pods.waiting import nominations
+from harness.explain.sizes.believed import price_lines
 from harness.explain.sizes.guesses import guess_lines, guesses_of, of_nodes
 from harness.karpenter.labels.azure import REGIONAL_ZONE
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
@@ -97,7 +98,8 @@ def world_notes(world: World) -> Iterator[str]:
 
 
 def node_notes(world: World) -> Iterator[str]:
-    """What zone `0` is, where a Node has it, and why Nodes without pods of their own are there."""
+    """Prices that Karpenter mistakes, what zone `0` is, where a Node has it, and why Nodes without pods of their own are there."""
+    yield from price_lines(world)
     nodes = world.list("Node")
     if any(labels_of(node).get(ZONE) == REGIONAL_ZONE for node in nodes):
         yield (

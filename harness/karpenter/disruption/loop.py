@@ -239,7 +239,7 @@ class DisruptionController:
         if self._memory.rested or not self._rules.by_savings:
             # skipped consolidations are tried again; where candidates are ordered by remaining lifetime, time changes the order
             moments.append(self._marks.looks_again_at)
-        until = self._instance_types.unavailable.until
+        until = self._instance_types.changes_at
         if until is not None:
             moments.append(nanoseconds(until))
         return self._deduplication.unheard(min((moment for moment in moments if moment > now), default=None))

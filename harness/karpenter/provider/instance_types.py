@@ -1,8 +1,9 @@
 """The instance types of one controller, as its provider caches them: built again when something changed, else shared.
 
 What a list depends on: the SKU records, the release, the options, the NodeClass's settings, prices, quota, and the offerings that
-failed lately. Lists are shared between worlds through `SharedLists`, also by releases that make the same ones. The provider's own cache
-has a key that in some releases leaves a setting out, so that NodeClasses get each other's lists (`InstanceTypeProvider.cached`).
+failed lately. Lists are shared between worlds through `SharedLists`, also by releases that make the same ones. The key of the provider's
+own cache leaves prices out, so that new ones count when a list is made anew, up to 23 hours later; in some releases it leaves a setting
+out, too, so that NodeClasses get each other's lists (`InstanceTypeProvider.cached`).
 Source: kaz pkg/providers/instancetype/instancetypes.go (List), pkg/controllers/{instancetype,quota}.
 """
 
@@ -21,7 +22,6 @@ from harness.karpenter.instancetypes import (
     Prices,
     Region,
     Sku,
-    SkuBook,
     UnavailableOfferings,
     Usages,
 )
@@ -29,10 +29,12 @@ from harness.karpenter.instancetypes.alike import lists_like
 from harness.karpenter.instancetypes.market import NO_USAGES
 from harness.karpenter.launch import LaunchTypes, overlaid_types
 from harness.karpenter.provider.market_snapshot import MarketSnapshot
+from harness.karpenter.provider.pricing import PriceTable
 from harness.karpenter.provider.selection import PriceOrders
+from harness.karpenter.provider.shared_lists import Same, SharedLists
 from harness.karpenter.releases import ProviderOptions, ProviderRelease
 from harness.kube.api.objects import Object
-from harness.latest import Latest, LatestOf
+from harness.latest import LatestOf
 from lazyrecords import dataclass
 
 USAGE_REFRESH = 600.0
@@ -44,46 +46,8 @@ CACHED = 23 * 3600.0
 _AMPLE = 2000  # vCPUs: more than the largest size has
 
 
-_LISTS, _SIZES = 24, 4096
-"""How many lists, and how many single sizes, are kept for all worlds."""
 _NODECLASSES = 32
 """For how many AKSNodeClasses a controller keeps settings and the last list."""
-
-
-class SharedLists:
-    """Instance types that worlds with the same inputs share; no content depends on which world came first.
-
-    `book` holds the records of regions as they were read, for all releases.
-    """
-
-    def __init__(self, book: SkuBook | None = None) -> None:
-        self.book = book or SkuBook()
-        self.price_orders = PriceOrders()
-        self._lists: Latest[Hashable, InstanceTypeList] = Latest(_LISTS)
-        self._sizes: Latest[Hashable, InstanceType | DroppedSize] = Latest(_SIZES)
-
-    def get(self, key: Hashable, build: Callable[[], InstanceTypeList]) -> InstanceTypeList:
-        """The list for this key, built at first use."""
-        return self._lists.of(key, build)
-
-    def size(self, key: Hashable, build: Callable[[], InstanceType | DroppedSize]) -> InstanceType | DroppedSize:
-        """The one size for this key, built at first use."""
-        return self._sizes.of(key, build)
-
-
-class _Same:
-    """An object in a key, compared by identity. The key keeps it alive, so that no other object can get its address."""
-
-    __slots__ = ("it",)
-
-    def __init__(self, it: object) -> None:
-        self.it = it
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and self.it is other.it
-
-    def __hash__(self) -> int:
-        return id(self.it)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +73,20 @@ class Overlays(Protocol):
     def apply(self, nodepool: str, types: Sequence[InstanceType]) -> Sequence[InstanceType]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Cached:
+    """What a list in the provider's cache was made from, and when, in the clock's seconds."""
+
+    settings: NodeClassSettings
+    prices: Prices
+    since: float
+
+
 class InstanceTypeProvider:
     """One controller's instance types.
 
-    `records` returns the SKU list, `prices` the price table (USD per hour), `usages` the quota records of the region; the first two must
-    return the same object while nothing changed.
+    `records` returns the SKU list, `usages` the quota records of the region, `in_use` what counts against quotas, limited or not; the first
+    and the prices must be the same object while nothing changed.
     """
 
     def __init__(
@@ -124,9 +97,10 @@ class InstanceTypeProvider:
         region: str,
         clock: Clock,
         records: Callable[[], Sequence[Mapping[str, Any]]],
-        prices: Callable[[], Prices],
+        pricing: PriceTable,
         usages: Callable[[], Usages],
         shared: SharedLists,
+        in_use: Callable[[], Hashable] = tuple,
         overlays: Overlays | None = None,
     ) -> None:
         """`overlays` change the instance types by which Karpenter decides and launches; None where NodeOverlays do not count."""
@@ -137,16 +111,19 @@ class InstanceTypeProvider:
         self._region_name = region
         self._clock = clock
         self._records = records
-        self._prices = prices
-        self._read_usages = usages
+        self._pricing = pricing
+        self._read_usages, self._in_use = usages, in_use
         self._shared = shared
         self._options_key = (options.use_sig, options.vm_memory_overhead_percent, options.node_resource_group)
         """The options that a list depends on beside those that its settings are made from."""
         self._usages: Usages | None = None
         self._usages_key: tuple[tuple[str, int], ...] = ()
         self._usages_read = 0.0
+        self._used_then: Hashable = ()
+        self._usage_changes = 0
         self._own: dict[Hashable, _Kept] = {}
-        self._cached: dict[Hashable, tuple[NodeClassSettings, float]] = {}
+        self._cached: dict[Hashable, _Cached] = {}
+        self._generation: Hashable = None
         self._renewed = 0
         self._overlays = overlays
         self._settings: LatestOf[Object, NodeClassSettings] = LatestOf(_NODECLASSES)
@@ -170,19 +147,55 @@ class InstanceTypeProvider:
 
     def market_snapshot(self) -> MarketSnapshot:
         """The prices, quota and marks that it uses now; it asks Azure nothing."""
-        return MarketSnapshot(self.region, self._prices(), self._usages or NO_USAGES, self.unavailable.copy())
+        return MarketSnapshot(self.region, self._pricing.prices(), self._usages or NO_USAGES, self.unavailable.copy())
+
+    @property
+    def prices_in_use(self) -> Prices:
+        """The prices of the newest list in the provider's cache; those that a list would have now where there is none."""
+        newest = max(self._cached.values(), key=lambda kept: kept.since, default=None)
+        return newest.prices if newest is not None else self._pricing.prices()
+
+    @property
+    def reads_prices(self) -> bool:
+        """Whether it has read Azure's price list."""
+        return self._pricing.live
 
     def version(self) -> object:
         """Changes whenever any list may have changed."""
-        self.unavailable.expire(self._clock.seconds)
+        generation = self._renew()
+        overlays = self._overlays.version if self._overlays is not None else 0
+        return (generation, self._usages_key, self._renewed, overlays)
+
+    @property
+    def changes_at(self) -> float | None:
+        """The next moment, in the clock's seconds, at which time alone may bring other lists; None where it does not."""
+        moments = [self.unavailable.until] if self.unavailable.until is not None else []
+        if self._pricing.live and self._cached:
+            current = self._pricing.prices()
+            moments.append(min(kept.since for kept in self._cached.values()) + CACHED)
+            stale = any(kept.prices is not current for kept in self._cached.values())
+            if stale and self.release.quota_checked and self._in_use() != self._used_then:
+                moments.append(self._usages_read + USAGE_REFRESH)
+        return min(moments, default=None)
+
+    def _renew(self) -> Hashable:
+        """Drops the lists that the provider's cache drops; returns the part of the key that is the same for all AKSNodeClasses."""
+        now = self._clock.seconds
+        self.unavailable.expire(now)
         self._refresh()
-        old = [key for key, (_, since) in self._cached.items() if self._clock.seconds - since >= CACHED]
-        for key in old:
+        generation = (
+            self.unavailable.sequence,
+            id(self._records()),
+            self._pricing.declarations,
+            self._usage_changes if self.release.quota_checked else 0,
+        )
+        if generation != self._generation:
+            self._generation = generation
+            self._cached.clear()
+        for key in [key for key, kept in self._cached.items() if now - kept.since >= CACHED]:
             del self._cached[key]
             self._renewed += 1
-        overlays = self._overlays.version if self._overlays is not None else 0
-        seen = self._usages_key, id(self._prices()), id(self._records())
-        return (self.unavailable.sequence, *seen, self._renewed, overlays)
+        return generation
 
     def for_nodepool(self, nodepool: str, nodeclass: Object) -> Sequence[InstanceType]:
         """The instance types of a NodePool with NodeOverlays applied. Raises NoInstanceTypes, UnevaluatedNodePool."""
@@ -199,52 +212,53 @@ class InstanceTypeProvider:
     def cached(self, nodeclass: Object) -> InstanceTypeList:
         """The instance types for an AKSNodeClass as the provider's cache returns them. Raises NoInstanceTypes where the release does.
 
-        Where the cache key of the release leaves a setting out, AKSNodeClasses with equal keys share the list of the one that came first,
-        until an offering fails or returns, the SKU records change, or 23 hours have passed. The key includes ``spec.kubelet``.
+        A list keeps its prices until an offering fails or returns, the SKU records change, the usage of a quota does where the release
+        looks at it, or 23 hours have passed. Where the cache key of the release leaves a setting out, AKSNodeClasses with equal keys share
+        the list of the one that came first; the key then includes ``spec.kubelet``.
         """
         settings = self._settings.of(nodeclass, lambda: self._settings_of(nodeclass))
+        self._renew()
         left_out = self.release.instance_type_key_leaves_out
-        if not left_out:
-            return self._list(settings)
-        now = self._clock.seconds
-        self.unavailable.expire(now)
-        named = tuple(getattr(settings, item.name) for item in fields(settings) if item.name not in left_out)
-        kubelet = json.dumps((nodeclass.get("spec") or {}).get("kubelet"), sort_keys=True)
-        key = (self.unavailable.sequence, id(self._records()), named, kubelet)
+        key: Hashable = settings
+        if left_out:
+            named = tuple(getattr(settings, item.name) for item in fields(settings) if item.name not in left_out)
+            key = named, json.dumps((nodeclass.get("spec") or {}).get("kubelet"), sort_keys=True)
         found = self._cached.get(key)
-        if found is None or now - found[1] >= CACHED:
-            found = self._cached[key] = settings, now
-        return self._list(found[0])
+        if found is None:
+            found = self._cached[key] = _Cached(settings, self._pricing.prices(), self._clock.seconds)
+        return self._list(found.settings, found.prices)
 
     def list(self, nodeclass: Object) -> InstanceTypeList:
         """The instance types for any AKSNodeClass, also one that is not in the cluster, without the provider's cache.
 
         Raises NoInstanceTypes where the release does.
         """
-        return self._list(self._settings_of(nodeclass))
+        self._refresh()
+        self.unavailable.expire(self._clock.seconds)
+        return self._list(self._settings_of(nodeclass), self._pricing.prices())
 
     def _settings_of(self, nodeclass: Object) -> NodeClassSettings:
         return NodeClassSettings.of(nodeclass, self.options, self.release)
 
-    def _list(self, settings: NodeClassSettings) -> InstanceTypeList:
-        self._refresh()
-        self.unavailable.expire(self._clock.seconds)
-        sequence, prices, records = self.unavailable.sequence, self._prices(), self._records()
+    def _list(self, settings: NodeClassSettings, prices: Prices) -> InstanceTypeList:
+        sequence, records = self.unavailable.sequence, self._records()
         current: list[_Kept] = self._current.of(settings, list)
         if current and current[0].sequence == sequence and current[0].of(prices, records, self._usages_key):
             return current[0].types
-        key = self._key(settings)
+        key = self._key(settings, prices)
         found = (
-            self._marked(key, settings) if self.unavailable else self._shared.get(key, lambda: self._build(settings))
+            self._marked(key, settings, prices)
+            if self.unavailable
+            else self._shared.get(key, lambda: self._build(settings, prices))
         )
         current[:] = [_Kept(sequence, prices, records, self._usages_key, found)]
         return found
 
-    def _marked(self, key: Hashable, settings: NodeClassSettings) -> InstanceTypeList:
+    def _marked(self, key: Hashable, settings: NodeClassSettings, prices: Prices) -> InstanceTypeList:
         """A list with marks of unavailable offerings. When marks change, only the sizes that they are about are built again."""
-        sequence, prices, records = self.unavailable.sequence, self._prices(), self._records()
-        if not all(one.of(prices, records, self._usages_key) for one in self._own.values()):
-            self._own.clear()
+        sequence, records = self.unavailable.sequence, self._records()
+        for other in [each for each, kept in self._own.items() if not kept.of(kept.prices, records, self._usages_key)]:
+            del self._own[other]
         found = self._own.get(key)
         before = None
         if found is not None:
@@ -252,7 +266,7 @@ class InstanceTypeProvider:
                 return found.types
             changed = self.unavailable.changed_since(found.sequence)
             before = (found.types, changed) if changed is not None else None
-        built = self._shared.get((key, self.unavailable.marked), lambda: self._build(settings, before))
+        built = self._shared.get((key, self.unavailable.marked), lambda: self._build(settings, prices, before))
         self._own[key] = _Kept(sequence, prices, records, self._usages_key, built)
         return built
 
@@ -269,28 +283,31 @@ class InstanceTypeProvider:
                 sku,
                 options=self.options,
                 settings=settings,
-                prices=self._prices(),
+                prices=self._pricing.prices(),
                 unavailable=self.unavailable,
                 usages=self._current_usages(),
             )
 
         if self.unavailable:
             return build()
-        return self._shared.size((size, self._key(settings)), build)
+        return self._shared.size((size, self._key(settings, self._pricing.prices())), build)
 
     def _build(
-        self, settings: NodeClassSettings, before: tuple[InstanceTypeList, frozenset[str]] | None = None
+        self,
+        settings: NodeClassSettings,
+        prices: Prices,
+        before: tuple[InstanceTypeList, frozenset[str]] | None = None,
     ) -> InstanceTypeList:
         return self.region.build_for(
             settings,
             options=self.options,
-            prices=self._prices(),
+            prices=prices,
             unavailable=self.unavailable,
             usages=self._current_usages(),
             before=before,
         )
 
-    def _key(self, settings: NodeClassSettings) -> Hashable:
+    def _key(self, settings: NodeClassSettings, prices: Prices) -> Hashable:
         self._refresh()
         return (
             self._listing.version,
@@ -298,8 +315,8 @@ class InstanceTypeProvider:
             self._options_key,
             settings,
             self._limits_key(),
-            _Same(self._prices()),
-            _Same(self._records()),
+            Same(prices),
+            Same(self._records()),
         )
 
     def _limits_key(self) -> tuple[tuple[str, int], ...]:
@@ -317,7 +334,9 @@ class InstanceTypeProvider:
     def _refresh(self) -> None:
         if self._usages is not None and self._clock.seconds - self._usages_read < USAGE_REFRESH:
             return
-        self._usages = self._read_usages()
+        before = self._usages, self._used_then
+        self._usages, self._used_then = self._read_usages(), self._in_use()
+        self._usage_changes += (self._usages, self._used_then) != before
         self._usages_read = self._clock.seconds
         rooms = ((name, usage.limit - usage.current) for name, usage in self._usages.by_name.items())
         self._usages_key = tuple(sorted((name, room) for name, room in rooms if room < _AMPLE))

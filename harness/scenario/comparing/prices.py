@@ -1,4 +1,4 @@
-"""Prices of a case's own, which the real controller never hears of: it goes by the price list that it brings along."""
+"""Prices that a case sets in a step: the real controller reads the price list at its start, and 12 hours later."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from harness.scenario.language.models.steps import StepMap
 if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
 
-__all__ = ["OWN_PRICES", "at_azures_prices"]
+__all__ = ["OWN_PRICES", "without_steps_prices"]
 
-OWN_PRICES = "comes to something else by Azure's own price list, which is the only one that the controller asks"
+OWN_PRICES = "comes to something else without the prices that a step sets, of which the controller hears 12 hours later"
 """Why such a case is not compared."""
 
 
-def at_azures_prices(case: Case) -> Case | None:
-    """The case without the prices that it sets, at the beginning or in a step; None where it sets none."""
-    azure = _without(case.given.azure)
+def without_steps_prices(case: Case) -> Case | None:
+    """The case without the prices that it sets in steps; None where it sets none."""
     steps = [_step_without(step) if isinstance(step, StepMap) else None for step in case.header.when]
-    if azure is None and not any(steps):
+    if not any(steps):
         return None
-    given = case.given if azure is None else case.given.model_copy(update={"azure": azure})
     when = [changed or step for changed, step in zip(steps, case.header.when, strict=True)]
-    return replace(case, given=given, header=case.header.model_copy(update={"when": when}))
+    return replace(case, header=case.header.model_copy(update={"when": when}))
 
 
 def _step_without(step: StepMap) -> StepMap | None:

@@ -22,7 +22,7 @@ from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.limit import REAL_LIMIT
 from harness.scenario.comparing.outside import outside_verdicts
 from harness.scenario.comparing.pairing import paired
-from harness.scenario.comparing.prices import OWN_PRICES, at_azures_prices
+from harness.scenario.comparing.prices import OWN_PRICES, without_steps_prices
 from harness.scenario.comparing.recordings import Recording
 from harness.scenario.comparing.runaways import BESIDE_RUNAWAY, beside_runaway
 from harness.scenario.running.checks import check, label_table
@@ -100,11 +100,11 @@ class RealRuns:
         if result is not None:
             return Comparison(name, release, mode, result, reason)
         simulated = self._simulated(case, shared)
-        if (by_azure := at_azures_prices(case)) is not None:
-            other = self._simulated(by_azure, Shared(self._caches, self._overrides))
+        if (without := without_steps_prices(case)) is not None:
+            other = self._simulated(without, Shared(self._caches, self._overrides))
             if other.runaways or simulated.runaways or self._come_apart(case, release, simulated, other):
                 return Comparison(name, release, mode, Result.NOT_APPLICABLE, OWN_PRICES)
-            case, simulated = by_azure, other
+            case, simulated = without, other
         seconds = simulated.world.clock.seconds
         if simulated.runaways and seconds <= BESIDE_RUNAWAY:
             return self._beside_runaway(case, simulated, Comparison(name, release, mode, Result.AGREE))

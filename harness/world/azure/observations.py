@@ -68,7 +68,7 @@ class AzureObservations(Assembly):
     def price(self, size: str, capacity_type: str) -> MachinePrice:
         """What a machine of a size costs here; capacity type `spot` or anything else."""
         catalogue = self.caches.catalogue.region(self.region)
-        return price_of(self.cloud.market.prices, catalogue, self.region, size, capacity_type)
+        return price_of(self.cloud.market, catalogue, self.region, size, capacity_type)
 
     def cost(self) -> float:
         """USD per hour of all virtual machines that Karpenter made; one without a price counts as nothing."""

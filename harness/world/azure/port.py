@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from fakeazure.cloud import FakeAzure
 from fakeazure.market.spec import lay_over
 from harness.engine.engine import Engine
-from harness.karpenter.instancetypes import Prices, Usages
+from harness.karpenter.instancetypes import Usages
 from harness.karpenter.instancetypes.market import NO_USAGES
+from harness.world.azure.price_source import AzurePrices
 from harness.world.settings import Settings
 
 __all__ = ["AzurePort", "make_cloud"]
@@ -54,8 +55,8 @@ class AzurePort:
     def __init__(self, settings: Settings, engine: Engine, cloud: FakeAzure) -> None:
         self._engine, self._cloud, self._caches = engine, cloud, settings.caches
         self._region, self._options = settings.region, settings.options
-        self._plain_prices = not settings.market.get("prices")
-        self._own_prices: Prices | None = None
+        self.prices = AzurePrices(cloud.market, settings.caches, settings.region, settings.seed)
+        """The price list as Karpenter reads it."""
         self._records: tuple[int, Any] | None = None
 
     def request(
@@ -79,21 +80,11 @@ class AzurePort:
             self._records = version, self._cloud.market.skus(self._region)
         return self._records[1]
 
-    def prices(self) -> Prices:
-        """The price table; the shared one unless this world has prices of its own."""
-        if self._plain_prices:
-            return self._caches.prices(self._region)
-        if self._own_prices is None:
-            region = self._caches.catalogue.region(self._region)
-            prices = self._cloud.market.prices
-            self._own_prices = Prices(prices.table(region, self._region), prices.table(region, self._region, "spot"))
-        return self._own_prices
-
     def change(self, market: Mapping[str, Any]) -> None:
         """Changes the market while the world runs. Raises MarketError."""
         lay_over(self._cloud.market, market, now=self._engine.clock.unix)
         if market.get("prices"):
-            self._plain_prices, self._own_prices = False, None
+            self.prices.declared()
         self._engine.touch()
 
     def usages(self) -> Usages:
@@ -103,3 +94,7 @@ class AzurePort:
         path = f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self._region}/usages"
         answer = self.request("GET", path, query={"api-version": _API["usages"]})
         return Usages.from_arm((answer.body or {}).get("value") or ()) if answer.status == 200 else Usages()
+
+    def in_use(self) -> Hashable:
+        """What counts against the quotas of all regions now."""
+        return self._cloud.market.quota.in_use()

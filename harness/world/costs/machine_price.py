@@ -1,9 +1,10 @@
-"""What one machine costs: by size and capacity type."""
+"""What Azure bills for one machine: by size and capacity type, the Linux price of its list, never what a client takes for it."""
 
 from __future__ import annotations
 
 from fakeazure.catalog import RegionCatalogue
-from fakeazure.market.prices import Prices
+from fakeazure.catalog.prices.linux_view import spot_guess
+from fakeazure.market.market import Market
 from harness.karpenter.labels.core import SPOT
 from lazyrecords import dataclass
 
@@ -12,20 +13,28 @@ __all__ = ["MachinePrice", "price_of"]
 
 @dataclass(frozen=True, slots=True)
 class MachinePrice:
-    """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on demand is known."""
+    """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on demand is known.
+
+    `guess`: why the price is a guess, "" if it is not.
+    """
 
     usd: float | None
     as_on_demand: bool = False
+    guess: str = ""
 
 
-def price_of(prices: Prices, catalogue: RegionCatalogue, region: str, size: str, capacity_type: str) -> MachinePrice:
-    """What a machine of a size costs in a region; capacity type `spot` or anything else."""
-    on_demand = (
-        prices.on_demand(catalogue, size, region) or None
-    )  # a list that says 0 knows none, as Karpenter reads it
+def price_of(market: Market, catalogue: RegionCatalogue, region: str, size: str, capacity_type: str) -> MachinePrice:
+    """What a machine of a size costs in a region; capacity type `spot` or anything else.
+
+    A size that the list lacks has the price of the provider's static table.
+    """
+    view, prices = market.linux_view(region), market.prices
+    # a list that says 0 knows none, as Karpenter reads it
+    on_demand = view.linux.get(size) or prices.on_demand(catalogue, size, region) or None
     if capacity_type != SPOT:
         return MachinePrice(on_demand)
-    spot = prices.spot(catalogue, size, region) or None
+    spot = view.spot.get(size) or None
     if spot is None:
         return MachinePrice(on_demand, on_demand is not None)
-    return MachinePrice(spot, not prices.spot_known(catalogue, size, region))
+    declared = size.lower() in prices.declared_sizes(region) or size in catalogue.given
+    return MachinePrice(spot, guess="" if declared else spot_guess(region, size))

@@ -29,7 +29,7 @@ class Totals:
     """USD per hour of Nodes that were there before and still are, of machines that Karpenter made, and of Nodes that are gone.
 
     `existing_nodes` and `removed_nodes` count them. `unpriced` are sizes without a price, `as_on_demand` those whose spot price is
-    not known, so that they count as on demand.
+    not known, so that they count as on demand, `guessed` those whose price is a guess, and `guess` why.
     """
 
     existing: float
@@ -39,6 +39,8 @@ class Totals:
     removed_nodes: int
     unpriced: tuple[str, ...]
     as_on_demand: tuple[str, ...]
+    guessed: tuple[str, ...] = ()
+    guess: str = ""
 
 
 def totals(world: World) -> Totals:
@@ -62,6 +64,8 @@ def totals(world: World) -> Totals:
         len(gone),
         tuple(sorted({size for (size, _), price in priced.items() if price.usd is None and size})),
         tuple(sorted({size for (size, _), price in priced.items() if price.as_on_demand})),
+        tuple(sorted({size for (size, _), price in priced.items() if price.guess})),
+        next((price.guess for price in priced.values() if price.guess), ""),
     )
 
 

@@ -34,13 +34,22 @@ class Endpoints:
     health_port: int
     secret: str
     """What Azure's identity endpoint is asked with."""
+    proxy: str
+    """Where Azure's own names are found."""
+
+
+PUBLIC = "https://management.azure.com"
+"""Resource Manager of the public cloud, by which the controller knows it: only there it reads the price list."""
 
 
 def write_cloud(path: Path, secure: str, *, name: str = "AzurePublicCloud") -> None:
-    """Describes the cloud in the format of cloud-provider-azure. Its name decides whether nodes get the billing extension."""
+    """Describes the public cloud in the format of cloud-provider-azure, `secure` in place of its sign-in.
+
+    Its name decides whether nodes get the billing extension.
+    """
     description = {
         "name": name,
-        "resourceManagerEndpoint": secure,
+        "resourceManagerEndpoint": PUBLIC,
         "activeDirectoryEndpoint": f"{secure}/",
         "tokenAudience": "https://management.core.windows.net/",
     }
@@ -55,6 +64,8 @@ def controller_environment(
     environment = {
         "AZURE_ENVIRONMENT_FILEPATH": str(endpoints.cloud.absolute()),
         "SSL_CERT_FILE": str(endpoints.authority.absolute()),
+        "HTTPS_PROXY": endpoints.proxy,
+        "NO_PROXY": endpoints.api_host,
         "AZURE_TOKEN_CREDENTIALS": "ManagedIdentityCredential",
         "IDENTITY_ENDPOINT": f"{endpoints.plain}/msi/token",
         "IDENTITY_HEADER": endpoints.secret,

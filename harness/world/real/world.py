@@ -38,6 +38,7 @@ from harness.world.real.api import Api, RemoteApi, ServedApi
 from harness.world.real.controller_log import LoggedDecisions, log_line
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud
 from harness.world.real.fair_lock import FairLock
+from harness.world.real.forwarder import Forwarder
 from harness.world.real.outstanding import outstanding_work
 from harness.world.real.process import Controller, NoController
 from harness.world.real.wall import Wall, wall_clock
@@ -86,6 +87,7 @@ class RealWorld(World):
         self._pulse = pulse
         inputs = {"timing": TIMING, "cloud_timing": CLOUD_TIMING, **inputs}
         super().__init__(**inputs, simulated=False, clock=wall_clock())
+        self.azure.prices.toss()
         self.lock = FairLock()
         self._moved = threading.Condition(self.lock)  # type: ignore[arg-type]  # any reentrant lock will do
         self._wall = Wall(self.engine)
@@ -121,6 +123,7 @@ class RealWorld(World):
                 self.azure_url = server.url
             else:
                 self._secure_url = server.url
+                self._proxy = self._open.enter_context(Forwarder(server.port)).url
 
     def _prepare(self, binary: Path | None, elects: bool) -> Controller | NoController:
         self._api: Api = self._reach_api()
@@ -137,6 +140,7 @@ class RealWorld(World):
             metrics_port=0,  # any free one
             health_port=0,
             secret=self.front.guard.secret,
+            proxy=self._proxy,
         )
         write_cloud(endpoints.cloud, self._secure_url)
         endpoints.kubeconfig.write_text(json.dumps(self._api.kubeconfig()))

@@ -9,6 +9,7 @@ from harness.scenario.language.models.base import (
     Duration,
     Integer,
     Model,
+    Number,
     Text,
     Usd,
     no_entries,
@@ -22,7 +23,6 @@ __all__ = [
     "Capacity",
     "Fault",
     "Market",
-    "Price",
     "Prices",
     "RegionChange",
     "Reservation",
@@ -77,8 +77,39 @@ class Prices(Model):
     spot: Usd = Field(None, description="Spot.")
 
 
-Price = Annotated[
-    Annotated[Usd, Tag("value")] | Annotated[Prices, Tag("conditions")], Discriminator(value_or_conditions)
+PriceWord = Literal["live", "static"]
+
+
+class ListedPrice(Model):
+    """A row of Azure's retail price list, as the list has it: Karpenter takes one of several rows of a size, Azure bills the Linux one."""
+
+    arm_sku_name: Text = Field(description="VM size.")
+    product_name: Text = Field(description="Product, for example Virtual Machines Dasv5 Series.")
+    sku_name: Text = Field(description="SKU; one that ends in Spot is a price on spot.")
+    meter_name: Text = Field(description="Meter.")
+    retail_price: Number = Field(description="USD per hour, of a reservation for the whole term.")
+    arm_region_name: Text | None = Field(None, description="Region, by its short name; any when absent.")
+    reservation_term: Text | None = Field(None, description="Term of a reservation, for example 1 Year.")
+    savings_plan: list[dict[Text, Any]] | None = Field(None, description="Savings plans: term and retailPrice.")
+
+
+def _form_of_price(value: Any) -> str:
+    return "word" if value in ("live", "static") else value_or_conditions(value)
+
+
+def _form_of_prices(value: Any) -> str:
+    return "rows" if isinstance(value, list) else "conditions" if isinstance(value, dict) else "word"
+
+
+SizePrice = Annotated[
+    Annotated[Usd, Tag("value")] | Annotated[Prices, Tag("conditions")] | Annotated[PriceWord, Tag("word")],
+    Discriminator(_form_of_price),
+]
+DeclaredPrices = Annotated[
+    Annotated[dict[Text, SizePrice], Tag("conditions")]
+    | Annotated[list[ListedPrice], Tag("rows")]
+    | Annotated[PriceWord, Tag("word")],
+    Discriminator(_form_of_prices),
 ]
 
 
@@ -147,8 +178,11 @@ class Market(Model):
         default_factory=no_items,
         description="Stock that is short; everything else is plentiful. As a step, an empty list makes all of it so.",
     )
-    prices: dict[Text, Price] = Field(
-        default_factory=no_entries, description="Prices by size that replace the region's list."
+    prices: DeclaredPrices = Field(
+        default_factory=no_entries,
+        description="What Karpenter reads: `live`, Azure's price list; `static`, nothing, so that it goes by the table that it brings "
+        "along; rows of the list, which replace those of their sizes; or prices by size, with `'*': static` for all others. "
+        "`live` when absent.",
     )
     faults: list[Fault] = Field(default_factory=no_items, description="Failures to happen.")
     images: (
