@@ -349,6 +349,13 @@ def test_a_node_has_its_address_when_docker_tells_it() -> None:
     assert node_of(SlowDocker()).address == "172.18.0.3"
 
 
+def test_a_file_that_is_still_empty_is_read_again() -> None:
+    """Docker now and then ends a command before what it printed has come."""
+    node, answers = node_of(SlowDocker()), iter(["", "", "hello"])
+    vars(node)["sh"] = lambda *argv: next(answers)
+    assert node.read("/kind/word") == "hello"
+
+
 def test_a_node_that_is_gone_before_it_has_an_address_says_so() -> None:
     node = node_of(SlowDocker("exited"))
     with pytest.raises(kind_node().NodeError, match=r"node n is exited\n.*\n.*last words"):

@@ -180,6 +180,13 @@ def test_a_question_leaves_the_cluster_of_its_scenario_alone(project: pytest.Pyt
 HOSTILE = r"qa\x1b[31m\u202e\n::error::injected ##[error]x\u2028qz"
 
 
+def test_the_name_of_an_item_has_nothing_to_obey(project: pytest.Pytester) -> None:
+    """Whatever other plugins do with it."""
+    file = project.makefile(".yaml", web=f'scenario: "{HOSTILE}"\nthen: [{{pods: {{bound: 0}}}}]\n')
+    items, _ = project.inline_genitems(file)
+    assert [item.name.isprintable() for item in items] == [True]
+
+
 def test_nothing_of_a_file_is_obeyed_where_pytest_prints_it(project: pytest.Pytester) -> None:
     wrong = f'scenario: "{HOSTILE}"\nthen: [{{pods: {{bound: 1}}}}, {{exists: {{object: "Node/{HOSTILE}"}}}}]\n'
     skipped = f'---\nscenario: skipped\nskip: "{HOSTILE}"\nthen: [{{pods: {{bound: 1}}}}]\n'
