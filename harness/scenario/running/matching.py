@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from operator import eq
 from typing import Any
 
 from harness.kube.api.quantity import Quantity, QuantityError
@@ -11,7 +13,7 @@ from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.matchers import CONDITIONS
 from lazyrecords import dataclass
 
-__all__ = ["ABSENT", "Difference", "differences", "said", "show", "text_of"]
+__all__ = ["ABSENT", "Difference", "differences", "nearest_and_last", "said", "show", "text_of"]
 
 
 class _Absent:
@@ -22,6 +24,13 @@ class _Absent:
 
 
 ABSENT = _Absent()
+
+_BEFORE = 60
+"""Characters that are shown before the place that decides."""
+_MOST_COMPARED = 50
+"""Texts among which the one is looked for that is most like another, the last ones."""
+_SOUGHT, _SEARCHED = 300, 4_000
+"""Characters of a text that are looked for, and of another in which; the search takes their product in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +59,46 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def show(value: Any, limit: int = 400) -> str:
-    """A value in YAML's flow style, cut when it is long."""
+def show(value: Any, limit: int = 400, near: Any = None) -> str:
+    """A value in YAML's flow style, cut when it is long; ``near`` is what it was compared with, and decides which part is shown."""
     text = _flow(value)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    if len(text) <= limit:
+        return text
+    if near is not None and isinstance(value, (list, tuple)):
+        text = _flow(sorted(value, key=lambda item: -likeness(_flow(item), _flow(near))))
+    elif near is not None and (start := _deciding(text, _flow(near))):
+        head = f"… ({start} characters) …"
+        rest = text[start:]
+        room = limit - len(head)
+        return head + (rest if len(rest) <= room else f"{rest[: room - 1]}…")
+    return f"{text[: limit - 1]}…"
+
+
+def likeness(one: str, other: str) -> float:
+    """How alike two texts are, from 0 to 1."""
+    from difflib import SequenceMatcher  # only failures need it
+
+    return SequenceMatcher(None, one[:_SOUGHT], other[:_SOUGHT], autojunk=False).quick_ratio()
+
+
+def nearest_and_last(texts: Sequence[str], near: Sequence[str], wanted: str) -> str:
+    """The text of ``near`` that is most like what is ``wanted``, then the last five of all ``texts``."""
+    last = show(list(texts[-5:]), 900)
+    distinct = list(dict.fromkeys(near))[-_MOST_COMPARED:]
+    if not distinct or len(texts) < 2:
+        return f"the last: {last}"
+    return f"the nearest: {show(max(distinct, key=lambda text: likeness(text, wanted)), near=wanted)}; the last: {last}"
+
+
+def _deciding(text: str, near: str) -> int:
+    """Return where to begin: shortly before the place where the texts come apart, or where ``text`` has the most of ``near``."""
+    shared = sum(takewhile(bool, map(eq, text, near)))
+    if shared < _BEFORE:
+        from difflib import SequenceMatcher
+
+        most = SequenceMatcher(None, near[:_SOUGHT], text[:_SEARCHED], autojunk=False).find_longest_match()
+        shared = most.b
+    return max(0, shared - _BEFORE)
 
 
 def _flow(value: Any) -> str:
@@ -84,9 +129,9 @@ def differences(expected: Any, actual: Any, path: str = "", *, quantities: bool 
     if isinstance(expected, (list, tuple)):
         return _list(expected, actual, path, quantities)
     if actual is ABSENT or isinstance(actual, (Mapping, list, tuple)):
-        return [Difference(path, show(expected), show(actual))]
+        return [Difference(path, show(expected), show(actual, near=expected))]
     same = text_of(expected) == text_of(actual) or (quantities and _same_quantity(expected, actual))
-    return [] if same else [Difference(path, show(expected), show(actual))]
+    return [] if same else [Difference(path, show(expected, near=actual), show(actual, near=expected))]
 
 
 def said(model: Model) -> dict[str, Any]:
@@ -138,7 +183,7 @@ def _list(
         rest = [index for index in range(len(actual)) if index not in taken]
         place = f"{path}[{number}]"
         if not rest:
-            found.append(Difference(place, show(item), f"no further item in {show(actual)}"))
+            found.append(Difference(place, show(item), f"no further item in {show(actual, near=item)}"))
             continue
         nearest = min(rest, key=lambda index: len(costs[number][index]))
         taken.add(nearest)
@@ -149,7 +194,7 @@ def _list(
                 for one in costs[number][nearest]
             ]
         else:
-            found.append(Difference(place, show(item), show(actual)))
+            found.append(Difference(place, show(item), show(actual, near=item)))
     if exactly and not found and len(actual) != len(expected):
         extra = [one for index, one in enumerate(actual) if index not in taken]
         found.append(Difference(path, f"exactly {show(list(expected))}", f"also {show(extra)}"))
@@ -180,7 +225,7 @@ def _conditions(conditions: Mapping[str, Any], actual: Any, path: str, quantitie
     for name, wanted in conditions.items():
         if not _holds(name, wanted, actual, quantities):
             expected = f"{_WORDS.get(name, name)} {show(wanted)}" if name != "absent" else "nothing"
-            found.append(Difference(path, expected, show(actual)))
+            found.append(Difference(path, expected, show(actual, near=wanted)))
         elif name in ("exactly", "inOrder") and isinstance(wanted, (list, tuple)):
             found += (
                 _list(wanted, actual, path, quantities, exactly=True)

@@ -9,7 +9,7 @@ from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.base import split_reference
 from harness.scenario.language.models.observed import Events
 from harness.scenario.running.checks.counts import count_differences
-from harness.scenario.running.matching import Difference, differences, show
+from harness.scenario.running.matching import Difference, differences, nearest_and_last, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
@@ -29,10 +29,13 @@ def check(body: Events, entry: Entry, run: Run) -> Iterator[Verdict]:
     elif fitting:
         yield Verdict(entry.label, entry.mark())
     else:
-        seen = show([f"{event.object} {event.reason}: {event.message}" for event in about[-5:]], 900)
-        yield Verdict.failed(
-            entry.label, entry.mark(), "such an event", f"none among {len(about)}", f"the last: {seen}"
+        texts = {f"{event.object} {event.reason}: {event.message}": event for event in about}
+        fewest = min((len(_differences(body, event)) for event in texts.values()), default=0)
+        near = [text for text, event in texts.items() if len(_differences(body, event)) == fewest]
+        note = nearest_and_last(
+            list(texts), near, " ".join(show(each) for each in (body.reason, body.message) if each is not None)
         )
+        yield Verdict.failed(entry.label, entry.mark(), "such an event", f"none among {len(about)}", note)
 
 
 def _about(event: Event, reference: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.observed import Log
 from harness.scenario.running.checks.counts import count_differences
-from harness.scenario.running.matching import differences, show
+from harness.scenario.running.matching import differences, nearest_and_last, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
@@ -27,9 +27,11 @@ def check(body: Log, entry: Entry, run: Run) -> Iterator[Verdict]:
     elif fitting:
         yield Verdict(entry.label, entry.mark())
     else:
-        seen = show([f"{line.level} {line.controller}: {line.message}" for line in log[-5:]], 900)
-        lines = f"none among {len(log)}"
-        yield Verdict.failed(entry.label, entry.mark(), "such a line", lines, f"the last: {seen}")
+        texts = [f"{line.level} {line.controller}: {line.message}" for line in log]
+        note = nearest_and_last(
+            texts, texts, " ".join(show(each) for each in (body.controller, body.message) if each is not None)
+        )
+        yield Verdict.failed(entry.label, entry.mark(), "such a line", f"none among {len(log)}", note)
 
 
 def _fits(body: Log, line: LogLine) -> bool:
