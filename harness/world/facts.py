@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.clusters.provenance import WriteKind
+from harness.engine.clock import nanoseconds, parse
 from harness.engine.disruptions import Disruption
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL, ON_DEMAND
 from harness.karpenter.lifecycle.conditions import AWAITING, READY
@@ -21,6 +22,7 @@ from harness.karpenter.releases.scheduling import rules_of
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import (
     Object,
+    condition,
     conditions_of,
     controller_of,
     labels_of,
@@ -46,15 +48,22 @@ _UNSEEN = frozenset({WriteKind.SAME, WriteKind.WITHHELD})
 _PASSING = frozenset({"Registered", "Initialized"})
 """Conditions that say on the way what they wait for: who looks at a Node at another moment sees it wait for something else."""
 
+_AN_INSTANT = 5.0
+"""Seconds between Nodes of which either may be seen first: times of conditions are whole seconds, and machines boot side by side."""
+
 _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`found` are texts, lists and mappings, as JSON has them. `drawn` tells what chance decided, for each NodeClaim that there was."""
+    """`found` are texts, lists and mappings, as JSON has them. `drawn` tells what chance decided, for each NodeClaim that there was.
+
+    `waves` counts the Nodes that are there and came at the same instant, one wave after the other.
+    """
 
     found: Mapping[str, Any]
     drawn: Sequence[str]
+    waves: Sequence[int] = ()
 
 
 def facts_of(world: World, *, capacity: bool = True) -> Facts:
@@ -101,7 +110,19 @@ def facts_of(world: World, *, capacity: bool = True) -> Facts:
     if decided := [_decision(one, claims) for one in world.disruptions]:
         found["Disruptions"] = decided
     pools = {name: claim["labels"].get(NODEPOOL) or "?" for name, claim in claims.items()}
-    return Facts(renamed(found, pools), sorted(drawn))
+    return Facts(renamed(found, pools), sorted(drawn), _waves(nodes.values()))
+
+
+def _waves(nodes: Iterable[Object]) -> list[int]:
+    """How many Nodes became Ready within a few seconds, by time."""
+    moments = sorted(parse(each["lastTransitionTime"]) for node in nodes if (each := condition(node, READY)))
+    waves: list[int] = []
+    for number, moment in enumerate(moments):
+        if number and moment - moments[number - 1] <= nanoseconds(_AN_INSTANT):
+            waves[-1] += 1
+        else:
+            waves.append(1)
+    return waves
 
 
 def _decision(one: Disruption, claims: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:

@@ -369,3 +369,33 @@ def test_a_node_gets_the_labels_of_old(cluster: Subject) -> None:
     bare = cluster.create(cluster.node("bare"))["metadata"]["name"]
     cluster.step()
     assert not [key for key in (cluster.view.get("Node", bare) or {})["metadata"]["labels"] if key.startswith("beta.")]
+
+
+def test_mistyped_metadata_of_a_custom_object(cluster: Subject) -> None:
+    """kubernetes apiextensions-apiserver pkg/apiserver/schema/objectmeta/coerce.go; apiserver pkg/endpoints/handlers/{rest,patch}.go."""
+    name = cluster.named("mistyped")
+    nodeclass = {
+        "apiVersion": "karpenter.azure.com/v1beta1",
+        "kind": "AKSNodeClass",
+        "metadata": {"name": name},
+        "spec": {},
+    }
+    stored = cluster.create(nodeclass)
+    unit = "json: cannot unmarshal {} into Go struct field ObjectMeta.{} of type {}"
+    for metadata, sentence in (
+        ({"finalizers": "x"}, unit.format("string", "finalizers", "[]string")),
+        ({"finalizers": [1]}, unit.format("number", "finalizers", "string")),
+        ({"labels": "x"}, unit.format("string", "labels", "map[string]string")),
+        ({"labels": {"a": 1}}, unit.format("number", "labels", "string")),
+        ({"ownerReferences": "x"}, unit.format("string", "ownerReferences", "[]v1.OwnerReference")),
+    ):
+        error = refusal(cluster.admin.patch, "AKSNodeClass", name, {"metadata": metadata})
+        assert (error.code, error.reason) == (422, "Invalid")
+        assert error.message.startswith(' "" is invalid: patch: Invalid value: "{')
+        assert error.message.endswith(sentence)
+        error = refusal(cluster.admin.update, {**stored, "metadata": {**stored["metadata"], **metadata}})
+        where = 'AKSNodeClass in version "v1beta1" cannot be handled as a AKSNodeClass'
+        assert (error.code, error.message) == (400, f"{where}: {sentence}")
+    patched = cluster.admin.patch("AKSNodeClass", name, {"metadata": {"unknown": 1, "labels": {"a": "b"}}})
+    assert patched["metadata"]["labels"] == {"a": "b"}
+    assert "unknown" not in patched["metadata"]

@@ -10,6 +10,7 @@ from harness.clusters.memory.request import Admission, Request
 from harness.clusters.memory.store import Store
 from harness.engine.ports import ADMIN
 from harness.karpenter.validation.admission import Crds, UnknownResource, admit
+from harness.karpenter.validation.decoding import known_metadata, metadata_error
 from harness.kube.admission.core_types import shape_errors
 from harness.kube.admission.core_validation import budget_errors, node_errors, pod_update_errors
 from harness.kube.admission.defaults import (
@@ -30,7 +31,7 @@ from harness.kube.admission.runtime_class import (
     with_runtime_class,
 )
 from harness.kube.admission.workload_validation import workload_errors
-from harness.kube.api.field_errors import FieldError
+from harness.kube.api.field_errors import ErrorType, FieldError, go_json
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of
@@ -122,11 +123,14 @@ def _asked_name(request: Request) -> str:
 
 
 def shapes(request: Request) -> dict[str, Any]:
-    """Refuses a change of a core object after which a field has another type. What controllers write has the right ones.
+    """Refuses a write after which a field has another type: of core objects a change, of custom ones any write, by their metadata.
 
-    Source: the decoder of the API server; its words are not Go's here.
+    What controllers write has the right types. Source: the decoder of the API server, whose words about core objects are not Go's here;
+    kubernetes apiextensions-apiserver pkg/apiserver/schema/objectmeta/coerce.go, apiserver pkg/endpoints/handlers/{rest,patch}.go.
     """
     kind = request.kind
+    if kind.custom and request.identity == ADMIN:
+        return _with_metadata(request)
     if request.old is not None and not kind.custom and request.identity == ADMIN:
         for error in shape_errors(request.object):
             if error.mistyped:
@@ -134,6 +138,21 @@ def shapes(request: Request) -> dict[str, Any]:
                 what = f'{kind.kind} in version "{request.object.get("apiVersion")}" cannot be handled as a {kind.kind}'
                 raise bad_request(f"{what}: {where}: {error.what}")
     return request.object
+
+
+def _with_metadata(request: Request) -> dict[str, Any]:
+    """The custom object without unknown fields in its metadata, which are dropped. Raises ApiError for fields of a wrong type."""
+    kind, metadata = request.kind.kind, request.object.get("metadata")
+    error = metadata_error(metadata)
+    if error is not None and request.verb == "patch":
+        cause = FieldError(ErrorType.INVALID, "patch", error, value=go_json(request.object))
+        raise ApiError(422, "Invalid", f' "" is invalid: {cause}')  # of no kind and without a name
+    if error is not None:
+        version = str(request.object.get("apiVersion")).rpartition("/")[2]
+        raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
+    assert isinstance(metadata, Mapping)
+    known = known_metadata(metadata)
+    return request.object if known is metadata else {**request.object, "metadata": dict(known)}
 
 
 def overheads(store: Callable[[], Store]) -> Admission:

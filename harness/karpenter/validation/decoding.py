@@ -235,6 +235,22 @@ def decode_error(nodepool: Mapping[str, Any], *, static_pools: bool = True) -> s
     return decoder.first
 
 
+def metadata_error(metadata: Any) -> str | None:
+    """What Go's decoder says to the metadata of an object, None when it decodes."""
+    decoder = _Decoder()
+    try:
+        decoder.value(_OBJECT_META, metadata, "", "")
+    except DecodeError as error:
+        return str(error)
+    return decoder.first
+
+
+def known_metadata(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The metadata without fields that no object has; the same mapping where there are none."""
+    unknown = metadata.keys() - _OBJECT_META.fields.keys() - {"managedFields"}
+    return {key: value for key, value in metadata.items() if key not in unknown} if unknown else metadata
+
+
 class _Decoder:
     """One pass over an object, keys in sorted order. A type that does not fit is noted and passed over; the first note is the
     error, unless a type that decodes itself fails, which ends the pass."""

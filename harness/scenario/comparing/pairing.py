@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["paired"]
+__all__ = ["nearest", "paired"]
 
 _MOST = 30
 """NodeClaims of a NodePool that are compared with one another; of more the order of their facts decides, as before."""
@@ -27,7 +27,7 @@ def paired(left: Mapping[str, Any], right: Mapping[str, Any]) -> Mapping[str, An
     for pool, theirs in _by_pool(other).items():
         ours = _by_pool(own).get(pool, [])
         if max(len(theirs), len(ours)) <= _MOST:
-            names.update(_nearest({name: own[name] for name in ours}, {name: other[name] for name in theirs}))
+            names.update(nearest({name: own[name] for name in ours}, {name: other[name] for name in theirs}))
     if all(name == new for name, new in names.items()):
         return right
     pattern = _any_of(names)
@@ -35,7 +35,7 @@ def paired(left: Mapping[str, Any], right: Mapping[str, Any]) -> Mapping[str, An
     return found
 
 
-def _nearest(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, str]:
+def nearest(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, str]:
     """Return a new name for each of `theirs`: the nearest pairs first, then those that are left with the names that are left."""
     from harness.world.snapshot import differences
 

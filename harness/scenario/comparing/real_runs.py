@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 from harness.clusters.folders import temporary_folder
 from harness.clusters.waiting import Patience, stopwatch
 from harness.kube.api.objects import Object, spec_of
+from harness.scenario.comparing.chance import without_chance
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
 from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.limit import REAL_LIMIT
 from harness.scenario.comparing.outside import outside_verdicts
-from harness.scenario.comparing.pairing import paired
 from harness.scenario.comparing.prices import OWN_PRICES, without_steps_prices
 from harness.scenario.comparing.recordings import Recording
 from harness.scenario.comparing.runaways import BESIDE_RUNAWAY, beside_runaway
@@ -271,8 +271,8 @@ class RealRuns:
         from harness.world.snapshot import differences
 
         name = f"{case.file}::{case.name}"
-        left = {**expected.found, "expectations": verdicts}
-        right = {**paired(expected.found, found.found), "expectations": held}
+        ours, theirs = without_chance(case, expected, found)
+        left, right = {**ours, "expectations": verdicts}, {**theirs, "expectations": held}
         listed = [
             Difference(fact, one, other, self._kept.reason(name, release, fact, one, other))
             for fact, one, other in differences(left, right)

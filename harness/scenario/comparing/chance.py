@@ -1,0 +1,156 @@
+"""What chance decides in a comparison, recognised by its structure: what could as well be exchanged makes no difference.
+
+* Pods that read the same but for their names are the same to Karpenter as long as neither a step nor an expectation names one: which it
+  takes first, and which stays pending, their creation times and uids decide.
+* Zones that the case does not name are the same to a topology spread, which takes any of those with the fewest pods (Go's map order).
+* Of Nodes that come at the same instant kube-scheduler fills the one that it sees first.
+* Disruption looks every ten seconds: how often it has looked decides how many of its Events there are, and never what they say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harness.kube.api.labels import ZONE
+from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of
+from harness.scenario.comparing.pairing import nearest, paired
+from harness.scenario.language.models.base import Model
+
+if TYPE_CHECKING:
+    from harness.scenario.language.cases import Case
+    from harness.world.facts import Facts
+
+__all__ = ["without_chance"]
+
+Found = Mapping[str, Any]
+
+_POLLED = re.compile(r"Normal (Unconsolidatable|DisruptionBlocked|ConsolidationRejected|ConsolidationCandidate): ")
+"""Events of the turns of disruption (core ``pkg/controllers/disruption/controller.go`` pollingPeriod)."""
+_PINNED = re.compile(rf"{re.escape(ZONE)} In ([^,\s]+-\d+)")
+_ASKED = re.compile(r'zones=\["\d+"\]')
+_SHARED = "NodeClaims that share a zone"
+
+
+def without_chance(case: Case, expected: Facts, found: Facts) -> tuple[Found, Found]:
+    """Return the facts of both runs, those of the second one told as if chance had gone as in the first one."""
+    said = list(_texts([*case.header.when, case.given, *(each.expectation for each in case.then)]))
+    manifests = [each.object for each in case.manifests]
+    zones = [*said, *_texts(manifests)]
+    left, right = (_without_zones(facts.found, zones) for facts in (expected, found))
+    right = _exchanged(left, paired(left, right), _equal_pods(manifests, said))
+    if any(count > 1 for count in expected.waves):
+        left, right = _together(left), _together(right)
+    return _as_often(left, right)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a value, keys too."""
+    if isinstance(value, Model):
+        value = value.model_dump(exclude_none=True, warnings=False)
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield str(key)
+            yield from _texts(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def _equal_pods(manifests: Sequence[Object], said: Sequence[str]) -> list[list[str]]:
+    """Groups of pods (``namespace/name``) that are the same but for their names, without those that the case names."""
+    named = {part for text in said for part in text.split("/")}
+    groups: dict[str, list[str]] = {}
+    for pod in manifests:
+        if pod.get("kind") == "Pod" and name_of(pod) not in named:
+            metadata = {key: value for key, value in metadata_of(pod).items() if key != "name"}
+            text = json.dumps({**pod, "metadata": metadata}, sort_keys=True, default=str)
+            groups.setdefault(text, []).append(f"{namespace_of(pod) or 'default'}/{name_of(pod)}")
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def _exchanged(left: Found, right: Found, groups: Sequence[Sequence[str]]) -> Found:
+    """The facts ``right`` in which each of several equal pods has the name of that in ``left`` which it is most like."""
+    for group in groups:
+        ours, theirs = ({name: _of_pod(facts, name) for name in group} for facts in (left, right))
+        if ours != theirs:
+            right = _renamed(right, nearest(ours, theirs))
+    return right
+
+
+def _of_pod(facts: Found, name: str) -> dict[str, Any]:
+    pods, events = facts.get("Pods") or {}, facts.get("Events") or {}
+    return {"bound": (pods.get("bound") or {}).get(name), "Events": events.get(_event_key(name)) or {}}
+
+
+def _renamed(facts: Found, names: Mapping[str, str]) -> Found:
+    pods, events = facts.get("Pods") or {}, facts.get("Events") or {}
+    bound = {names.get(name, name): each for name, each in (pods.get("bound") or {}).items()}
+    keys = {_event_key(name): _event_key(new) for name, new in names.items()}
+    told = {keys.get(key, key): each for key, each in events.items()}
+    return {**facts, "Pods": {**pods, "bound": bound}, "Events": told}
+
+
+def _event_key(name: str) -> str:
+    return f"Pod {name.rpartition('/')[2]}"
+
+
+def _without_zones(facts: Found, said: Sequence[str]) -> Found:
+    """The facts without the zones that the scheduler chose; how many NodeClaims of a NodePool share one stays."""
+    claims: dict[str, Any] = {}
+    shared: dict[str, Counter[str]] = {}
+    for name, each in (facts.get("NodeClaims") or {}).items():
+        claims[name] = each
+        pinned = [found[1] for text in each["NodeClaim"]["requirements"] if (found := _PINNED.fullmatch(text))]
+        if len(pinned) == 1 and not any(pinned[0] in text for text in said):
+            claims[name] = _masked(each, re.compile(rf"\b{re.escape(pinned[0])}\b"))
+            shared.setdefault(name.rpartition(" ")[0], Counter())[pinned[0]] += 1
+    if not shared:
+        return facts
+    return {**facts, "NodeClaims": claims, _SHARED: {pool: sorted(each.values()) for pool, each in shared.items()}}
+
+
+def _masked(value: Any, zone: re.Pattern[str]) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _masked(item, zone) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item, zone) for item in value]
+    return _ASKED.sub("zones=ZONE", zone.sub("ZONE", value)) if isinstance(value, str) else value
+
+
+def _together(facts: Found) -> Found:
+    """The facts with the pods of all Nodes counted together."""
+    pods = facts.get("Pods") or {}
+    return {**facts, "Pods": {**pods, "per Node": sum(pods.get("per Node") or ())}}
+
+
+def _as_often(left: Any, right: Any) -> tuple[Any, Any]:
+    """Both without the Events of turns of disruption that only one of them has, where all that the other has are among its own."""
+    if not (isinstance(left, Mapping) and isinstance(right, Mapping)):
+        return left, right
+    ours, theirs = ({key for key in facts if _POLLED.match(key)} for facts in (left, right))
+    surplus = ours ^ theirs if ours <= theirs or theirs <= ours else set()
+    first: dict[str, Any] = {}
+    second: dict[str, Any] = {}
+    for key in (*left, *(key for key in right if key not in left)):
+        if key in surplus:
+            continue
+        one, other = _as_often(left.get(key, {}), right.get(key, {}))
+        polled = key not in left or key not in right
+        if polled and not one and not other and _is_polled(left.get(key)) and _is_polled(right.get(key)):
+            continue
+        if key in left:
+            first[key] = one
+        if key in right:
+            second[key] = other
+    return first, second
+
+
+def _is_polled(value: Any) -> bool:
+    """Whether these are Events of turns of disruption alone, or nothing."""
+    return value is None or (isinstance(value, Mapping) and all(_POLLED.match(key) for key in value))
