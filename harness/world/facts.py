@@ -51,6 +51,9 @@ _PASSING = frozenset({"Registered", "Initialized"})
 _AN_INSTANT = 5.0
 """Seconds between Nodes of which either may be seen first: times of conditions are whole seconds, and machines boot side by side."""
 
+_LISTING = frozenset({"UnhealthyDependents", "ReconcilingDependents"})
+"""Reasons of Ready whose message lists conditions."""
+
 _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
 
 
@@ -241,9 +244,16 @@ def _conditions(obj: Object) -> dict[str, str]:
 
 
 def _said(condition: Mapping[str, Any]) -> str:
-    """Status, reason and message; a reason that equals the type is left out."""
+    """Status, reason and message; a reason that equals the type is left out.
+
+    Ready names the conditions that keep it, the last one that changed first (operatorpkg status/condition_set.go findUnhealthyDependents);
+    of several in one second that is chance.
+    """
     reason = condition.get("reason") if condition.get("reason") != condition["type"] else ""
-    return " ".join(filter(None, (condition["status"], reason, condition.get("message"))))
+    message = condition.get("message") or ""
+    if reason in _LISTING:
+        message = ", ".join(sorted(message.split(", ")))
+    return " ".join(filter(None, (condition["status"], reason, message)))
 
 
 def _is_of(node: Object, claim: str) -> bool:

@@ -103,5 +103,8 @@ def test_how_often_disruption_has_looked(case_of: Callable[..., Case]) -> None:
     assert differing(case_of(), left, right) == []
     right["Events"]["Node a"] = {POLLED.format("another text"): "told"}
     assert differing(case_of(), left, right), "another text"
+    left["Events"]["Node a"] = {"Normal DisruptionBlocked: Node isn't initialized": "told"}
+    right["Events"]["Node a"] = {"Normal DisruptionBlocked: Node is deleting or marked for deletion": "told"}
+    assert differing(case_of(), left, right) == [], "each look falls into another phase"
     right["Events"]["Node a"] = {"Normal DisruptionTerminating: x": "told"}
     assert differing(case_of(), left, right), "no Event of a look"

@@ -123,6 +123,8 @@ def test_a_kept_difference_fits_as_a_whole(tmp_path: Path) -> None:
         ("- {fact: a, reason: b}", "[0].evidence: Field required"),
         ("- {fact: '(', reason: b, evidence: c}", "no regular expression"),
         ("- {fact: a, reason: b, evidence: c, fcat: d}", "[0].fcat: Extra inputs are not permitted"),
+        ("- {fact: '.*', reason: b, evidence: c}", "[0].fact: a fact that fits everything excuses everything"),
+        ("- {reason: b, evidence: c}", "a fact is expected, or a case that is not compared"),
         ("a: [", "cannot be read"),
     ],
 )
@@ -133,6 +135,15 @@ def test_mistakes_in_the_file_are_told(tmp_path: Path, text: str, message: str) 
         KeptDifferences.read(file)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_entry_without_a_fact_leaves_its_cases_out(tmp_path: Path) -> None:
+    file = tmp_path / "kept.yaml"
+    file.write_text("- {case: '.*::endless.*', reason: it never ends, evidence: here, releases: [1.14.0]}")
+    kept = KeptDifferences.read(file)
+    assert kept.uncompared("a.yaml::endless[x]", "1.14.0") == "it never ends"
+    assert kept.uncompared("a.yaml::endless[x]", "1.7.2") == ""
+    assert kept.reason("a.yaml::endless[x]", "1.14.0", "a", "b", "c") == ""
 
 
 def test_the_kept_differences_of_the_project_can_be_read() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of
-from harness.scenario.comparing.pairing import nearest, paired
+from harness.scenario.comparing.pairing import POLLED, nearest, paired
 from harness.scenario.language.models.base import Model
 
 if TYPE_CHECKING:
@@ -28,8 +28,11 @@ __all__ = ["without_chance"]
 
 Found = Mapping[str, Any]
 
-_POLLED = re.compile(r"Normal (Unconsolidatable|DisruptionBlocked|ConsolidationRejected|ConsolidationCandidate): ")
-"""Events of the turns of disruption (core ``pkg/controllers/disruption/controller.go`` pollingPeriod)."""
+_PASSING = re.compile(
+    r"Normal DisruptionBlocked: Node (isn't initialized|is deleting or marked for deletion|is nominated)\b"
+)
+"""What a look tells of a Node that comes or goes (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable): each Node passes
+through these, and a look falls into one of them or into none."""
 _PINNED = re.compile(rf"{re.escape(ZONE)} In ([^,\s]+-\d+)")
 _ASKED = re.compile(r'zones=\["\d+"\]')
 _SHARED = "NodeClaims that share a zone"
@@ -130,11 +133,11 @@ def _together(facts: Found) -> Found:
 
 
 def _as_often(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both without the Events of turns of disruption that only one of them has, where all that the other has are among its own."""
+    """Both without the Events of turns of disruption that only one of them has, where all that the other has with the same reason are among
+    its own."""
     if not (isinstance(left, Mapping) and isinstance(right, Mapping)):
         return left, right
-    ours, theirs = ({key for key in facts if _POLLED.match(key)} for facts in (left, right))
-    surplus = ours ^ theirs if ours <= theirs or theirs <= ours else set()
+    surplus = _surplus(left, right)
     first: dict[str, Any] = {}
     second: dict[str, Any] = {}
     for key in (*left, *(key for key in right if key not in left)):
@@ -151,6 +154,20 @@ def _as_often(left: Any, right: Any) -> tuple[Any, Any]:
     return first, second
 
 
+def _surplus(left: Found, right: Found) -> set[str]:
+    """The Events of turns of disruption that only one has, by their reason as far as the other has no other text."""
+    by_reason: dict[str, tuple[set[str], set[str]]] = {}
+    passing: set[str] = set()
+    for place, facts in enumerate((left, right)):
+        for key in facts:
+            if _PASSING.match(key):
+                passing.add(key)
+            elif match := POLLED.match(key):
+                by_reason.setdefault(match[1], (set(), set()))[place].add(key)
+    nested = (ours ^ theirs for ours, theirs in by_reason.values() if ours <= theirs or theirs <= ours)
+    return passing.union(*nested)
+
+
 def _is_polled(value: Any) -> bool:
     """Whether these are Events of turns of disruption alone, or nothing."""
-    return value is None or (isinstance(value, Mapping) and all(_POLLED.match(key) for key in value))
+    return value is None or (isinstance(value, Mapping) and all(POLLED.match(key) for key in value))

@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from harness.kube.go.patterns import PatternError, searcher, whole
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
@@ -17,25 +17,43 @@ from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 __all__ = ["Kept", "KeptDifferences"]
 
 
+_ANY_FACT = "a fact that there is not"
+"""Fits patterns that fit everything."""
+
+
 class Kept(BaseModel):
-    """One difference. `fact`, `simulated`, `real` and `case` are regular expressions (RE2's); those that are left out fit everything."""
+    """One difference. `fact`, `simulated`, `real` and `case` are regular expressions (RE2's).
+
+    What is left out fits everything; without a `fact`, and then with a `case`, such cases are not compared at all.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    fact: str
     reason: str
     evidence: str
+    fact: str | None = None
     simulated: str = ".*"
     real: str = ".*"
     case: str = ".*"
     releases: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _says_what(self) -> Self:
+        if self.fact is None and self.case == ".*":
+            raise ValueError("a fact is expected, or a case that is not compared")
+        return self
+
+    def leaves_out(self, case: str, release: str) -> bool:
+        """Whether a case is not compared."""
+        of_release = not self.releases or release in self.releases
+        return self.fact is None and of_release and _fits(self.case, case)
+
     def fits(self, case: str, release: str, fact: str, simulated: Any, real: Any) -> bool:
         """Whether a difference matches."""
+        if self.fact is None:
+            return False
         texts = ((self.case, case), (self.fact, fact), (self.simulated, _text(simulated)), (self.real, _text(real)))
-        return (not self.releases or release in self.releases) and all(
-            searcher(whole(pattern))(text) for pattern, text in texts
-        )
+        return (not self.releases or release in self.releases) and all(_fits(*each) for each in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +80,10 @@ class KeptDifferences:
             try:
                 kept.append(Kept.model_validate(entry))
                 for pattern in ("case", "fact", "simulated", "real"):
-                    whole(getattr(kept[-1], pattern))
+                    whole(getattr(kept[-1], pattern) or "")
+                if kept[-1].fact is not None and _fits(kept[-1].fact, _ANY_FACT):
+                    what = "a fact that fits everything excuses everything: leave it out, and the case is not compared"
+                    problems.append(Problem(Mark(name, 1, 1), dotted((number, "fact")), what))
             except ValidationError as error:
                 problems += [
                     Problem(Mark(name, 1, 1), dotted((number, *each["loc"])), each["msg"]) for each in error.errors()
@@ -73,9 +94,17 @@ class KeptDifferences:
             raise ScenarioError(problems)
         return cls(tuple(kept))
 
+    def uncompared(self, case: str, release: str) -> str:
+        """The reason why a case is not compared; empty when it is."""
+        return next((each.reason for each in self.all if each.leaves_out(case, release)), "")
+
     def reason(self, case: str, release: str, fact: str, simulated: Any, real: Any) -> str:
         """The reason why a difference is allowed; empty when it is not."""
         return next((each.reason for each in self.all if each.fits(case, release, fact, simulated, real)), "")
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return bool(searcher(whole(pattern))(text))
 
 
 def _text(value: Any) -> str:

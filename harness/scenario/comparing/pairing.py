@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["nearest", "paired"]
+__all__ = ["POLLED", "nearest", "paired"]
 
+POLLED = re.compile(r"Normal (Unconsolidatable|DisruptionBlocked|ConsolidationRejected|ConsolidationCandidate): ")
+"""Events of the turns of disruption, of which a run has as many as there were turns (core ``pkg/controllers/disruption/controller.go``
+pollingPeriod)."""
 _MOST = 30
 """NodeClaims of a NodePool that are compared with one another; of more the order of their facts decides, as before."""
 
@@ -55,9 +58,15 @@ def nearest(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, str
 
 
 def _masked(claims: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return the facts of each NodeClaim without the names of any."""
+    """Return the facts of each NodeClaim without the names of any, and without Events that chance decides."""
     pattern = _any_of(names)
-    return {name: json.loads(pattern.sub("*", json.dumps(each))) for name, each in claims.items()}
+    return {name: json.loads(pattern.sub("*", json.dumps(_lasting(each)))) for name, each in claims.items()}
+
+
+def _lasting(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _lasting(item) for key, item in value.items() if not POLLED.match(key)}
+    return value
 
 
 def _by_pool(claims: Iterable[str]) -> dict[str, list[str]]:

@@ -90,6 +90,7 @@ class RealRuns:
         Raises ScenarioError, ControllerDied, PkiError.
         """
         from harness.world.facts import facts_of
+        from harness.world.real.process import ControllerDied
 
         watch = stopwatch()
         shared = Shared(self._caches, self._overrides)
@@ -97,6 +98,8 @@ class RealRuns:
         release, mode = world.release.version, str(world.options.provision_mode)
         name = f"{case.file}::{case.name}"
         result, reason = self._passed_over(case, release)
+        if result is None and (reason := self._kept.uncompared(name, release)):
+            result = Result.NOT_APPLICABLE
         if result is not None:
             return Comparison(name, release, mode, result, reason)
         simulated = self._simulated(case, shared)
@@ -115,7 +118,13 @@ class RealRuns:
         expected = facts_of(simulated.world, capacity=capacity)
         verdicts = _verdicts(simulated)
         with ExitStack() as open_worlds:
-            real, found = self._real(case, expected, verdicts, open_worlds, capacity=capacity)
+            try:
+                real, found = self._real(case, expected, verdicts, open_worlds, capacity=capacity)
+            except ControllerDied:
+                if not any(each.rule == "crash" for each in simulated.world.rejections):
+                    raise
+                ends = "the controller panics and ends, as the simulated one does"
+                return Comparison(name, release, mode, Result.AGREE, ends, facts=1, seconds=watch())
             differences = self._differences(case, release, expected, verdicts, real, found)
         if self._record is not None:
             Recording.of(name, release, real, found).write(self._record)

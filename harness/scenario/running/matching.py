@@ -98,7 +98,7 @@ def _deciding(text: str, near: str) -> int:
 
         most = SequenceMatcher(None, near[:_SOUGHT], text[:_SEARCHED], autojunk=False).find_longest_match()
         shared = most.b
-    return max(0, shared - _BEFORE)
+    return max(0, int(shared) - _BEFORE)
 
 
 def _flow(value: Any) -> str:
