@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harness.scenario.language.models.azure import SizeChange
 from harness.scenario.language.models.steps import StepMap
 
 if TYPE_CHECKING:
@@ -33,12 +31,5 @@ def _step_without(step: StepMap) -> StepMap | None:
 
 
 def _without(azure: Any) -> Any:
-    """A state of Azure without its prices and those of its sizes, None where it has none."""
-    if azure is None:
-        return None
-    own: Mapping[str, SizeChange] = getattr(azure, "sizes", {})  # no step changes sizes
-    priced = {name: size for name, size in own.items() if size.price is not None or size.spot is not None}
-    if not (azure.prices or priced):
-        return None
-    plain = {name: size.model_copy(update={"price": None, "spot": None}) for name, size in priced.items()}
-    return azure.model_copy(update={"prices": {}, **({"sizes": {**own, **plain}} if plain else {})})
+    """A state of Azure without its prices, None where it has none."""
+    return azure.model_copy(update={"prices": {}}) if azure is not None and azure.prices else None
