@@ -22,6 +22,7 @@ OUTCOME: dict[str, type] = {
     "spot_nodes": int,
     "usd_per_hour": float,
     "usd": float,
+    "guessed_prices": str,
     "hours": float,
     "machines": int,
     "disruptions": int,
@@ -92,6 +93,8 @@ class Result:
     disruptions: int
     motion: str = ""
     unpriced: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+    """Sizes whose price on spot is a guess."""
 
     @property
     def pending(self) -> tuple[PodRow, ...]:
@@ -124,6 +127,7 @@ class Result:
             "spot_nodes": sum(node.capacity_type == "spot" for node in self.nodes),
             "usd_per_hour": None if self.unpriced else round(self.usd_per_hour, 6),
             "usd": None if self.unpriced else round(self.usd, 6),
+            "guessed_prices": ", ".join(self.guessed),
             "hours": round(self.seconds / 3600, 4),
             "machines": self.machines,
             "disruptions": self.disruptions,

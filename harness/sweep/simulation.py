@@ -59,6 +59,7 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         disruptions=len(world.disruptions),
         motion=str(settled.runaway or settled.exhausted or ""),
         unpriced=tuple(sorted(bill.unpriced)),
+        guessed=tuple(sorted(bill.guessed)),
     )
 
 

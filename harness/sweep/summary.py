@@ -41,6 +41,10 @@ def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) 
         if len(best) > _FEW:
             last = best[-1]
             yield f"  … dearest: {last[column]} ({_where(axes, last)})"
+    guessed = [row for row in priced if row.get("guessed_prices")]
+    if guessed:
+        sizes = sorted({size for row in guessed for size in str(row["guessed_prices"]).split(", ")})
+        yield f"{len(guessed)} of {len(priced)} at prices on spot that are guesses: {first_few(sizes, _FEW)}"
     if len(priced) < len(whole):
         dear = [row for row in whole if row[column] is None]
         more = f" and {len(dear) - 1} more" if len(dear) > 1 else ""

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cache
 
-from fakeazure.catalog.prices.book import prices_in, restored_prices, static_prices
+from fakeazure.catalog.prices.book import prices_in, restored_prices, static_prices, static_source
 from fakeazure.catalog.prices.derived import derived
 from fakeazure.catalog.prices.price_file import price_file
-from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow, Priority, recorded_regions
+from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow, Priority, list_source, recorded_regions
 from fakeazure.catalog.prices.spot import guess_reason, guessed_fraction
+from fakeazure.catalog.tables import Source
 from lazyrecords import dataclass
 
-__all__ = ["LinuxView", "linux_view", "spot_guess", "taken_for_linux", "view_of"]
+__all__ = ["LinuxView", "linux_source", "linux_view", "spot_guess", "taken_for_linux", "view_of"]
 
 Others = Mapping[str, tuple[float, ...]]
 
@@ -74,6 +75,14 @@ def linux_view(region: str) -> LinuxView:
         size: (round(dearer[size] * guessed_fraction(size, region), 6),) for size in facts.beside_spot if size in dearer
     }
     return LinuxView(linux, spot, {size: (usd,) for size, usd in dearer.items()}, beside_spot)
+
+
+def linux_source(region: str, size: str) -> Source:
+    """Where the price is recorded on which a size's Linux price rests."""
+    if region in recorded_regions():
+        return list_source()
+    file = price_file(region)
+    return file.source if file is not None and size in file.sizes else static_source()
 
 
 def spot_guess(region: str, size: str) -> str:

@@ -39,6 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--about", help=argparse.SUPPRESS)  # of kubectl's plugin: a pod, or else a Node
     parser.add_argument("--size", metavar="S", help="also everything about this VM size and its offerings")
+    parser.add_argument(
+        "--prices",
+        action="store_true",
+        help="only the sizes of the region for which Karpenter may believe another price than Azure bills; no files are read",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
     add_html(parser)
     add_allow(parser)
@@ -58,6 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
     if mistake := _asked_wrongly(arguments):
         return bad_input(printable(f"harness explain: {mistake}"))
     try:
+        if arguments.prices:
+            from harness.cli.price_risks import show_price_risks
+
+            return show_price_risks(arguments)
         given = read_given(arguments)
         arguments, anew = _asked(arguments, given)
         found = _of_node(arguments, given) if arguments.node is not None else _of_pods(arguments, given, anew)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not isinstance(fit, Misfit):
                 requirements = fit
         value |= _instance_type(result, requirements)
+    value["prices"] = _prices(world, arguments.size)
     value["guessed"] = guesses_of(world, [of_size(world, arguments.size)]).get(arguments.size, {})
     if arguments.format == "json":
         print_json(value)
@@ -170,6 +171,30 @@ def _requirement(requirements: Requirements, key: str) -> dict[str, Any]:
     return value
 
 
+def _prices(world: World, size: str) -> dict[str, Any]:
+    """By capacity type what Azure bills, where that is recorded, why it is a guess, and the rows of which Karpenter takes one."""
+    from harness.explain.sizes.believed import at_risk
+    from harness.karpenter.labels.core import ON_DEMAND, SPOT
+
+    rows = {(risk.size, risk.capacity_type): list(risk.rows) for risk in at_risk(world)}
+    value: dict[str, Any] = {}
+    for capacity_type in (ON_DEMAND, SPOT):
+        price = world.price(size, capacity_type)
+        if price.usd is not None and not price.as_on_demand:
+            value[capacity_type] = {"usd": price.usd, "source": price.source, "guess": price.guess}
+            if (size, capacity_type) in rows:
+                value[capacity_type]["rows"] = rows[size, capacity_type]
+    return value
+
+
+def _price_lines(prices: Mapping[str, Any]) -> Iterator[str]:
+    for capacity_type, price in prices.items():
+        basis = f"guessed: {price['guess']}" if price["guess"] else price["source"]
+        yield f"  {capacity_type:10} {price['usd']:.4f} USD/h ({basis})"
+        if "rows" in price:
+            yield f"  {'':10} Karpenter believes {' or '.join(f'{usd:g}' for usd in price['rows'])}: the price list has several rows for it"
+
+
 def _print(value: Mapping[str, Any]) -> None:
     from harness.trace.prices import price_text
 
@@ -197,6 +222,9 @@ def _print(value: Mapping[str, Any]) -> None:
         state = "" if offering["available"] else "  not available"
         price = price_text(offering["price"], unpriced="unpriced" in offering)
         print_line(f"  {offering['zone']:20} {offering['capacityType']:10} {price}{state}")
+    print_line("Azure bills")
+    for line in _price_lines(value["prices"]):
+        print_line(line)
     _print_guesses(value)
 
 

@@ -26,6 +26,8 @@ class Bill:
         """How many machines were ever powered on."""
         self.unpriced: set[str] = set()
         """Sizes of machines that ran without a known price, and count as nothing."""
+        self.guessed: set[str] = set()
+        """Sizes of machines that ran at a price that is a guess."""
         world.cloud.subscribe(self._hear)
 
     def usd(self) -> float:
@@ -36,11 +38,14 @@ class Bill:
     def _hear(self, event: Event) -> None:
         if isinstance(event, PoweredOn):
             kind = SPOT if event.vm.priority == "Spot" else ON_DEMAND
-            price = self._world.price(event.vm.size, kind).usd
+            known = self._world.price(event.vm.size, kind)
+            price = known.usd
+            if known.guess:
+                self.guessed.add(event.vm.size)
             self._running[event.vm.id] = event.at, price or 0.0
             if price is None:
                 self.unpriced.add(event.vm.size)
             self.machines += not event.restarted
         elif isinstance(event, (Deleted, PoweredOff)) and event.vm.id in self._running:
-            since, known = self._running.pop(event.vm.id)
-            self._ended += known * (event.at - since) / _HOUR
+            since, hourly = self._running.pop(event.vm.id)
+            self._ended += hourly * (event.at - since) / _HOUR

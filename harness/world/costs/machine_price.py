@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fakeazure.catalog import RegionCatalogue
-from fakeazure.catalog.prices.linux_view import spot_guess
+from fakeazure.catalog.prices.linux_view import linux_source, spot_guess
 from fakeazure.market.market import Market
 from harness.karpenter.labels.core import SPOT
 from lazyrecords import dataclass
@@ -15,12 +15,13 @@ __all__ = ["MachinePrice", "price_of"]
 class MachinePrice:
     """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on demand is known.
 
-    `guess`: why the price is a guess, "" if it is not.
+    `guess`: why the price is a guess, "" if it is not. `source`: where it is recorded, or what it is guessed from.
     """
 
     usd: float | None
     as_on_demand: bool = False
     guess: str = ""
+    source: str = ""
 
 
 def price_of(market: Market, catalogue: RegionCatalogue, region: str, size: str, capacity_type: str) -> MachinePrice:
@@ -29,12 +30,13 @@ def price_of(market: Market, catalogue: RegionCatalogue, region: str, size: str,
     A size that the list lacks has the price of the provider's static table.
     """
     view, prices = market.linux_view(region), market.prices
+    declared = size.lower() in prices.declared_sizes(region) or size in catalogue.given
+    source = "declared" if declared else str(linux_source(region, size))
     # a list that says 0 knows none, as Karpenter reads it
     on_demand = view.linux.get(size) or prices.on_demand(catalogue, size, region) or None
     if capacity_type != SPOT:
-        return MachinePrice(on_demand)
+        return MachinePrice(on_demand, source=source)
     spot = view.spot.get(size) or None
     if spot is None:
-        return MachinePrice(on_demand, on_demand is not None)
-    declared = size.lower() in prices.declared_sizes(region) or size in catalogue.given
-    return MachinePrice(spot, guess="" if declared else spot_guess(region, size))
+        return MachinePrice(on_demand, on_demand is not None, source=source)
+    return MachinePrice(spot, guess="" if declared else spot_guess(region, size), source=source)

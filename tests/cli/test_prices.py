@@ -1,0 +1,44 @@
+"""Prices on the command line: what Azure bills, where that is from, and what Karpenter may believe."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cli.command import call
+
+Output = pytest.CaptureFixture[str]
+
+
+def test_the_sizes_at_risk_of_a_region(capsys: Output) -> None:
+    code, out, err = call(capsys, "explain", "--prices", "--region", "westeurope")
+    assert (code, err) == (0, "")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "Standard_D4as_v5 on-demand 0.208 0.208 or 0.392" in lines
+    assert not any("Standard_D4s_v5" in line for line in lines)
+    value = json.loads(call(capsys, "explain", "--prices", "--region", "westeurope", "--format", "json")[1])
+    (found,) = [one for one in value["sizes"] if one["size"] == "Standard_D4as_v5"]
+    assert (found["rows"], found["billed"], found["believed"] in found["rows"]) == ([0.208, 0.392], 0.208, True)
+
+
+def test_an_unknown_region_is_a_mistake(capsys: Output) -> None:
+    code, _, err = call(capsys, "explain", "--prices", "--region", "eastus22")
+    assert code == 2
+    assert "eastus22" in err
+
+
+@pytest.mark.parametrize(
+    ("region", "expected"),
+    [
+        ("westeurope", "on-demand 0.2080 USD/h (andy-diericks/azure-pricing-radar, 2026-08-22)"),
+        ("westeurope", "spot 0.0384 USD/h (andy-diericks/azure-pricing-radar, 2026-08-22)"),
+        ("eastus", "on-demand 0.1720 USD/h (karpenter-provider-azure, 2026-06-18)"),
+        ("eastus", "spot 0.0189 USD/h (guessed: no list of eastus is recorded"),
+        ("eastus", "Karpenter believes 0.172 or 0.356: the price list has several rows for it"),
+    ],
+)
+def test_requirements_have_what_azure_bills_with_its_source(region: str, expected: str, capsys: Output) -> None:
+    code, out, _ = call(capsys, "requirements", "--size", "Standard_D4as_v5", "--region", region)
+    assert code == 0
+    assert expected in " ".join(out.split())
