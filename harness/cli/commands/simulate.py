@@ -153,6 +153,7 @@ def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulat
 
 def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any]:
     """What came of it, as JSON has it, but for the reasons of the pending pods."""
+    from harness.cli.costs import cost_value
     from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
     from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes
     from harness.world.costs.prices import totals
@@ -177,6 +178,7 @@ def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any
         "guessed": guesses_of(world, turns),
         "pods": {"bound": len(pods) - len(pending), "pending": len(pending)},
         "price_per_hour": round(prices.existing + prices.new, 6),
+        "cost": cost_value(world),
         "prices": {name: round(fact, 6) if isinstance(fact, float) else fact for name, fact in asdict(prices).items()},
         "seconds": world.clock.seconds,
         "refused_by_azure": [_refusal(call) for call in world.refused_calls()],
@@ -253,6 +255,7 @@ def _refusal(call: Call) -> dict[str, Any]:
 
 
 def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) -> None:
+    from harness.cli.costs import cost_lines
     from harness.explain.sizes.guesses import guess_lines
 
     nodes = value["nodes"]
@@ -270,7 +273,7 @@ def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) 
         f"{counted(len(nodes), 'node')}, {counted(pods['bound'], 'pod')} bound, {pods['pending']} pending, "
         f"{value['price_per_hour']:.4f} USD per hour{_parts(value)}, {state} after {virtual(value['seconds'])}"
     )
-    for line in _price_notes(value):
+    for line in (*cost_lines(value["cost"]), *_price_notes(value)):
         show(line)
     for line in (*guess_lines(value["guessed"], value["region"]), *_refusal_lines(refused)):
         show(line)
