@@ -2,8 +2,9 @@
 # make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
-# make test-clients   Azure's Python SDKs, the az CLI and the Go SDK against one served fake cloud: operations × works, wrong, missing
-#                     (their venvs in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
+# make test-clients   Azure's Python, JavaScript and Go SDKs, the az CLI and its documentation against one served fake cloud: operations × works,
+#                     wrong, missing, left out; COVERAGE=FILE writes them for the coverage page
+#                     (what is installed lies in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make test-real      the simulated loop beside the real controller (HARNESS_KARPENTER names its binary) on one scenario after the other, and
 #                     the real one under load and faults, and on a real API server (SMOKE=1: a few of the first two; REPORT=FILE: JUnit XML
 #                     of the scenarios, of which tests.real.figures makes a table)
@@ -101,13 +102,19 @@ test-clusters: $(CLUSTERS)
 	$(RUN) -m pytest $(if $(SMOKE),$(SMOKE_SCENARIOS),$(KIND_SCENARIOS)) --cluster kind $(ARGS)
 	$(RUN) -m pytest scenarios/labels --cluster memory,kind --sample 1 --sample-seed $(SEED) $(ARGS)
 
-test-clients: $(CORE) $(CLIENTS)/sdks/.installed $(CLIENTS)/az/.installed
-	$(RUN) -m tests.clients.run $(ARGS)
+test-clients: $(CORE) $(CLIENTS)/sdks/.installed $(CLIENTS)/az/.installed $(CLIENTS)/javascript/.installed
+	$(RUN) -m tests.clients.run $(if $(COVERAGE),--coverage $(COVERAGE)) $(ARGS)
 
 # What az is built on conflicts with the newest SDKs, so each has a venv of its own.
 $(CLIENTS)/%/.installed: tests/clients/%.txt | $(RUN)
 	$(RUN) -m venv $(CLIENTS)/$*
 	$(CLIENTS)/$*/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+# Modules are looked for beside the program; without npm the client is left out.
+$(CLIENTS)/javascript/.installed: $(wildcard tests/clients/javascript/*)
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@if command -v npm >/dev/null; then npm ci --prefix $(@D) --no-fund --no-audit --silent; else echo "make: no npm, so the JavaScript SDKs are left out"; fi
 	@touch $@
 
 test-real: $(CORE)

@@ -106,7 +106,7 @@ class Beginning:
         reservations = declared_reservations(self.azure, self.catalogue, self.settings.location)
         seed(state, self.cluster, flawless(reservations))
         add_declared_subnets(state, flawless(declared_subnets(self.azure)))
-        state.types = router().types
+        state.types, state.actions = router().types, router().actions
         return state
 
 

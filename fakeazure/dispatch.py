@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import EMPTY, Request, Response
@@ -59,7 +60,8 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
     return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content, found.later)
 
 
-def _compact(moment: float) -> str:
+@lru_cache(maxsize=8)
+def _compact(moment: int) -> str:
     """A moment as ARM writes it in headers: `20260101T000000Z`."""
     return timestamp(moment)[:19].replace("-", "").replace(":", "") + "Z"
 
@@ -70,7 +72,7 @@ def on_the_wire(
     """The headers that an answer has where it travels: those of ARM's front, and the one that tells a transport of a declared fault."""
     headers = {
         "x-ms-correlation-request-id": asked.header("x-ms-correlation-request-id") or request_id,
-        "x-ms-routing-request-id": f"{state.settings.location.upper()}:{_compact(now)}:{request_id}",
+        "x-ms-routing-request-id": f"{state.settings.location.upper()}:{_compact(int(now))}:{request_id}",
     }
     if match is None:
         return headers

@@ -113,6 +113,8 @@ class State:
         """Key of a managed cluster → the kubeconfig of the real one behind it."""
         self.types: Mapping[str, tuple[str, ...]] = {}
         """Namespace → the resource types that are served."""
+        self.actions: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+        """Namespace → resource type → what can be done to it, as roles name it."""
         self.assignments: dict[str, Document] = {}
         """Role assignments by scope and name."""
         self.scoped: dict[str, Document] = {}

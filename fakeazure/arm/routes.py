@@ -15,6 +15,8 @@ from lazyrecords import dataclass
 _PATHS = 4096
 """How many calls' routes are kept: a controller asks for the same paths again and again."""
 
+_ACTIONS: Mapping[str, str] = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
+"""Method → what a role calls it."""
 State = TypeVar("State")
 Handler = Callable[[State, Request], Response]
 
@@ -131,6 +133,23 @@ class Router(Generic[State]):
             if route.type:
                 found.setdefault(route.namespace, set()).add(route.type)
         return {name: tuple(sorted(types, key=str.lower)) for name, types in found.items()}
+
+    @cached_property
+    def actions(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+        """Namespace → resource type → what can be done to it in the names of roles: `read`, `write`, `delete`, `start/action`."""
+        found: dict[str, dict[str, set[str]]] = {}
+        for route in self.routes:
+            if not route.type or route.type.startswith("providers/"):
+                continue
+            type_, action = route.type, _ACTIONS.get(route.method, "")
+            if route.method == "POST":
+                type_, _, leaf = type_.rpartition("/")
+                action = f"{leaf}/action"
+            found.setdefault(route.namespace, {}).setdefault(type_, set()).add(action)
+        return {
+            name: {type_: tuple(sorted(actions)) for type_, actions in sorted(types.items())}
+            for name, types in found.items()
+        }
 
     def methods(self, path: str) -> tuple[str, ...]:
         """The methods that this path has."""

@@ -125,6 +125,17 @@ def _items(state: State, request: Request, below: str, names: list[str]) -> Resp
     return Response(200, array=found)
 
 
+_EXTENSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("Microsoft.Azure.Extensions", "CustomScript"): ("2.1.10", "2.1.13"),
+    ("Microsoft.Azure.Extensions", "DockerExtension"): ("1.2.2",),
+    ("Microsoft.Compute", "CustomScriptExtension"): ("1.10.20",),
+    ("Microsoft.OSTCExtensions", "VMAccessForLinux"): ("1.5.20",),
+    ("Microsoft.ManagedServices", "ApplicationHealthLinux"): ("2.0.18",),
+    ("Microsoft.AKS", "Compute.AKS.Linux.AKSNode"): ("1.200.0",),
+}
+"""Publisher and type of an extension → its versions, oldest first; each stands for what there is."""
+
+
 def _named(request: Request, level: str) -> list[str]:
     """The names at a level (`publisher`, `offer`, `sku`) under those that the path names."""
     above = _LEVELS[: _LEVELS.index(level)]
@@ -133,8 +144,11 @@ def _named(request: Request, level: str) -> list[str]:
         for image in IMAGES
         if all(str(getattr(image, name)).lower() == request.params[name].lower() for name in above)
     ]
-    if not found:
-        raise refuse("ImageNotFound")
+    owners = {publisher for publisher, _ in _EXTENSIONS}
+    if level == "publisher":
+        found += owners
+    elif not found and request.params["publisher"].lower() not in {name.lower() for name in owners}:
+        raise refuse("ImageNotFound")  # who publishes extensions alone has no offers
     return sorted(dict.fromkeys(found), key=str.lower)
 
 
@@ -210,6 +224,52 @@ def _version(state: State, request: Request) -> Response:
     )
 
 
+def _extension_names(request: Request) -> list[tuple[str, str]]:
+    publisher, type_ = request.params["publisher"].lower(), request.params.get("type", "").lower()
+    found = [key for key in _EXTENSIONS if key[0].lower() == publisher and (not type_ or key[1].lower() == type_)]
+    if not found:
+        raise refuse("ImageNotFound")
+    return found
+
+
+def _extension_types(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/publishers")
+    publisher = request.params["publisher"].lower()
+    images_only = any(image.publisher.lower() == publisher for image in IMAGES)
+    names = [type_ for owner, type_ in _EXTENSIONS if owner.lower() == publisher]
+    if not names and not images_only:
+        raise refuse("ImageNotFound")
+    return _items(state, request, f"{request.params['publisher']}/ArtifactTypes/VMExtension/Types/", names)
+
+
+def _extension_versions(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/publishers")
+    [key] = _extension_names(request)
+    return _items(
+        state, request, f"{key[0]}/ArtifactTypes/VMExtension/Types/{key[1]}/Versions/", list(_EXTENSIONS[key])
+    )
+
+
+def _extension_version(state: State, request: Request) -> Response:
+    state.check_place(request, "locations/publishers")
+    [key] = _extension_names(request)
+    version, location = request.params["version"], request.params["location"]
+    if version not in _EXTENSIONS[key]:
+        raise refuse("ImageNotFound")
+    head = (
+        f"/Subscriptions/{request.params['subscription']}/Providers/Microsoft.Compute/Locations/{location}/Publishers"
+    )
+    system = "Windows" if key == ("Microsoft.Compute", "CustomScriptExtension") else "Linux"
+    properties = {
+        "operatingSystem": system,
+        "computeRole": "IaaS",
+        "vmScaleSetEnabled": True,
+        "supportsMultipleExtensions": False,
+    }
+    id_ = f"{head}/{key[0]}/ArtifactTypes/VMExtension/Types/{key[1]}/Versions/{version}"
+    return Response(200, body={"location": location, "name": version, "id": id_, "properties": properties})
+
+
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     publishers = "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{location}/publishers"
@@ -221,3 +281,7 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", skus, _skus)
     yield Route("GET", versions, _versions)
     yield Route("GET", f"{versions}/{{version}}", _version)
+    types = f"{publishers}/{{publisher}}/artifacttypes/vmextension/types"
+    yield Route("GET", types, _extension_types)
+    yield Route("GET", f"{types}/{{type}}/versions", _extension_versions)
+    yield Route("GET", f"{types}/{{type}}/versions/{{version}}", _extension_version)

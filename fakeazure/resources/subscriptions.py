@@ -110,6 +110,28 @@ def _providers(state: State, request: Request) -> Response:
     return Response(200, body={"value": [described(state, subscription, name) for name in NAMESPACES]})
 
 
+def _provider_operations(state: State, request: Request) -> Response:
+    """The operations of a provider, in the names that roles use: those that are served."""
+    wanted = request.params["namespace"].lower()
+    namespace = next((name for name in state.actions if name.lower() == wanted), None)
+    if namespace is None:
+        raise refuse("InvalidResourceNamespace", namespace=request.params["namespace"])
+    types = [
+        {
+            "name": type_,
+            "displayName": type_,
+            "operations": [
+                {"name": f"{namespace}/{type_}/{action}", "displayName": action, "isDataAction": False}
+                for action in actions
+            ],
+        }
+        for type_, actions in state.actions[namespace].items()
+    ]
+    head = "/providers/Microsoft.Authorization/providerOperations"
+    names = {"id": f"{head}/{namespace}", "name": namespace, "type": head.strip("/").partition("/")[2]}
+    return Response(200, body={**names, "displayName": namespace, "resourceTypes": types, "operations": []})
+
+
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     one = "/subscriptions/{subscription}"
@@ -120,3 +142,4 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", f"{one}/providers", _providers)
     yield Route("GET", f"{one}/providers/{{namespace}}", _provider)
     yield Route("POST", f"{one}/providers/{{namespace}}/register", _register)
+    yield Route("GET", "/providers/Microsoft.Authorization/providerOperations/{namespace}", _provider_operations)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import formatdate
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Protocol
 
@@ -184,8 +185,8 @@ class Conversation:
 
         Returns whether another request may follow on this connection. A body that the method or status forbids is left out.
         """
-        fields = [(name.encode("latin-1", "replace"), _value(value)) for name, value in headers.items()]
-        fields.append((b"Date", formatdate(int(wall_time()), usegmt=True).encode()))
+        fields = [(_name(name), _value(value)) for name, value in headers.items()]
+        fields.append((b"Date", _date(int(wall_time()))))
         if close:
             fields.append((b"Connection", b"close"))
         http = self._http
@@ -204,7 +205,20 @@ class Conversation:
         self._connection.sendall(data)
 
 
+@lru_cache(maxsize=2)
+def _date(second: int) -> bytes:
+    """A moment as HTTP writes it; many answers are sent in one second."""
+    return formatdate(second, usegmt=True).encode()
+
+
+@lru_cache(maxsize=128)
+def _name(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
+
+
 def _value(text: str) -> bytes:
+    if text.isascii() and text.isprintable():
+        return text.strip().encode("ascii")
     return text.translate(_UNPRINTABLE).strip().encode("latin-1", "replace")
 
 

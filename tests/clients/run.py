@@ -1,4 +1,4 @@
-"""`make test-clients`: real clients against one served cloud, and the table of operations × {works, wrong, missing}.
+"""`make test-clients`: real clients against one served cloud, and the table of operations × {works, wrong, missing, left out}.
 
 Each client runs in its own process and Python; what is not installed is named in one line and left out. `--require` makes that a failure.
 """
@@ -12,12 +12,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from tests.clients import coverage
 
 ROOT = Path(__file__).parents[2]
+STATES = ("works", "wrong", "missing", "left out")
 
 
 @contextmanager
@@ -40,21 +45,34 @@ def served(folder: Path) -> Iterator[dict[str, str]]:
     process = subprocess.Popen([*command, "--state", str(folder)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        found: dict[str, str] = json.loads(process.stdout.readline())["environment"]
-        yield found
+        printed = json.loads(process.stdout.readline())
+        variables: dict[str, str] = printed["environment"]
+        yield {**variables, "FAKEAZURE_HTTP": printed["http"]}
     finally:
         process.terminate()
         process.wait(timeout=30)
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def ask(command: list[str], environment: Mapping[str, str]) -> list[list[str]]:
     """Run a client; one line of JSON for each operation."""
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    trusted = {"PYTHONPATH": str(ROOT), "NODE_EXTRA_CA_CERTS": environment["SSL_CERT_FILE"]}
+    done = subprocess.run(
+        command, cwd=ROOT, env={**environment, **trusted}, capture_output=True, text=True, check=False
+    )
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
     if done.returncode != 0:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         rows.append([command[-1], "the client itself", "missing", last])
     return rows
+
+
+def journal(variables: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The calls that a served cloud remembers."""
+    with urllib.request.urlopen(f"{variables['FAKEAZURE_HTTP']}/_fakeazure/journal", timeout=60) as answer:
+        calls: list[dict[str, Any]] = json.load(answer)["calls"]
+    return calls
 
 
 def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
@@ -63,9 +81,13 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
     for client, folder_name, module in (
         ("Python SDKs", "sdks", "tests.clients.python_sdks"),
         ("az CLI", "az", "tests.clients.az_cli"),
+        ("az documentation", "az", "tests.clients.az_documentation"),
     ):
         python = venv / folder_name / "bin" / "python"
         yield client, [str(python), "-m", module, str(folder)] if python.exists() else f"{python} {made}"
+    scripts = venv / "javascript"
+    command = ["node", str(scripts / "suite.mjs")]
+    yield "JavaScript SDKs", command if (scripts / "node_modules").exists() else f"{scripts / 'node_modules'} {made}"
     program = ROOT / "tests" / "clients" / "go"
     yield "Go SDK", ["go", "-C", str(program), "run", "."] if shutil.which("go") else "Go is not in PATH"
 
@@ -76,6 +98,7 @@ def main() -> int:
     parser.add_argument("--venv", type=Path, default=ROOT / ".venv-clients")
     parser.add_argument("--only", action="append", help="a client by its name")
     parser.add_argument("--require", action="store_true", help="a client that is not installed is a failure")
+    parser.add_argument("--coverage", type=Path, metavar="FILE", help="keep the operations that were asked for in FILE")
     parser.add_argument("--all", action="store_true", help="show the operations that work, too")
     options = parser.parse_args()
     bad = 0
@@ -89,9 +112,17 @@ def main() -> int:
                 bad += options.require
                 continue
             with served(folder / client.replace(" ", "-")) as variables:
-                rows = ask(command, {**os.environ, "PYTHONPATH": str(ROOT), **variables})
+                rows = ask(
+                    command,
+                    {**os.environ, **variables},
+                )
+                calls = journal(variables) if options.coverage else []
             counts = Counter(row[2] for row in rows)
-            told = ", ".join(f"{counts[state]} {state}" for state in ("works", "wrong", "missing"))
+            if options.coverage:
+                coverage.write(
+                    {client: {"counts": dict(counts), "operations": coverage.operations(calls)}}, options.coverage
+                )
+            told = ", ".join(f"{counts[state]} {state}" for state in ("works", "wrong", "missing", "left out"))
             print(f"{client}: {len(rows)} operations: {told}")
             for _, operation, state, said, *_ in rows:
                 if state != "works" or options.all:

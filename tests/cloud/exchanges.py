@@ -212,6 +212,15 @@ def images(exchange: Exchange) -> None:
     exchange.call("GET", path, None, None, **{"$orderby": "name desc", "$top": "1"})
     exchange.call("GET", f"{path}/latest")
     exchange.call("GET", f"{places}/publishers/nobody/artifacttypes/vmimage/offers")
+    types = f"{places}/publishers/Microsoft.Azure.Extensions/artifacttypes/vmextension/types"
+    for below in (
+        "",
+        "/customScript/versions",
+        "/customScript/versions/2.1.13",
+        "/customScript/versions/1",
+        "/none/versions",
+    ):
+        exchange.call("GET", f"{types}{below}")
 
 
 def machine(exchange: Exchange) -> None:
@@ -715,6 +724,9 @@ def providers(exchange: Exchange) -> None:
     """The list of providers is as long as all types that are served: what it says of one is kept with `subscriptions`."""
     path = f"{SUB}/providers"
     exchange.kept("GET", path, exchange.driver.call("GET", path), whole=False)
+    operations = "/providers/Microsoft.Authorization/providerOperations"
+    for name in ("Microsoft.ResourceGraph", "nobody.Here"):
+        exchange.call("GET", f"{operations}/{name}", None, "2022-04-01")
 
 
 def tokens(exchange: Exchange) -> None:

@@ -20,6 +20,13 @@ MORE: Mapping[str, Mapping[str, Any]] = {
     "Microsoft.Network/publicIPAddresses": {"sku": {"name": "Standard"}},
     "Microsoft.Network/natGateways": {"sku": {"name": "Standard"}},
     "Microsoft.Network/applicationSecurityGroups": {},
+    "Microsoft.Network/publicIPPrefixes": {"properties": {"prefixLength": 28}},
+    "Microsoft.Network/privateEndpoints": {},
+    "Microsoft.Network/applicationGateways": {},
+    "Microsoft.Network/bastionHosts": {},
+    "Microsoft.Compute/hostGroups": {"properties": {"platformFaultDomainCount": 1}},
+    "Microsoft.Compute/images": {"properties": {"hyperVGeneration": "V2"}},
+    "Microsoft.ContainerService/snapshots": {},
 }
 """Bodies of types that a new world has none of."""
 
@@ -110,6 +117,56 @@ def test_a_patch_of_a_part_leaves_its_neighbours(driver: Driver) -> None:
             "osDisk": {**old["storageProfile"]["osDisk"], "caching": "ReadOnly"},
         },
     }
+
+
+def test_ids_are_compared_without_case(driver: Driver) -> None:
+    read = [entry for entry in driver.cloud.state.store.all() if router().find("GET", str(entry.id)) is not None]
+    assert len({entry.id.type for entry in read}) >= 20
+    for entry in read:
+        path = str(entry.id)
+        assert driver.call("GET", path.upper()).body == driver.call("GET", path.lower()).body, path
+
+
+def test_expand_adds_to_an_answer_and_takes_nothing_away(driver: Driver) -> None:
+    for entry in driver.cloud.state.store.all():
+        if router().find("GET", str(entry.id)) is None:
+            continue
+        plain = driver.call("GET", str(entry.id)).body
+        expanded = driver.call("GET", str(entry.id), **{"$expand": "instanceView,userData"}).body
+        assert plain is not None
+        assert expanded is not None
+        assert all(expanded["properties"][key] == value for key, value in plain["properties"].items()), entry.id.type
+
+
+_SECRETS = {"adminPassword": "a secret", "customData": "c2VjcmV0", "protectedSettings": {"key": "a secret"}}
+
+
+def test_no_list_and_no_read_has_a_secret_of_any_type() -> None:
+    driver = Driver()
+    driver.put_nic("aks-a")
+    machine = driver.vm_body("aks-a")
+    machine["properties"]["osProfile"] |= {"adminPassword": _SECRETS["adminPassword"]}
+    driver.call("PUT", driver.vm_path("aks-a"), machine)
+    extension = {
+        "publisher": "p",
+        "type": "t",
+        "typeHandlerVersion": "1.0",
+        "protectedSettings": _SECRETS["protectedSettings"],
+    }
+    driver.call("PUT", f"{driver.vm_path('aks-a')}/extensions/e", {"location": "eastus", "properties": extension})
+    body = set_body(driver, 1)
+    body["properties"]["virtualMachineProfile"]["osProfile"] |= {"adminPassword": _SECRETS["adminPassword"]}
+    driver.call("PUT", driver.path(SETS, "own"), body)
+    driver.cloud.advance(600)
+    asked = 0
+    for entry in driver.cloud.state.store.all():
+        for path in (str(entry.id), str(entry.id).rpartition("/")[0]):
+            if router().find("GET", path) is not None:
+                asked += 1
+                answer = driver.call("GET", path)
+                assert "a secret" not in str(answer.body), path
+                assert "IyEvYmluL2Jhc2g=" not in str(answer.body), path  # custom data
+    assert asked > 20
 
 
 def test_no_answer_has_a_secret_and_user_data_only_when_asked() -> None:

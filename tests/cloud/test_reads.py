@@ -55,6 +55,8 @@ def world() -> Driver:
         {"location": "eastus", "properties": {"creationData": {"createOption": "Empty"}, "diskSizeGB": 30}},
     )
     deploy(driver, template(driver), "deployed")
+    empty = {"location": "eastus", "properties": {"mode": "Incremental", "template": {"resources": []}}}
+    driver.call("PUT", f"{SUB}/providers/Microsoft.Resources/deployments/deployed", empty)
     return driver
 
 

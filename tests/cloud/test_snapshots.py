@@ -175,7 +175,7 @@ def test_deployments_that_run_and_that_failed_are_as_they_were() -> None:
 
 OWN = {
     "": {
-        *("settings", "timing", "types", "send", "guids", "events", "graph"),
+        *("settings", "timing", "types", "actions", "send", "guids", "events", "graph"),
         *("store", "operations", "throttle", "timers", "market"),
     },
     "operations": {"_timers", "_guids", "base_url", "retry_after"},

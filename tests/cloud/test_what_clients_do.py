@@ -287,3 +287,24 @@ def test_a_namespace_that_nobody_has_is_invalid() -> None:
 )
 def test_a_failure_says_who_caused_it(path: str, cause: str) -> None:
     assert Driver().call("GET", path).headers["x-ms-failure-cause"] == cause
+
+
+def test_the_operations_of_a_provider_are_those_that_are_served() -> None:
+    path = "/providers/Microsoft.Authorization/providerOperations/microsoft.compute"
+    found = {one["name"]: one["operations"] for one in read(Driver(), path)["resourceTypes"]}
+    names = {one["name"] for one in found["virtualMachines"]}
+    assert names >= {
+        f"Microsoft.Compute/virtualMachines/{what}" for what in ("read", "write", "delete", "start/action")
+    }
+    assert "Microsoft.Compute/skus/write" not in {one["name"] for one in found["skus"]}
+
+
+def test_a_switch_that_is_sent_as_text_is_a_boolean() -> None:
+    driver = Driver(timing=INSTANT)
+    body = set_body(driver, 0)
+    body["properties"]["virtualMachineProfile"]["networkProfile"]["networkInterfaceConfigurations"][0]["properties"][
+        "primary"
+    ] = "true"
+    driver.call("PUT", driver.path(SETS, "s"), body)
+    profile = read(driver, driver.path(SETS, "s"))["properties"]["virtualMachineProfile"]
+    assert profile["networkProfile"]["networkInterfaceConfigurations"][0]["properties"]["primary"] is True

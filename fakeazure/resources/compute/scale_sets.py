@@ -32,7 +32,7 @@ from fakeazure.resources.compute.scale_set_instances import (
 )
 from fakeazure.resources.compute.scale_set_views import instance_view, shown
 from fakeazure.resources.compute.virtual_machines import known_size
-from fakeazure.resources.compute.vm_views import without_empty, without_secrets
+from fakeazure.resources.compute.vm_views import with_booleans, without_empty, without_secrets
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -89,7 +89,9 @@ def _document(
     properties = without_empty(document["properties"])
     profile = section(properties, "virtualMachineProfile")
     if machine := section(profile, "osProfile"):
-        properties["virtualMachineProfile"] = {**profile, "osProfile": without_secrets(machine)}
+        profile = properties["virtualMachineProfile"] = {**profile, "osProfile": without_secrets(machine)}
+    if network := section(profile, "networkProfile"):
+        properties["virtualMachineProfile"] = {**profile, "networkProfile": with_booleans(network)}
     document["properties"] = properties
     return document
 

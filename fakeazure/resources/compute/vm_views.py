@@ -10,7 +10,7 @@ from fakeazure.arm.messages import Document
 from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.state import State
 
-__all__ = ["shown", "without_empty", "without_secrets"]
+__all__ = ["shown", "with_booleans", "without_empty", "without_secrets"]
 
 _SECRET = ("customData", "adminPassword", "secrets")
 """Fields of an `osProfile` that no answer has (azure-rest-api-specs, ComputeRP: `customData`, `adminPassword` are write-only)."""
@@ -26,6 +26,21 @@ def without_secrets(profile: Mapping[str, Any]) -> dict[str, Any]:
 def without_empty(properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return properties without the empty objects that Azure drops."""
     return {key: value for key, value in properties.items() if value or key not in _DROPPED_WHEN_EMPTY}
+
+
+_BOOLEAN = ("primary", "enableAcceleratedNetworking", "enableIPForwarding")
+
+
+def with_booleans(value: Any) -> Any:
+    """Return a network profile whose switches are booleans: az writes `"primary": "true"`, and Azure reads that as one."""
+    if isinstance(value, Mapping):
+        return {
+            key: inner.lower() == "true"
+            if key in _BOOLEAN and isinstance(inner, str) and inner.lower() in ("true", "false")
+            else with_booleans(inner)
+            for key, inner in value.items()
+        }
+    return [with_booleans(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def shown(state: State, document: Document, expand: str = "") -> Document:

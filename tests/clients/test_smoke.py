@@ -1,0 +1,31 @@
+"""The first operations of each real client on a served cloud; skips where `make test-clients` did not install it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.clients.operation import MOST
+from tests.clients.run import ask, clients, served
+from tests.clients.test_pages import VENV
+
+CLIENTS = ("Python SDKs", "az CLI", "az documentation", "JavaScript SDKs", "Go SDK")
+SOME = 12
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_first_operations_work(client: str, tmp_path: Path) -> None:
+    command = dict(clients(VENV, tmp_path))[client]
+    if isinstance(command, str):
+        pytest.skip(command)
+    with served(tmp_path / "state") as variables:
+        rows = ask(command, {**os.environ, MOST: str(SOME), **variables})
+    assert Counter(row[2] for row in rows)["works"] >= min(SOME, len(rows)), rows
+    assert len(rows) >= SOME
+
+
+def test_all_clients_are_tried() -> None:
+    assert tuple(name for name, _ in clients(VENV, Path())) == CLIENTS
