@@ -67,6 +67,10 @@ class Cluster(Protocol):
         """A Writer in the name of this identity."""
         ...
 
+    def provide(self, objects: Iterable[Object]) -> None:
+        """Puts objects there that a new cluster of AKS has, where the cluster is the harness's own and lacks them."""
+        ...
+
     def owns(self, obj: Object) -> bool:
         """Whether kubelets and drivers of this world look after an object: on a cluster of somebody else after its own only."""
         ...

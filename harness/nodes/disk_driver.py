@@ -1,19 +1,19 @@
-"""The driver of Azure disks as AKS runs it: the zone label that it gives Nodes, and the volumes that it makes.
+"""The driver of Azure disks as AKS runs it: what it tells of Nodes, and the volumes that it makes.
 
-It is there as soon as a StorageClass or a PersistentVolume names it. A disk is made where a pod's Node is, once kube-scheduler
-has chosen that Node (`volume.kubernetes.io/selected-node`). Not simulated: claims that wait for no pod, of which nobody here can
-say in which zone they come to lie; attaching, and how many disks a size can hold; sizes, snapshots and clones.
+It runs on every Node of AKS: a label has the zone, the CSINode how many disks can be attached. A disk is made where a pod's Node is, once
+kube-scheduler has chosen that Node (`volume.kubernetes.io/selected-node`). Not simulated: claims that wait for no pod, of which nobody here
+can say in which zone they come to lie; attaching; sizes, snapshots and clones.
 Sources: azuredisk-csi-driver pkg/azuredisk/{nodeserver,controllerserver}.go (NodeGetInfo, CreateVolume); external-provisioner
-pkg/controller; kubernetes pkg/volume/csi/nodeinfomanager.
+pkg/controller; kubernetes pkg/volume/csi/nodeinfomanager; recorded label lists and StorageClasses of AKS.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink, View, Writer
+from harness.engine.ports import ADMIN, CONTROLLER_MANAGER, Change, ChangeType, Identity, Sink, View, Writer
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -28,15 +28,28 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.status import ignoring
 from harness.kube.scheduling.volume_binding import BIND_COMPLETED, SELECTED_NODE
-from harness.nodes.registry import Machines
+from harness.nodes.registry import Machines, Running
 
-__all__ = ["ZONE", "DiskDriver", "zone_label"]
+__all__ = ["ZONE", "DiskDriver", "csinode", "storage_classes", "zone_label"]
 
 DRIVER = "disk.csi.azure.com"
 ZONE = "topology.disk.csi.azure.com/zone"
 _NAMES = frozenset({DRIVER, "kubernetes.io/azure-disk"})
 """The driver, and the part of Kubernetes that it replaced, whose StorageClasses it serves."""
 
+FILE_DRIVER = "file.csi.azure.com"
+DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
+_CLASSES: Mapping[str, str] = {
+    "default": "StandardSSD_LRS",
+    "managed": "StandardSSD_LRS",
+    "managed-csi": "StandardSSD_LRS",
+    "managed-csi-premium": "Premium_LRS",
+    "managed-premium": "Premium_LRS",
+}
+"""AKS's classes of disks, as recorded in 2024-10; the classes of files are left out."""
+_UNKNOWN_SIZE = 16
+_MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
+_MIGRATED_PLUGINS = "kubernetes.io/azure-disk,kubernetes.io/azure-file"
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 _ZONES = ("1", "2", "3", "4")
 """Of a zone-redundant disk: the driver names four, whatever the region has."""
@@ -68,32 +81,26 @@ class DiskDriver:
         self._region = region
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes, claims and volumes; an object that names the driver concerns all Nodes."""
+        """Nodes, claims, volumes, and the classes of claims."""
         return {
-            "Node": _own,
+            "Node": _node,
             "PersistentVolumeClaim": _own,
-            "PersistentVolume": self._of_volume,
+            "PersistentVolume": _own,
             "StorageClass": self._of_class,
         }
 
-    def _of_volume(self, change: Change) -> Iterable[Hashable]:
-        yield from _own(change)
-        if change.type is ChangeType.ADDED and _is_disk(change.object):
-            yield from self._nodes()
-
     def _of_class(self, change: Change) -> Iterable[Hashable]:
         if change.type is ChangeType.ADDED and change.object.get("provisioner") in _NAMES:
-            yield from self._nodes()
             for each in self._view.list("PersistentVolumeClaim"):
                 yield ("PersistentVolumeClaim", namespace_of(each), name_of(each))
-
-    def _nodes(self) -> Iterable[Hashable]:
-        return [("Node", "", name_of(each)) for each in self._view.list("Node")]
 
     def reconcile(self, key: Hashable) -> Result:
         """Does what one Node, claim or volume needs of the driver."""
         assert isinstance(key, tuple)
         kind, namespace, name = key
+        if kind == "CSINode":
+            self._collect(name)
+            return DONE
         found = self._view.get(kind, name, namespace)
         if found is None or is_terminating(found) or not self._owns(found):
             return DONE
@@ -105,10 +112,40 @@ class DiskDriver:
             self._release(found)
         return DONE
 
+    def plug(self, running: Running) -> None:
+        """The kubelet registers AKS's drivers; those that a user put on the Node's CSINode stay, and go before these."""
+        name = running.node_name
+        node = self._view.get("Node", name)
+        known = self._view.get("CSINode", name)
+        if node is None or not self._owns(node):
+            return
+        wanted = csinode(running, uid_of(node))
+        writer = self._writer_for(Identity.node(name))
+        if known is None:
+            writer.create(wanted)
+            return
+        present = spec_of(known).get("drivers") or []
+        names = {driver["name"] for driver in present}
+        more = [driver for driver in wanted["spec"]["drivers"] if driver["name"] not in names]
+        if more:
+            writer.update({**known, "spec": {**spec_of(known), "drivers": [*present, *more]}})
+
+    def _collect(self, name: str) -> None:
+        """A CSINode goes with the Node that owns it, as the garbage collector sees to."""
+        csinode, node = self._view.get("CSINode", name), self._view.get("Node", name)
+        if csinode is None or not self._owns(csinode):
+            return
+        owners = {
+            each.get("uid") for each in csinode["metadata"].get("ownerReferences") or () if each["kind"] == "Node"
+        }
+        if owners and (node is None or uid_of(node) not in owners):
+            with ignoring(404):
+                self._writer_for(CONTROLLER_MANAGER).delete("CSINode", name)
+
     def _label(self, node: Object) -> None:
         """The kubelet writes the topology that the driver's node plugin returns at its registration: the zone, empty without one."""
         running = self._machines.of_node(name_of(node))
-        if running is None or not condition_is(node, "Ready") or not self._is_there():
+        if running is None or not condition_is(node, "Ready"):
             return
         zone = self._zone(node)
         if labels_of(node).get(ZONE) == zone:
@@ -122,11 +159,6 @@ class DiskDriver:
         if running is None:  # a Node of the user's own
             return labels_of(node).get(ZONE, "")
         return zone_label(self._region, running.machine.zone)
-
-    def _is_there(self) -> bool:
-        return any(each.get("provisioner") in _NAMES for each in self._view.list("StorageClass")) or any(
-            _is_disk(each) for each in self._view.list("PersistentVolume")
-        )
 
     def _provide(self, claim: Object) -> None:
         """Makes the disk of a claim whose pod has a Node."""
@@ -165,13 +197,65 @@ def zone_label(region: str, zone: str) -> str:
     return f"{region}-{zone}" if zone else ""
 
 
+def csinode(running: Running, uid: str) -> dict[str, Any]:
+    """What the kubelet of a Node of AKS says of its drivers.
+
+    The driver of disks tells the size's number of data disks, 16 of a size that it does not know, and keeps none for itself
+    (`reserved-data-disk-slot-num` is 0); that of files has no limit.
+    """
+    name, disks = running.node_name, running.machine.hardware.data_disks
+    return {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "CSINode",
+        "metadata": {
+            "name": name,
+            "annotations": {_MIGRATED: _MIGRATED_PLUGINS},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": uid}],
+        },
+        "spec": {
+            "drivers": [
+                {
+                    "name": DRIVER,
+                    "nodeID": name,
+                    "topologyKeys": [ZONE],
+                    "allocatable": {"count": _UNKNOWN_SIZE if disks is None else disks},
+                },
+                {"name": FILE_DRIVER, "nodeID": name, "topologyKeys": None},
+            ]
+        },
+    }
+
+
+def storage_classes(now: str) -> Iterator[dict[str, Any]]:
+    """The StorageClasses of disks that every cluster of AKS has; their uids are the same in every cluster."""
+    for number, (name, sku) in enumerate(_CLASSES.items(), start=1):
+        default = {"annotations": {DEFAULT_CLASS: "true"}} if name == "default" else {}
+        yield {
+            "apiVersion": "storage.k8s.io/v1",
+            "kind": "StorageClass",
+            "metadata": {
+                "name": name,
+                "uid": f"ffffffff-0000-4000-9000-{number:012x}",
+                "resourceVersion": "0",
+                "creationTimestamp": now,
+                "labels": {"addonmanager.kubernetes.io/mode": "EnsureExists", "kubernetes.io/cluster-service": "true"},
+                **default,
+            },
+            "provisioner": DRIVER,
+            "parameters": {"skuname": sku},
+            "reclaimPolicy": "Delete",
+            "volumeBindingMode": "WaitForFirstConsumer",
+            "allowVolumeExpansion": True,
+        }
+
+
+def _node(change: Change) -> Iterable[Hashable]:
+    return [("CSINode", "", name_of(change.object))] if change.type is ChangeType.DELETED else _own(change)
+
+
 def _own(change: Change) -> Iterable[Hashable]:
     if change.type is not ChangeType.DELETED:
         yield (change.object["kind"], namespace_of(change.object), name_of(change.object))
-
-
-def _is_disk(volume: Object) -> bool:
-    return (spec_of(volume).get("csi") or {}).get("driver") == DRIVER or "azureDisk" in spec_of(volume)
 
 
 def _volume_name(claim: Object) -> str:

@@ -88,10 +88,15 @@ class Kubelets:
         timing: Timing | None = None,
         boot: Callable[[BootPlan], None] | None = None,
         halt: Callable[[str], None] | None = None,
+        plug: Callable[[Running], None] | None = None,
     ) -> None:
-        """`boot` and `halt` start and stop machines with real kubelets; without them kubelets are simulated."""
+        """`boot` and `halt` start and stop machines with real kubelets; without them kubelets are simulated.
+
+        `plug` registers the drivers of a machine, before its Node is Ready.
+        """
         self._boot = boot
         self._halt = halt
+        self._plug = plug
         self._engine = engine
         self._view = view
         self._writer_for = writer_for
@@ -245,6 +250,8 @@ class Kubelets:
         node = self._view.get("Node", name)
         if node is None:
             return DONE
+        if self._plug is not None:
+            self._plug(running)
         ready = ready_conditions(True, self._engine.clock.timestamp())
         status = conditions_in_place(node, ready)
         self._writer(running).patch("Node", name, {"status": status}, type="strategic", subresource="status")

@@ -15,13 +15,17 @@ _KERNEL_BYTES = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What the size of a VM gives its operating system. `memory_gib` is the size's figure, before the kernel takes its part."""
+    """What the size of a VM gives its operating system. `memory_gib` is the size's figure, before the kernel takes its part.
+
+    `data_disks`: how many disks can be attached; None where the size does not say.
+    """
 
     cpus: int
     memory_gib: float
     arch: str = "amd64"
     gpus: int = 0
     gpu_resource: str = "nvidia.com/gpu"
+    data_disks: int | None = None
 
     @property
     def memory_bytes(self) -> int:

@@ -16,7 +16,7 @@ from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.pricing import Pricing
 from harness.karpenter.provisioning.listening import Listener
 from harness.nodes.cloud_node_manager import CloudNodeManager
-from harness.nodes.disk_driver import DiskDriver
+from harness.nodes.disk_driver import DiskDriver, storage_classes
 from harness.nodes.eviction_notices import EvictionNotices
 from harness.nodes.kubelet import Kubelets
 from harness.nodes.registry import Machines
@@ -107,6 +107,11 @@ class Assembly:
         """Machines, and all that runs on them or looks after them."""
         ports, engine = self.ports, self.engine
         self.machines = Machines()
+        disks = DiskDriver(
+            ports.view, ports.writer, ports.sink, self.machines, region=self.region, owns=self.cluster.owns
+        )
+        if settings.storage_classes:
+            self.cluster.provide(storage_classes(self.clock.timestamp()))
         self.kubelets = Kubelets(
             engine,
             ports.view,
@@ -118,6 +123,7 @@ class Assembly:
             forced=settings.kubelet,
             boot=self.cluster.boot,
             halt=self.cluster.halt,
+            plug=disks.plug,
         )
         node_manager = CloudNodeManager(
             ports.view,
@@ -128,9 +134,6 @@ class Assembly:
             lambda: self.kubelets.timing.cloud_node_manager,
         )
         self.kubelets.owns = self.cluster.owns
-        disks = DiskDriver(
-            ports.view, ports.writer, ports.sink, self.machines, region=self.region, owns=self.cluster.owns
-        )
         notices = EvictionNotices(
             engine, ports.view, ports.writer, self.machines, lambda: self.kubelets.timing.eviction_notice
         )

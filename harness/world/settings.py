@@ -58,6 +58,8 @@ class Inputs(TypedDict, total=False):
     """How long Azure takes."""
     times: Mapping[str, float] | None
     """Replaces some fields of `timing`, and of how long Karpenter takes over a NodeClaim (Pace)."""
+    storage_classes: bool
+    """Whether AKS's StorageClasses are there from the start (yes unless said otherwise)."""
     recorded: bool
     """Whether machines and Azure take as long as in a recorded run, where `timing` and `cloud_timing` do not say."""
     attempt_seconds: float
@@ -84,6 +86,7 @@ class Settings:
     pace: Pace
     attempt_seconds: float
     time_limit: float
+    storage_classes: bool
 
 
 def resolve(inputs: Inputs) -> Settings:
@@ -118,6 +121,7 @@ def resolve(inputs: Inputs) -> Settings:
         pace=replace(Pace(), **of_karpenter),
         attempt_seconds=attempt_seconds,
         time_limit=time_limit,
+        storage_classes=inputs.get("storage_classes", True),
     )
 
 

@@ -13,7 +13,7 @@ from harness.testing import node, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from tests.corridor.conftest import SMALL
 
-ZONE = "topology.disk.csi.azure.com/zone"
+DRIVER, ZONE = "disk.csi.azure.com", "topology.disk.csi.azure.com/zone"
 REGION = "southcentralus"
 
 
@@ -190,11 +190,6 @@ def test_a_disk_goes_with_its_claim_unless_its_class_retains_it(walk):
         assert len(way.world.list("PersistentVolume")) == left
 
 
-def test_without_a_class_or_a_disk_nobody_writes_the_label(walk):
-    way = walk(nodeclass(), nodepool(SMALL), pod("p1"), region=REGION)
-    assert way.writes(ZONE) == []
-
-
 def test_a_claim_that_waits_for_no_pod_gets_no_disk(walk):
     at_once = storage_class(volumeBindingMode="Immediate")
     way = walk(nodeclass(), nodepool(SMALL), at_once, database(), region=REGION)
@@ -202,54 +197,55 @@ def test_a_claim_that_waits_for_no_pod_gets_no_disk(walk):
     assert way.world.list("NodeClaim") == []
 
 
-VOLUME = {
-    "apiVersion": "v1",
-    "kind": "PersistentVolume",
-    "metadata": {"name": "old"},
-    "spec": {
-        "capacity": {"storage": "8Gi"},
-        "accessModes": ["ReadWriteOnce"],
-        "csi": {"driver": "disk.csi.azure.com", "volumeHandle": "/disks/old"},
-    },
-}
+@pytest.mark.parametrize(("region", "zoned"), [(REGION, True), ("westus", False)])
+def test_every_node_of_aks_has_the_label_of_its_driver(region: str, zoned: bool) -> None:
+    """Recorded lists of labels have it, whatever StorageClasses there are: empty in a region without zones."""
+    world = World(region=region, storage_classes=False)
+    world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
+    world.settle()
+    labels = world.list("Node")[0]["metadata"]["labels"]
+    assert labels[ZONE] == (labels["topology.kubernetes.io/zone"] if zoned else "")
 
 
-IN_TREE, FILES = (
-    {
-        **VOLUME,
-        "spec": {"capacity": {"storage": "8Gi"}, "accessModes": ["ReadWriteOnce"], **source},
-    }
-    for source in (
-        {"azureDisk": {"diskName": "old", "diskURI": "/disks/old"}},
-        {"csi": {"driver": "file.csi.azure.com", "volumeHandle": "old"}},
+def test_a_node_tells_how_many_disks_its_size_takes() -> None:
+    world = World(region=REGION)
+    world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
+    world.settle()
+    [csinode], [node] = world.list("CSINode"), world.list("Node")
+    disks, files = csinode["spec"]["drivers"]
+    assert (disks["name"], disks["allocatable"], disks["topologyKeys"]) == (DRIVER, {"count": 4}, [ZONE])
+    assert (files["name"], files.get("allocatable")) == ("file.csi.azure.com", None)
+    assert csinode["metadata"]["ownerReferences"][0]["uid"] == node["metadata"]["uid"]
+    world.delete("Pod", "p1")
+    world.delete("NodeClaim", world.list("NodeClaim")[0]["metadata"]["name"])
+    world.settle()
+    assert (world.list("Node"), world.list("CSINode")) == ([], [])
+
+
+def test_drivers_that_a_user_put_there_stay() -> None:
+    world = World(region=REGION)
+    own = {"name": DRIVER, "nodeID": "n", "allocatable": {"count": 1}}
+    name = "aks-default-gs9dj"
+    world.apply(
+        {"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": name}, "spec": {"drivers": [own]}}
     )
-)
+    world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
+    world.settle()
+    assert [node["metadata"]["name"] for node in world.list("Node")] == [name]
+    [csinode] = world.list("CSINode")
+    assert [(each["name"], each.get("allocatable")) for each in csinode["spec"]["drivers"]] == [
+        (DRIVER, {"count": 1}),
+        ("file.csi.azure.com", None),
+    ]
 
 
-@pytest.mark.parametrize(
-    ("objects", "labelled"),
-    [([storage_class()], True), ([VOLUME], True), ([IN_TREE], True), ([FILES], False), ([], False)],
-    ids=["class", "disk", "disk-in-tree", "another-driver's", "neither"],
-)
-def test_a_class_or_a_disk_shows_that_the_driver_is_there(objects, labelled):
-    world = World(region=REGION)
-    world.apply(nodeclass(), nodepool(SMALL, ZONAL), *objects, pod("p1"))
-    world.settle()
-    (node,) = world.list("Node")
-    assert (ZONE in node["metadata"]["labels"]) is labelled
+def test_the_classes_of_aks_are_there_unless_they_are_left_out() -> None:
+    def classes(world: World) -> list[str]:
+        return [each["metadata"]["name"] for each in world.list("StorageClass")]
 
-
-@pytest.mark.parametrize("late", [{**storage_class(), "metadata": {"name": "late"}}, VOLUME], ids=["class", "disk"])
-def test_the_label_comes_with_the_driver_to_nodes_that_are_ready(late: dict[str, Any]) -> None:
-    world = World(region=REGION)
-    world.apply(nodeclass(), nodepool(SMALL, ZONAL), pod("p1"))
-    world.settle()
-    world.apply(storage_class(provisioner="example.com/disks"))
-    world.settle()
-    assert ZONE not in world.list("Node")[0]["metadata"]["labels"]
-    world.apply(late)
-    world.settle()
-    assert ZONE in world.list("Node")[0]["metadata"]["labels"]
+    disks = ["default", "managed", "managed-csi", "managed-csi-premium", "managed-premium"]
+    assert classes(World(region=REGION)) == disks
+    assert classes(World(region=REGION, storage_classes=False)) == []
 
 
 def test_a_node_has_the_label_when_it_is_ready_and_not_before() -> None:
@@ -261,6 +257,18 @@ def test_a_node_has_the_label_when_it_is_ready_and_not_before() -> None:
         for each in world.list("Node"):
             seen.add((condition_is(each, "Ready"), ZONE in each["metadata"]["labels"]))
     assert seen == {(False, False), (True, True)}
+
+
+VOLUME = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolume",
+    "metadata": {"name": "old"},
+    "spec": {
+        "capacity": {"storage": "8Gi"},
+        "accessModes": ["ReadWriteOnce"],
+        "csi": {"driver": DRIVER, "volumeHandle": "/disks/old"},
+    },
+}
 
 
 def test_a_disk_that_another_has_deleted_is_left_alone() -> None:

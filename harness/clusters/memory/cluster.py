@@ -49,6 +49,11 @@ class MemoryCluster:
             NamespaceController(self.store, CONTROLLER_MANAGER),
         )
 
+    def provide(self, objects: Iterable[Object]) -> None:
+        """Puts objects there that were there before anybody wrote."""
+        for obj in objects:
+            self.store.adopt(obj)
+
     boot: None = None
     halt: None = None
     name = MEMORY

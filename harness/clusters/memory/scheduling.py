@@ -82,11 +82,18 @@ class KubeScheduler:
         self._others = False
         """Whether those that look at other pods have to be tried again: one was bound, or has other labels."""
         self._all = False
+        self._volumes = False
+        """Whether those with volumes have to be tried again."""
 
     def watches(self) -> Mapping[str, Router]:
         """Pods and nodes, and what volumes depend on."""
         volumes = dict.fromkeys(("PersistentVolumeClaim", "PersistentVolume", "StorageClass"), self._of_volume)
-        return {"Pod": self._of_pod, "Node": self._of_node, **volumes}
+        return {"Pod": self._of_pod, "Node": self._of_node, "CSINode": self._of_drivers, **volumes}
+
+    def _of_drivers(self, change: Change) -> Iterable[Hashable]:
+        """Only pods with volumes care what a node's drivers attach."""
+        self._volumes = True
+        return (_CYCLE,)
 
     def _of_volume(self, change: Change) -> Iterable[Hashable]:
         self._all = True
@@ -146,10 +153,12 @@ class KubeScheduler:
             pending = [
                 pod
                 for pod in pending
-                if (namespace_of(pod), name_of(pod)) in self._again or (self._others and looks_at_others(pod))
+                if (namespace_of(pod), name_of(pod)) in self._again
+                or (self._others and looks_at_others(pod))
+                or (self._volumes and spec_of(pod).get("volumes"))
             ]
         self._again.clear()
-        self._others = self._all = False
+        self._others = self._all = self._volumes = False
         if not pending:
             return DONE
         pending.sort(key=lambda pod: -priority_of(pod))

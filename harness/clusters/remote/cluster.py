@@ -110,6 +110,14 @@ class Attachable(Protocol):
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
 
+    def provide(self, objects: Iterable[Object]) -> None:
+        """Creates them, where the cluster has none of that name; it gives them its own uids and times."""
+        for obj in objects:
+            meta = {key: value for key, value in obj["metadata"].items() if key in ("name", "labels", "annotations")}
+            if self.view.get(obj["kind"], meta["name"]) is None:
+                with ignoring(409):
+                    self.remote.writer(ADMIN).create({**obj, "metadata": meta})
+
     def update_crds(self, crds: Crds) -> None: ...
 
 

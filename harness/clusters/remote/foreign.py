@@ -174,6 +174,9 @@ class ForeignRemote(LiveRemoteCluster):
         """Whether an object belongs to the run: kubelets and drivers look after these only."""
         return self.remote.owns(obj)
 
+    def provide(self, objects: Iterable[Object]) -> None:
+        """Does nothing: the cluster has what it has."""
+
     def clear(self) -> None:
         """Does nothing: the cluster's objects belong to others."""
 

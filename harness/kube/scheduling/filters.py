@@ -1,7 +1,7 @@
 """kube-scheduler's filters: whether a node can take a pod, and the plugin's sentence when it cannot.
 
-The filters are those of the default profile, in its order; the first that fails a node gives its reason. Not simulated: dynamic
-resources and limits on attached volumes.
+The filters are those of the default profile, in its order; the first that fails a node gives its reason. Not simulated: the
+allocation of devices.
 Sources: kubernetes pkg/scheduler/framework/plugins/*.
 """
 
@@ -20,6 +20,7 @@ from harness.kube.scheduling.pods import pod_requests
 from harness.kube.scheduling.spreading import InterPodAffinity, TopologySpread
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from harness.kube.scheduling.volume_binding import PodVolumes
+from harness.kube.scheduling.volume_limits import EXCEEDED
 from harness.kube.scheduling.volume_restrictions import VolumeRestrictions
 from lazyrecords import dataclass
 
@@ -112,6 +113,8 @@ class Filters:
             return Failure(info.name, reasons, self._never_fits(info))
         if self.restrictions is not None and (found := self.restrictions.failure(info)) is not None:
             return Failure(info.name, (found[0],), found[1])
+        if self.volumes is not None and self.volumes.limits is not None and self.volumes.limits.exceeded(info):
+            return Failure(info.name, (EXCEEDED,), False)
         if self.volumes is not None and (reasons := self.volumes.reasons(info.node)):
             return Failure(info.name, reasons, True)
         for plugin in (self.spread, self.affinity):

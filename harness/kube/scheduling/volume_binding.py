@@ -8,6 +8,7 @@ Sources: kubernetes pkg/scheduler/framework/plugins/{volumebinding,volumezone}, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 
 from harness.kube.api.labels import BETA_REGION, BETA_ZONE, REGION, ZONE
 from harness.kube.api.objects import (
@@ -23,6 +24,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.scheduling.node_affinity import term_matches
+from harness.kube.scheduling.volume_limits import VolumeLimits
 from lazyrecords import dataclass
 
 __all__ = [
@@ -66,7 +68,7 @@ class PodVolumes:
     """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet.
 
     `alone` are the names of those that one pod alone may use (ReadWriteOncePod). `named` are the volumes of the claims that the pod
-    names: VolumeZone does not look at those of its ephemeral volumes.
+    names: VolumeZone does not look at those of its ephemeral volumes. `limits` has what counts against what a node's drivers attach.
     """
 
     problem: str | None
@@ -75,6 +77,7 @@ class PodVolumes:
     waiting: tuple[Object, ...] = ()
     alone: tuple[str, ...] = ()
     named: tuple[Object, ...] = ()
+    limits: VolumeLimits | None = field(default=None, compare=False)
 
     @staticmethod
     def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
@@ -113,7 +116,8 @@ class PodVolumes:
                 return PodVolumes(_IMMEDIATE)
             classes.append(storage)
             waiting.append(claim)
-        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone), tuple(named))
+        limits = VolumeLimits.of(pod, lookup)
+        return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone), tuple(named), limits)
 
     def reasons(self, node: Object) -> tuple[str, ...]:
         """Why the volumes cannot be used on this node; empty where they can."""

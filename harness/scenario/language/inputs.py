@@ -45,7 +45,7 @@ def world_arguments(given: Given) -> dict[str, Any]:
 
     arguments: dict[str, Any] = {
         name: value
-        for name in ("karpenter", "crds", "kubernetes", "region", "provision_mode", "seed")
+        for name in ("karpenter", "crds", "kubernetes", "region", "provision_mode", "seed", "storage_classes")
         if (value := getattr(given, name)) is not None
     }
     if given.policy is not None:

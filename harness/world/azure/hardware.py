@@ -63,4 +63,5 @@ def hardware_of(size: str, catalogue: Catalogue, region: str) -> Hardware:
         memory_gib=float(facts.get("MemoryGB") or 1),
         arch="arm64" if facts.get("CpuArchitectureType") == "Arm64" else "amd64",
         gpus=int(facts.get("GPUs") or 0),
+        data_disks=int(facts["MaxDataDiskCount"]) if "MaxDataDiskCount" in facts else None,
     )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from harness.scenario.language.models.base import Integer, Later, Model, Text, no_entries, no_items
+from harness.scenario.language.models.base import Flag, Integer, Later, Model, Text, no_entries, no_items
 
 if TYPE_CHECKING:
     from harness.scenario.language.models.azure import Azure
@@ -44,6 +44,9 @@ class Given(Model):
     )
     simulation: Later["Simulation"] | None = Field(None, description="How long the scheduling simulation takes.")
     timing: Later["GivenTiming"] | None = Field(None, description="How long launches, boots and registrations take.")
+    storage_classes: Flag | None = Field(
+        None, description="Whether the StorageClasses of disks that AKS makes are there; true when absent."
+    )
     seed: Integer | None = Field(None, description="Seed of all that is random upstream.")
     manifests: list[Text] = Field(
         default_factory=no_items,
