@@ -5,50 +5,44 @@ Every write goes out with the identity `system:node:NAME`, so that NodeRestricti
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from harness.engine.clock import SECOND, nanoseconds
 from harness.engine.engine import DONE, Engine, Result, Wait
 from harness.engine.names import NodeName, VmId
-from harness.engine.ports import CONTROLLER_MANAGER, Change, ChangeType, Identity, Sink, View, Writer, of_types
+from harness.engine.ports import (
+    CONTROLLER_MANAGER,
+    Change,
+    ChangeType,
+    Identity,
+    PatchType,
+    Sink,
+    View,
+    Writer,
+    of_types,
+)
 from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
 from harness.kube.api.status import ApiError, ignoring
 from harness.kube.api.strategic import conditions_in_place
 from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
-from harness.nodes.node_object import default_labels, initial_node, node_labels, ready_conditions
+from harness.nodes.node_object import (
+    KUBELET_CONDITIONS,
+    default_labels,
+    detected_problems,
+    initial_node,
+    node_labels,
+    ready_conditions,
+)
+from harness.nodes.pod_status import missing_gates, readiness_seconds, run_conditions
 from harness.nodes.registry import Machines, Phase, Running
+from harness.nodes.timing import NEVER, Timing
 from lazyrecords import dataclass
 
-NEVER = math.inf
-"""The time of what does not happen."""
-
-
-@dataclass(frozen=True, slots=True)
-class Timing:
-    """How long machines take, in seconds of virtual time.
-
-    `boot`: from power-on to the creation of the Node. `ready`: from there to Ready. `cloud_node_manager`: from the Node's creation until it
-    is initialised with the platform's facts. Each of them may be NEVER. `device_plugin`: from Ready to the GPUs; None when no device plugin
-    runs. `pod_start`, `pod_stop`: of a container. `silence`: after which a Node without heartbeats is Unknown. `eviction_notice`: from the
-    notice that a spot VM will be taken until its Node shows it, NEVER where no agent on the nodes looks for it.
-    """
-
-    boot: float = 30.0
-    ready: float = 5.0
-    cloud_node_manager: float = 0.0
-    device_plugin: float | None = 5.0
-    pod_start: float = 1.0
-    pod_stop: float = 1.0
-    silence: float = 40.0
-    eviction_notice: float = 1.0
-
-
-RECORDED = Timing(boot=28.0, ready=5.0)
-"""With fakeazure.timing.RECORDED: 94 s from a NodeClaim to the initialization of its Node."""
+_LOOK_AGAIN = 1.0  # seconds, at a pod whose Node is not ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +103,10 @@ class Kubelets:
         self.owns: Callable[[Object], bool] = lambda obj: True
         """Which pods they run, and which Nodes fall silent here."""
         self._stopping: dict[tuple[str, str, str], int] = {}
+        self._due: dict[tuple[str, str, str], int] = {}
+        """When the containers of a pod will have started."""
+        self._unready: dict[tuple[str, str, str], int] = {}
+        """When the probes of a running pod will have succeeded."""
 
     def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
         """Pods, as soon as they are bound."""
@@ -118,7 +116,7 @@ class Kubelets:
     def _pod_keys(self, change: Change) -> Iterable[Hashable]:
         pod = change.object
         node = pod["spec"].get("nodeName")
-        if not node or self._machines.of_node(node) is None or _is_at_rest(pod):
+        if not node or self._machines.of_node(node) is None or self._is_at_rest(pod):
             return ()
         return ((namespace_of(pod), name_of(pod)),)
 
@@ -180,6 +178,7 @@ class Kubelets:
                 "lastTransitionTime": now,
             }
             for each in conditions_of(node)
+            if each["type"] in KUBELET_CONDITIONS
         ]
         writer.patch("Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status")
         if silence.gone:
@@ -252,8 +251,8 @@ class Kubelets:
             return DONE
         if self._plug is not None:
             self._plug(running)
-        ready = ready_conditions(True, self._engine.clock.timestamp())
-        status = conditions_in_place(node, ready)
+        now = self._engine.clock.timestamp()
+        status = conditions_in_place(node, [*ready_conditions(True, now), *detected_problems(now)])
         self._writer(running).patch("Node", name, {"status": status}, type="strategic", subresource="status")
         running.phase = Phase.READY
         plugin = self.timing.device_plugin
@@ -277,34 +276,64 @@ class Kubelets:
         if running is None or running.real or running.phase not in (Phase.REGISTERED, Phase.READY):
             return DONE
         now = self._engine.clock.now
-        meta, status = pod["metadata"], pod.get("status") or {}
-        if meta.get("deletionTimestamp"):
+        if pod["metadata"].get("deletionTimestamp"):
             return self._stop(running, pod, now)
-        if _is_at_rest(pod) or not self.owns(pod):
+        if self._is_at_rest(pod) or not self.owns(pod):
             return DONE
-        if not status.get("startTime"):
-            started = {"startTime": self._engine.clock.timestamp()}
-            self._writer(running).patch("Pod", name, {"status": started}, namespace=namespace, subresource="status")
+        slot = _slot(pod)
+        if not (pod.get("status") or {}).get("startTime"):
+            self._due[slot] = now + nanoseconds(self.timing.pod_start)
+            self._report(running, pod, {"startTime": self._engine.clock.timestamp()}, type="merge")
             return Result(self.timing.pod_start)
+        due = self._due.setdefault(slot, now)
+        if now < due:
+            return Result((due - now) / SECOND)
         if not condition_is(self._view.get("Node", running.node_name) or {}, "Ready"):
-            return Result(self.timing.pod_start, Wait.POLL)
-        running_now = _running_conditions(self._engine.clock.timestamp())
-        conditions = conditions_in_place(pod, running_now)
+            return Result(self.timing.pod_start or _LOOK_AGAIN, Wait.POLL)
+        return self._run(running, pod, now)
+
+    def _run(self, running: Running, pod: Object, now: int) -> Result:
+        """The containers run, and are ready when their probes have succeeded and the pod's gates are open."""
+        slot, seconds = _slot(pod), readiness_seconds(pod)
+        runs = slot in self._unready
+        ready = now >= self._unready[slot] if runs else not seconds
+        if not runs and not ready:
+            self._unready[slot] = now + nanoseconds(seconds)
+        conditions = run_conditions(pod, ready, self._engine.clock.timestamp())
+        status = {"phase": "Running", **conditions_in_place(pod, conditions)}
+        if not runs or ready:
+            self._report(running, pod, status)
+        if not ready:
+            return Result((self._unready[slot] - now) / SECOND)
+        if missing_gates(pod):
+            self._unready[slot] = now  # until whoever looks after the gate has had its say
+            return DONE
+        self._due.pop(slot, None)
+        self._unready.pop(slot, None)
+        return DONE
+
+    def _report(self, running: Running, pod: Object, status: Mapping[str, Any], type: PatchType = "strategic") -> None:
         self._writer(running).patch(
             "Pod",
-            name,
-            {"status": {"phase": "Running", **conditions}},
-            namespace=namespace,
-            type="strategic",
+            name_of(pod),
+            {"status": status},
+            namespace=namespace_of(pod),
+            type=type,
             subresource="status",
         )
-        return DONE
+
+    def _is_at_rest(self, pod: Object) -> bool:
+        """Whether a kubelet has nothing to do for it: it runs, or has ended, and nobody deletes it."""
+        meta, phase = pod["metadata"], (pod.get("status") or {}).get("phase", "Pending")
+        return phase != "Pending" and not meta.get("deletionTimestamp") and _slot(pod) not in self._unready
 
     def _stop(self, running: Running, pod: Object, now: int) -> Result:
         meta = pod["metadata"]
         if meta["deletionGracePeriodSeconds"] > 0:
             grace = min(self.timing.pod_stop, float(meta["deletionGracePeriodSeconds"]))
-            slot = (namespace_of(pod), name_of(pod), meta["uid"])
+            slot = _slot(pod)
+            self._due.pop(slot, None)
+            self._unready.pop(slot, None)
             due = now + nanoseconds(grace)
             due = self._stopping[slot] = min(self._stopping.get(slot, due), due)  # it may have become shorter
             if now < due:
@@ -317,14 +346,5 @@ class Kubelets:
         return DONE
 
 
-def _is_at_rest(pod: Object) -> bool:
-    """Whether a kubelet has nothing to do for it: it runs, or has ended, and nobody deletes it."""
-    status = pod.get("status") or {}
-    return status.get("phase", "Pending") != "Pending" and not pod["metadata"].get("deletionTimestamp")
-
-
-def _running_conditions(now: str) -> list[dict[str, str]]:
-    return [
-        {"type": kind, "status": "True", "lastTransitionTime": now}
-        for kind in ("PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady")
-    ]
+def _slot(pod: Object) -> tuple[str, str, str]:
+    return namespace_of(pod), name_of(pod), pod["metadata"].get("uid", "")

@@ -20,6 +20,24 @@ _EVICTION_SIGNALS: Mapping[str, str] = {"memory": "memory.available", "ephemeral
 """Resource → the signal whose hard threshold is kept from pods (kubernetes pkg/kubelet/cm, hardEvictionReservation)."""
 
 
+KUBELET_CONDITIONS = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"})
+"""What is Unknown when a kubelet is silent (kubernetes pkg/controller/nodelifecycle, nodeConditionTypes)."""
+
+_PROBLEMS = (
+    ("FrequentKubeletRestart", "NoFrequentKubeletRestart", "kubelet is functioning properly"),
+    ("FrequentDockerRestart", "NoFrequentDockerRestart", "docker is functioning properly"),
+    ("FrequentContainerdRestart", "NoFrequentContainerdRestart", "containerd is functioning properly"),
+    ("FrequentUnregisterNetDevice", "NoFrequentUnregisterNetDevice", "node is functioning properly"),
+    ("KernelDeadlock", "KernelHasNoDeadlock", "kernel has no deadlock"),
+    ("ReadonlyFilesystem", "FilesystemIsNotReadOnly", "Filesystem is not read-only"),
+    ("FilesystemCorruptionProblem", "FilesystemIsOK", "Filesystem is healthy"),
+    ("KubeletProblem", "KubeletIsUp", "kubelet service is up"),
+    ("ContainerRuntimeProblem", "ContainerRuntimeIsUp", "container runtime service is up"),
+    ("VMEventScheduled", "NoVMEventScheduled", "VM has no scheduled event"),
+)
+"""Type, reason and message of each, as Nodes of AKS show them (Azure/AKS docs, node-problem-detector)."""
+
+
 def default_labels(node_name: str, arch: str) -> dict[str, str]:
     """The labels that every kubelet gives its Node before `--node-labels`."""
     return {
@@ -149,3 +167,11 @@ def ready_conditions(ready: bool, now: str) -> list[dict[str, str]]:
         }
     )
     return conditions
+
+
+def detected_problems(now: str) -> list[dict[str, str]]:
+    """The conditions that AKS's node problem detector reports of a Node without problems."""
+    return [
+        {"type": kind, "status": "False", "reason": reason, "message": message, "lastTransitionTime": now}
+        for kind, reason, message in _PROBLEMS
+    ]

@@ -66,11 +66,13 @@ class Kubectl:
         self._applied.pop(Key(kind, place, name), None)
         self._writer.delete(kind, name, namespace=place)
 
-    def patch(self, obj: Object, patch: Any, type: PatchType = "merge") -> Rejected:
-        """Patches an object that is there; returns what was refused."""
+    def patch(self, obj: Object, patch: Any, type: PatchType = "merge", subresource: str = "") -> Rejected:
+        """Patches an object that is there, or one of its subresources; returns what was refused."""
         key = key_of(obj)
         try:
-            stored = self._writer.patch(key.kind, key.name, patch, namespace=key.namespace, type=type)
+            stored = self._writer.patch(
+                key.kind, key.name, patch, namespace=key.namespace, type=type, subresource=subresource
+            )
         except ApiError as error:
             return rejections_of(error, key)
         return self._validated(stored)

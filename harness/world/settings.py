@@ -21,7 +21,7 @@ from harness.karpenter.releases import (
 )
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
-from harness.nodes.kubelet import RECORDED, Timing
+from harness.nodes.timing import RECORDED, Timing
 from harness.world.caches import Caches, default_caches
 from lazyrecords import dataclass
 

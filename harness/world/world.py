@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -120,6 +120,16 @@ class World(Observations):
         from harness.world.metrics.table import metrics_of
 
         return metrics_of(self)
+
+    def report(self, obj: Object, patch: Mapping[str, Any]) -> Rejected:
+        """Does `kubectl patch --subresource=status --type=merge`; returns what was refused."""
+        self._disturb()
+        return self.kubectl.patch(obj, patch, subresource="status")
+
+    def resize(self, pod: Object, containers: Sequence[Mapping[str, Any]]) -> Rejected:
+        """Does `kubectl patch --subresource=resize` with these containers (name and resources); returns what was refused."""
+        self._disturb()
+        return self.kubectl.patch(pod, {"spec": {"containers": list(containers)}}, "strategic", "resize")
 
     # What else happens to a world.
 

@@ -8,7 +8,7 @@ import pytest
 from harness.engine.ports import ADMIN, Change, ChangeType
 from harness.karpenter.provider.in_place import InPlaceUpdates
 from harness.karpenter.provider.machine_updates import machine_update, vm_update
-from harness.nodes.kubelet import Timing
+from harness.nodes.timing import Timing
 from harness.testing import nodeclaim, nodeclass, nodepool, pod
 from harness.world import World
 from tests.corridor.conftest import SMALL

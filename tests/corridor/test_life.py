@@ -3,7 +3,7 @@
 import pytest
 
 from harness.kube.api.objects import copy_json
-from harness.nodes.kubelet import NEVER, Timing
+from harness.nodes.timing import NEVER, Timing
 from harness.testing import nodeclaim, nodeclass, nodepool, pod, requirement
 from harness.world import World
 from tests.corridor.conftest import SMALL, requires

@@ -13,8 +13,8 @@ from harness.engine.ports import ADMIN
 from harness.kube.api.objects import name_of
 from harness.kube.api.status import ApiError
 from harness.nodes.cloud_node_manager import UNINITIALIZED, CloudNodeManager
-from harness.nodes.kubelet import Timing
 from harness.nodes.registry import Machines
+from harness.nodes.timing import Timing
 from harness.testing import node as own_node
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World

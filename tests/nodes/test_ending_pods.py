@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from harness.engine.ports import ADMIN
-from harness.nodes.kubelet import Timing
+from harness.nodes.timing import Timing
 from harness.testing import nodeclass, nodepool, pod
 from harness.world import World
 

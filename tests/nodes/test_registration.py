@@ -17,9 +17,10 @@ from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.status import ApiError
 from harness.nodes.boot import boot_plan
-from harness.nodes.kubelet import NEVER, Kubelets, Timing
+from harness.nodes.kubelet import Kubelets
 from harness.nodes.node_object import allocatable, capacity
 from harness.nodes.registry import Machines, Phase
+from harness.nodes.timing import NEVER, Timing
 from harness.testing import node, pod
 from harness.world.recorder import Recorder
 from tests.nodes.test_boot import machine

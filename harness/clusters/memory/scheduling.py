@@ -26,6 +26,7 @@ from harness.kube.api.objects import (
 from harness.kube.api.status import ApiError, ignoring
 from harness.kube.api.strategic import conditions_in_place
 from harness.kube.api.versions import Version
+from harness.kube.scheduling.device_claims import lacks_claims
 from harness.kube.scheduling.placement import NodeInfo, priority_of
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.preemption import MARK, Preemption
@@ -148,7 +149,8 @@ class KubeScheduler:
 
     def reconcile(self, key: Hashable) -> Result:
         """Decides what is in the queue: higher priority first, then in order of creation."""
-        pending = [pod for pod in self._view.indexed("pods-by-node", "") if waits(pod)]
+        unbound, lookup = self._view.indexed("pods-by-node", ""), self._view.get
+        pending = [pod for pod in unbound if waits(pod) and not lacks_claims(pod, lookup, self.version)]
         if not self._all:
             pending = [
                 pod

@@ -110,14 +110,6 @@ class Attachable(Protocol):
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None: ...
 
-    def provide(self, objects: Iterable[Object]) -> None:
-        """Creates them, where the cluster has none of that name; it gives them its own uids and times."""
-        for obj in objects:
-            meta = {key: value for key, value in obj["metadata"].items() if key in ("name", "labels", "annotations")}
-            if self.view.get(obj["kind"], meta["name"]) is None:
-                with ignoring(409):
-                    self.remote.writer(ADMIN).create({**obj, "metadata": meta})
-
     def update_crds(self, crds: Crds) -> None: ...
 
 
@@ -195,6 +187,14 @@ class RemoteCluster:
     def owns(self, obj: Object) -> bool:
         """Whether this world looks after an object: all of them, since it has the cluster to itself."""
         return True
+
+    def provide(self, objects: Iterable[Object]) -> None:
+        """Creates them, where the cluster has none of that name; it gives them its own uids and times."""
+        for obj in objects:
+            meta = {key: value for key, value in obj["metadata"].items() if key in ("name", "labels", "annotations")}
+            if self.view.get(obj["kind"], meta["name"]) is None:
+                with ignoring(409):
+                    self.remote.writer(ADMIN).create({**obj, "metadata": meta})
 
     def update_crds(self, crds: Crds) -> None:
         """Replaces the CRDs, for writes that come from now on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harness.kube.api.objects import name_of, spec_of, status_of
+from harness.kube.api.objects import name_of, namespace_of, spec_of, status_of
 from harness.limits import STEPS
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, ScenarioError
@@ -18,6 +18,7 @@ from harness.scenario.language.sizes import SCALED, count_of, scale_problem
 from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.machines import happen
 from harness.scenario.running.operations import existing, operate
+from harness.scenario.running.reporting import report_condition, resized, with_resources_of
 from harness.scenario.running.run import Refusal, Run
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
         index = run.case.when_marks.index(mark)
         patch = _patch_value(run.case, index)
         _change(run, step.patch.of, mark, patch)
+    if step.condition is not None:
+        report_condition(run, step.condition, mark)
     if step.scale is not None:
         _change(run, step.scale.of, mark, {"spec": {"replicas": step.scale.replicas}})
     if step.crds is not None:
@@ -122,7 +125,16 @@ def _check_sizes(run: Run, objects: Sequence[Mapping[str, Any]], mark: Mark) -> 
 def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
     manifest = run.manifest(reference)
     for found in run.matching(reference) or [existing(run, reference, mark)]:
-        changed = _merged(found, patch)
+        status = patch.get("status")
+        if isinstance(status, Mapping):
+            run.refused(run.world.report(found, {"status": status}), reference)
+        elsewhere = {key: value for key, value in patch.items() if key != "status" or not isinstance(status, Mapping)}
+        if not elsewhere:
+            continue
+        changed = _merged(found, elsewhere)
+        if found["kind"] == "Pod" and (sizes := resized(found, changed)):
+            run.refused(run.world.resize(found, sizes), reference)
+            changed = with_resources_of(changed, run.world.get("Pod", name_of(found), namespace_of(found)) or found)
         _check_sizes(run, [changed], mark)
         # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
         changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}

@@ -32,8 +32,8 @@ from harness.clusters.waiting import Deadline, Patience, crowding, stopwatch
 from harness.engine.engine import Settled
 from harness.engine.ports import Change
 from harness.nodes.boot import BootPlan
-from harness.nodes.kubelet import Timing
 from harness.nodes.node_leases import NodeLeases
+from harness.nodes.timing import Timing
 from harness.world.real.api import Api, RemoteApi, ServedApi
 from harness.world.real.controller_log import LoggedDecisions, log_line
 from harness.world.real.environment import Endpoints, controller_environment, write_cloud

@@ -62,7 +62,7 @@ _HOMES = {
     "outcomes": ("Accepted", "Limits", "Rejected", "Runaway"),
     "patch": ("Patch",),
     "requirements": ("RequirementsExpectation",),
-    "steps": ("MachineStep", "Rollout", "Scale"),
+    "steps": ("ConditionStep", "MachineStep", "Rollout", "Scale"),
     "timing": ("GivenTiming", "Simulation", "Timing"),
 }
 """The models that are made later, by the module of this package that has them."""

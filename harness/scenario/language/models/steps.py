@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from harness.scenario.language.models.patch import Patch
     from harness.scenario.language.models.timing import Timing
 
-__all__ = ["MachineStep", "Rollout", "Scale", "Step", "StepMap"]
+__all__ = ["ConditionStep", "MachineStep", "Rollout", "Scale", "Step", "StepMap"]
 
 
 def _texts(value: Any) -> Any:
@@ -50,6 +50,18 @@ class MachineStep(Model):
     )
 
 
+class ConditionStep(Model):
+    """A condition that something outside the model reports: a node problem detector, a readiness gate's controller."""
+
+    of: Reference = Field(
+        description="The object, as Kind/name; `*` stands for any text: Node/* is all Nodes there are."
+    )
+    type: Text = Field(description="Of the condition, for example kubernetes.azure.com/NodeHealthy.")
+    status: Literal["True", "False", "Unknown"] = Field(description="What it says from here on.")
+    reason: Text | None = Field(None, description="In one word; Reported when absent.")
+    message: Text | None = Field(None, description="For people; empty when absent.")
+
+
 class Rollout(Model):
     """`kubectl rollout`: exactly one key."""
 
@@ -78,6 +90,9 @@ class StepMap(Model):
         None, description="Objects to delete, as Kind/name; `*` stands for any text: NodeClaim/default-*."
     )
     patch: Later["Patch"] | None = Field(None, description="A merge patch on an object, or on several alike.")
+    condition: Later["ConditionStep"] | None = Field(
+        None, description="A condition of an object's status is this from now on; its time is that of the step."
+    )
     scale: Later["Scale"] | None = Field(None, description="A new number of replicas.")
     crds: Text | None = Field(
         None, description="CRDs installed from here on, as in given.crds; what is stored stays as it is."

@@ -37,7 +37,9 @@ class Timing(Model):
     initialization: Duration | None = Field(
         None, description="From when nothing is in the way to the initialization by Karpenter; 0 s when absent."
     )
-    pod_start: Duration | None = Field(None, description="From the binding of a pod to its running; 1 s when absent.")
+    pod_start: Duration | None = Field(
+        None, description="From the binding of a pod to its running, before its probes; 0 s when absent."
+    )
     pod_stop: Duration | None = Field(None, description="From the deletion of a pod to its end; 1 s when absent.")
     silence: Duration | None = Field(
         None, description="After which a Node whose machine stopped is Unknown; 40 s when absent."

@@ -1,0 +1,59 @@
+"""Steps about what kubelets and agents report: conditions, and pods that are resized in place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.kube.api.objects import Object, condition, spec_of
+from harness.reading.problems import Mark
+from harness.scenario.language.models.steps import ConditionStep
+from harness.scenario.running.operations import existing
+from harness.scenario.running.run import Run
+
+__all__ = ["report_condition", "resized", "with_resources_of"]
+
+
+def report_condition(run: Run, step: ConditionStep, mark: Mark) -> None:
+    """Sets a condition of each object that the step names; its last transition is now, unless its status stays as it is."""
+    now = run.world.clock.timestamp()
+    for obj in run.matching(step.of) or [existing(run, step.of, mark)]:
+        before = condition(obj, step.type) or {}
+        since = before.get("lastTransitionTime", now) if before.get("status") == step.status else now
+        said = {
+            "type": step.type,
+            "status": step.status,
+            "reason": step.reason or "Reported",
+            "message": step.message or "",
+            "lastTransitionTime": since,
+            **({"lastHeartbeatTime": now} if obj["kind"] == "Node" else {}),
+        }
+        others = [each for each in (obj.get("status") or {}).get("conditions") or () if each["type"] != step.type]
+        run.refused(run.world.report(obj, {"status": {"conditions": [*others, said]}}), step.of)
+
+
+def resized(pod: Object, changed: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The containers that ask for something else now, as the subresource `resize` takes them."""
+    before = {each["name"]: each.get("resources") or {} for each in spec_of(pod).get("containers") or ()}
+    wanted = [(each.get("name"), each.get("resources") or {}) for each in _containers(changed)]
+    return [
+        {"name": name, "resources": resources}
+        for name, resources in wanted
+        if name in before and resources != before[name]
+    ]
+
+
+def with_resources_of(changed: Mapping[str, Any], pod: Object) -> dict[str, Any]:
+    """The changed pod with the resources that its containers have by now."""
+    present = {each["name"]: each.get("resources") for each in spec_of(pod).get("containers") or ()}
+    containers = []
+    for each in _containers(changed):
+        without = {key: value for key, value in each.items() if key != "resources"}
+        resources = present.get(each.get("name"))
+        containers.append(without if resources is None else {**without, "resources": resources})
+    return {**changed, "spec": {**changed["spec"], "containers": containers}}
+
+
+def _containers(pod: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    found: Sequence[Mapping[str, Any]] = (pod.get("spec") or {}).get("containers") or ()
+    return found
