@@ -14,6 +14,7 @@ from harness.explain.advice.advisor import Advisor, nodeclass_of
 from harness.explain.advice.changes import Advice, Change
 from harness.explain.advice.places import asked_by_nodepool, asked_by_pod, place_lines
 from harness.explain.pods.bound_to import binding_lines
+from harness.explain.pods.remedies import volume_remedies
 from harness.explain.pods.topology import no_zone
 from harness.explain.pods.waiting import launch_failed, nominations, waiting_reasons
 from harness.explain.pods.workloads import wish_of
@@ -133,6 +134,8 @@ class Explainer(Listener):
         sentence = results.ignored.get(key, "") or str(results.errors.get(key, ""))
         entries = ledger.of(key)
         waiting = () if node or sentence else self._waiting(pod)
+        if key in results.ignored:
+            waiting = tuple(volume_remedies(self._world, pod))
         if results.timed_out and not entries and not (node or sentence):
             waiting = (*waiting, "Karpenter's simulation timed out before it came to the pod")
         # Pods that differ in name only and fared alike are explained once.

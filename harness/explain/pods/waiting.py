@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.explain.pods.daemons import uncounted_daemons
+from harness.explain.pods.remedies import gate_remedy, scheduler_remedy
 from harness.explain.pods.unused import unused_lines
 from harness.explain.sizes.shortages import quota_text
 from harness.karpenter.labels.core import NODEPOOL
@@ -47,6 +48,10 @@ def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
         yield from _on_its_way(world, pod, target)
     elif not is_provisionable(pod):
         yield f"Karpenter does not look at it: {_not_provisionable(pod)}"
+        if spec_of(pod).get("schedulingGates"):
+            yield gate_remedy(pod)
+        elif (spec_of(pod).get("schedulerName") or "default-scheduler") != "default-scheduler":
+            yield scheduler_remedy(pod)
     else:
         if not world.list("NodePool"):
             yield "there is no NodePool"
