@@ -7,7 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.lint import allowed_codes, show_warnings, warnings_of, warnings_value
 from harness.cli.output import bad_input, print_json, show
+from harness.karpenter.labels.core import NODEPOOL
+from harness.kube.api.objects import labels_of
 from harness.wording import first_few
 from plainlines import printable
 
@@ -47,12 +50,20 @@ def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.
         return bad_input(
             printable(f"harness explain: there is no Node {arguments.node}" + (f"; {hint}" if hint else ""))
         )
+    pool = next((labels_of(node).get(NODEPOOL) for node in _nodes(manifests, arguments.node)), None)
+    every = warnings_of(given.manifests, lambda: world, allowed_codes(arguments)) if pool else []
+    warned = [one for one in every if one.text.startswith(f"NodePool/{pool}: ")]
     if arguments.format == "json":
-        print_json({"read": inputs.value(), **given.value(), **asdict(found)})
+        print_json({"read": inputs.value(), **given.value(), **asdict(found), "warnings": warnings_value(warned)})
     else:
         for line in (*inputs.head(world), *given.live, *_lines(found)):
             show(line)
+        show_warnings(warned)
     return int(not found.command)
+
+
+def _nodes(manifests: Sequence[Manifest], name: str) -> Iterator[Mapping[str, Any]]:
+    return (one.object for one in manifests if one.kind == "Node" and one.name == name)
 
 
 def _refused(world: World, manifests: Sequence[Manifest]) -> Iterator[Problem]:

@@ -177,3 +177,14 @@ def test_a_node_or_a_pod_of_the_name(capsys, dump):
     path, node = dump(shrunk())
     assert f"\nNode {node} (" in call(capsys, "explain", path, "--about", f"default/{node}")[1]
     assert call(capsys, "explain", path, "--about", "zorg")[2].startswith("harness explain: there is no pod zorg")
+
+
+def test_warnings_about_its_nodepool_stand_below(capsys, dump):
+    path, node = dump(shrunk({"budgets": [{"nodes": "0"}]}))
+    code, out, _ = call(capsys, "explain", path, "--node", node, "--format", "json")
+    codes = {one["code"] for one in json.loads(out)["warnings"]}
+    assert "budget-never" in codes
+    _, text, _ = call(capsys, "explain", path, "--node", node)
+    assert all(f"warning {code}: NodePool/default: " in text for code in codes)
+    _, text, _ = call(capsys, "explain", path, "--node", node, "--allow", ",".join(codes))
+    assert "warning " not in text
