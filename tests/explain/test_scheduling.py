@@ -196,9 +196,14 @@ def test_a_pod_that_the_simulation_did_not_come_to() -> None:
 
 def test_a_pod_that_is_not_karpenters() -> None:
     explained = waiting_of(*default_objects(), pod(schedulingGates=[{"name": "example.com/wait"}]))
-    assert explained.waiting == ("Karpenter does not look at it: scheduling gates hold it back: example.com/wait",)
+    said = "Karpenter does not look at it: scheduling gates hold it back: example.com/wait"
+    assert explained.waiting == (
+        said,
+        "whoever is responsible for example.com/wait takes it out of spec.schedulingGates; no Node is made before",
+    )
     explained = waiting_of(*default_objects(), pod(schedulerName="other"))
-    assert explained.waiting == ("Karpenter does not look at it: scheduler other has not marked it Unschedulable",)
+    assert explained.waiting[0] == "Karpenter does not look at it: scheduler other has not marked it Unschedulable"
+    assert explained.waiting[1].startswith("a scheduler other in the cluster has to mark it Unschedulable")
 
 
 CPU = "karpenter.azure.com/sku-cpu"
