@@ -181,7 +181,7 @@ def test_a_node_or_a_pod_of_the_name(capsys, dump):
 
 def test_warnings_about_its_nodepool_stand_below(capsys, dump):
     path, node = dump(shrunk({"budgets": [{"nodes": "0"}]}))
-    code, out, _ = call(capsys, "explain", path, "--node", node, "--format", "json")
+    _, out, _ = call(capsys, "explain", path, "--node", node, "--format", "json")
     codes = {one["code"] for one in json.loads(out)["warnings"]}
     assert "budget-never" in codes
     _, text, _ = call(capsys, "explain", path, "--node", node)

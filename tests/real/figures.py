@@ -43,8 +43,8 @@ def table(found: Sequence[Comparison], rows: dict[str, int]) -> Iterator[str]:
     yield "| release | mode | compared | agree | facts that are the same | rows of label tables | needs virtual time | not applicable |"
     yield "|---|---|---|---|---|---|---|---|"
     keys = sorted(
-        {(each.release, each.mode) for each in found},
-        key=lambda key: ([-int(part) for part in key[0].split(".")], key[1]),
+        {(each.release, each.mode) for each in found if each.result in (Result.AGREE, Result.DIFFER)},
+        key=lambda key: ([-int(part) for part in key[0].split(".") if part.isdigit()], key[1]),
     )
     for release, mode in keys:
         yield line(release, mode, [each for each in found if (each.release, each.mode) == (release, mode)])
