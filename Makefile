@@ -5,6 +5,8 @@
 # make test-clients   Azure's Python, JavaScript and Go SDKs, the az CLI and its documentation against one served fake cloud: operations × works,
 #                     wrong, missing, left out; COVERAGE=FILE writes them for the coverage page
 #                     (what is installed lies in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
+# make stories        workloads of all kinds, told on the real kube-controller-manager and in memory (CASES=50 SEED=1; KUBEBUILDER_ASSETS; RECORD=1
+#                     keeps what the real one did for make test; ARGS=--shrink looks for the shortest story that differs)
 # make test-real      the simulated loop beside the real controller (HARNESS_KARPENTER names its binary) on one scenario after the other, and
 #                     the real one under load and faults, and on a real API server (SMOKE=1: a few of the first two; REPORT=FILE: JUnit XML
 #                     of the scenarios, of which tests.real.figures makes a table)
@@ -45,6 +47,7 @@ OPS ?=
 N ?= 100
 REQUESTS ?= 50000
 SMOKE ?=
+RECORD ?=
 WEEKS ?= 100
 REPORT ?=
 ARGS ?=
@@ -78,7 +81,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters test-clients clean-clusters conformance upgrades golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
+.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -121,6 +124,9 @@ test-real: $(CORE)
 	$(RUN) -m pytest $(if $(SMOKE),$(REAL_SMOKE),$(REAL_SCENARIOS)) --karpenter simulated,real -n $(WORKERS) -q $(if $(REPORT),--junitxml=$(REPORT)) $(ARGS)
 	$(if $(SMOKE),,$(RUN) -m pytest scenarios/lifecycle/provision-modes.yaml --karpenter simulated,real --cluster apiserver -q $(ARGS))
 	$(RUN) -m pytest tests/real -n $(WORKERS) $(if $(SMOKE),-m smoke) --durations=5 $(ARGS)
+
+stories: $(CLUSTERS)
+	$(RUN) -m tests.clusters.stories --cases $(CASES) --seed $(SEED) $(if $(RECORD),--record) $(ARGS)
 
 clean-clusters: $(CLUSTERS)
 	$(RUN) -m harness.clusters.clean

@@ -27,7 +27,7 @@ _PAGE = 500  # objects in one answer
 _LEFT_OUT = ("Secret", "ServiceAccount", "Lease", "VolumeAttachment")
 _CRDS = "apiextensions.k8s.io/v1"
 
-READ = tuple(kind for kind in KINDS if kind not in _LEFT_OUT)
+READ = tuple(kind for kind, known in KINDS.items() if known.decides and kind not in _LEFT_OUT)
 """The kinds that are read: what decides where pods go. Secrets are never asked for. Karpenter's CRDs are read, too, for its release."""
 
 

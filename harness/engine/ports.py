@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from harness.engine.disruptions import Disruption
 from harness.engine.label_layers import LabelLayer
-from harness.kube.api.objects import Object, name_of
+from harness.kube.api.objects import Object, name_of, namespace_of
 from lazyrecords import dataclass
 
 PatchType = Literal["merge", "strategic", "json"]
@@ -88,6 +88,12 @@ def of_types(*types: ChangeType) -> Callable[[_Marked], _Marked]:
 def key_by_name(change: Change) -> tuple[str, ...]:
     """A router of changes for controllers whose keys are names: the object's, unless it is gone."""
     return (name_of(change.object),)
+
+
+@of_types(ChangeType.ADDED, ChangeType.MODIFIED)
+def key_by_place(change: Change) -> tuple[tuple[str, str], ...]:
+    """The same for keys of namespace and name."""
+    return ((namespace_of(change.object), name_of(change.object)),)
 
 
 class View(Protocol):

@@ -149,6 +149,8 @@ def test_a_budget_that_cannot_be_counted_allows_nothing() -> None:
     assert [each["spec"]["nodeName"] for each in world.list("Pod")] == ["own"]
     told = world.get("PodDisruptionBudget", "b")
     assert told is not None
+    (allowed,) = told["status"].pop("conditions")
+    assert (allowed["type"], allowed["status"], allowed["reason"]) == ("DisruptionAllowed", "False", "SyncFailed")
     assert told["status"] == dict.fromkeys(
         ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"), 0
     )

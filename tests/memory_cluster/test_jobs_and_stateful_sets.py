@@ -49,6 +49,8 @@ def test_a_job_has_pods_while_completions_are_missing(spec: dict[str, Any], phas
 def test_a_stateful_set_deletes_pods_beyond_its_replicas_once() -> None:
     first, going, surplus = pods("Running", "Running", "Running")
     going["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    for made in (first, going, surplus):
+        made["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
     plan = stateful_set(owner("StatefulSet", replicas=1), [first, going, surplus])
     assert ([name_of(each) for each in plan.delete], plan.create) == (["web-2"], ())
 

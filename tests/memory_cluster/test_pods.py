@@ -354,6 +354,10 @@ def test_a_stateful_set_starts_in_order(cluster):
     status = {"status": {"phase": "Running"}}
     cluster.admin.patch("Pod", "w-0", status, namespace="default", subresource="status")
     cluster.settle()
+    assert pods(cluster) == ["w-0"]
+    ready = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    cluster.admin.patch("Pod", "w-0", ready, namespace="default", subresource="status")
+    cluster.settle()
     assert pods(cluster) == ["w-0", "w-1"]
 
 

@@ -15,7 +15,7 @@ from tests.memory_cluster.conftest import Cluster
 from tests.memory_cluster.running import BROKEN, run_pods
 
 
-def deployment(replicas: int = 4, **spec: Any) -> dict[str, Any]:
+def rolled(replicas: int = 4, **spec: Any) -> dict[str, Any]:
     template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "c", "image": "one"}]}}
     selector = {"matchLabels": {"app": "web"}}
     return {
@@ -73,7 +73,7 @@ def test_a_rolling_update_stays_within_its_bounds(
 ) -> None:
     kubelet = run_pods(cluster)
     update = {"maxSurge": surge, "maxUnavailable": unavailable}
-    begin(cluster, deployment(replicas, strategy={"type": "RollingUpdate", "rollingUpdate": update}))
+    begin(cluster, rolled(replicas, strategy={"type": "RollingUpdate", "rollingUpdate": update}))
     del kubelet.counts[:]
     change(cluster, template=image("two"))
     cluster.settle()
@@ -85,7 +85,7 @@ def test_a_rolling_update_stays_within_its_bounds(
 
 def test_a_recreated_deployment_has_no_pods_of_two_templates(cluster: Cluster) -> None:
     run_pods(cluster)
-    begin(cluster, deployment(3, strategy={"type": "Recreate"}))
+    begin(cluster, rolled(3, strategy={"type": "Recreate"}))
     change(cluster, template=image("two"))
     seen: set[frozenset[str]] = set()
     for _ in range(100):
@@ -101,7 +101,7 @@ def test_a_recreated_deployment_has_no_pods_of_two_templates(cluster: Cluster) -
 
 def test_a_paused_deployment_is_scaled_and_not_rolled_out(cluster: Cluster) -> None:
     run_pods(cluster)
-    begin(cluster, deployment(2))
+    begin(cluster, rolled(2))
     change(cluster, paused=True)
     cluster.settle()
     change(cluster, template=image("two"), replicas=3)
@@ -118,7 +118,7 @@ def test_a_paused_deployment_is_scaled_and_not_rolled_out(cluster: Cluster) -> N
 def test_a_rollout_that_hangs_is_late_and_shares_a_change_of_size(cluster: Cluster) -> None:
     """sync.go (scale): what is added during a rollout is shared in proportion."""
     run_pods(cluster)
-    begin(cluster, deployment(8, progressDeadlineSeconds=60))
+    begin(cluster, rolled(8, progressDeadlineSeconds=60))
     change(cluster, template=image("two", **{BROKEN: ""}))
     cluster.settle()
     assert sets(cluster) == {"one": 6, "two": 4}
@@ -137,7 +137,7 @@ def test_a_rollout_that_hangs_is_late_and_shares_a_change_of_size(cluster: Clust
 
 def test_revisions_count_up_and_the_history_is_short(cluster: Cluster) -> None:
     run_pods(cluster)
-    begin(cluster, deployment(1, revisionHistoryLimit=1))
+    begin(cluster, rolled(1, revisionHistoryLimit=1))
     for name in ("two", "three"):
         change(cluster, template=image(name))
         cluster.settle()
@@ -153,7 +153,7 @@ def test_revisions_count_up_and_the_history_is_short(cluster: Cluster) -> None:
 
 def test_the_status_of_a_rollout_that_is_over(cluster: Cluster) -> None:
     run_pods(cluster)
-    begin(cluster, deployment(2, minReadySeconds=10))
+    begin(cluster, rolled(2, minReadySeconds=10))
     cluster.settle()
     status = status_of(stored(cluster))
     counts = ("replicas", "updatedReplicas", "readyReplicas", "availableReplicas", "unavailableReplicas")
@@ -167,7 +167,7 @@ def test_the_status_of_a_rollout_that_is_over(cluster: Cluster) -> None:
 
 def test_every_change_of_size_is_told(cluster: Cluster) -> None:
     run_pods(cluster)
-    begin(cluster, deployment(1))
+    begin(cluster, rolled(1))
     change(cluster, template=image("two"))
     cluster.settle()
     told = [event.message for event in cluster.recorder.events if event.reason == "ScalingReplicaSet"]
@@ -184,7 +184,7 @@ def orphan(name: str, app: str = "web") -> dict[str, Any]:
 
 
 def replica_set(replicas: int) -> dict[str, Any]:
-    made = deployment(replicas)
+    made = rolled(replicas)
     return {**made, "kind": "ReplicaSet", "metadata": {**made["metadata"], "labels": {"app": "web"}}}
 
 
@@ -219,7 +219,7 @@ def test_a_deployment_adopts_the_replica_set_of_its_template(cluster: Cluster) -
     run_pods(cluster)
     cluster.admin.create(replica_set(2))
     cluster.settle()
-    begin(cluster, deployment(2))
+    begin(cluster, rolled(2))
     (only,) = cluster.view.list("ReplicaSet")
     assert (controller_of(only) or {})["kind"] == "Deployment"
     assert len(cluster.view.list("Pod")) == 2

@@ -103,10 +103,16 @@ def test_what_a_job_makes() -> None:
     assert job(owner("Job", parallelism=1, template=TEMPLATE), [pod("a"), pod("b")]) == Plan()
 
 
+READY = [{"type": "Ready", "status": "True"}]
+
+
 def phases(*given: str | None) -> list[Object]:
     """Pods of a StatefulSet by their phases, `None` where there is none; `""` for one of which nothing is known."""
     return [
-        {**pod(f"web-{number}"), **({"status": {"phase": phase}} if phase else {})}
+        {
+            **pod(f"web-{number}"),
+            **({"status": {"phase": phase, "conditions": READY if phase == "Running" else []}} if phase else {}),
+        }
         for number, phase in enumerate(given)
         if phase is not None
     ]
@@ -128,7 +134,9 @@ def phases(*given: str | None) -> list[Object]:
         ({"replicas": 3, "podManagementPolicy": "OrderedReady"}, [], [0], []),
         ({"replicas": 3, "podManagementPolicy": "Parallel"}, [], [0, 1, 2], []),
         ({"replicas": 3, "podManagementPolicy": "Parallel"}, ["Pending", None, "Running"], [1], []),
-        ({"replicas": 1}, ["Running", "Running", "Pending"], [], [1, 2]),
+        ({"replicas": 1}, ["Running", "Running", "Pending"], [], [2]),
+        ({"replicas": 1}, ["Running", "Running", "Running"], [], [2]),
+        ({"replicas": 1, "podManagementPolicy": "Parallel"}, ["Running", "Running", "Pending"], [], [2, 1]),
     ],
 )
 def test_pods_of_a_stateful_set(spec: Object, pods: list[str | None], created: list[int], deleted: list[int]) -> None:

@@ -26,8 +26,8 @@ __all__ = ["MIRRORED", "Mirror"]
 
 MIRRORED: tuple[str, ...] = tuple(
     kind
-    for kind in KINDS
-    if kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
+    for kind, known in KINDS.items()
+    if known.decides and kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
 )
 """What is watched. Other kinds are read from the server when they are asked for."""
 

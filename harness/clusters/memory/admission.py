@@ -80,7 +80,7 @@ def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
             if kind == "RuntimeClass":
                 return default_runtime_class(request.object)
         except (PriorityRefused, RuntimeClassRefused) as error:
-            raise forbidden(request.kind, _asked_name(request), str(error)) from None
+            raise forbidden(request.kind, request.asked_name, str(error)) from None
         except QuantityError as error:
             version = request.kind.version
             raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}') from None
@@ -115,11 +115,6 @@ def _default_new_pod(
             raise RuntimeClassRefused.not_found(name)
         made = with_runtime_class(made, runtime_class)
     return merge_label_keys(made, kubernetes)
-
-
-def _asked_name(request: Request) -> str:
-    """The name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
-    return str(request.object["metadata"].get("generateName") or request.key.name)
 
 
 def shapes(request: Request) -> dict[str, Any]:
@@ -164,7 +159,7 @@ def overheads(store: Callable[[], Store]) -> Admission:
             try:
                 check_overhead(request.object, store().get("RuntimeClass", name) if name is not None else None)
             except RuntimeClassRefused as error:
-                raise forbidden(request.kind, _asked_name(request), str(error)) from None
+                raise forbidden(request.kind, request.asked_name, str(error)) from None
         return request.object
 
     return judge

@@ -9,6 +9,7 @@ from harness.clusters.memory.admission import custom_resources, defaults, overhe
 from harness.clusters.memory.controllers.registry import controllers
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
+from harness.clusters.memory.limits import ResourceQuotas, limit_checks, limit_defaults, quota_checks
 from harness.clusters.memory.namespaces import NamespaceController, lifecycle, system_namespaces
 from harness.clusters.memory.request import Admission
 from harness.clusters.memory.scheduling import KubeScheduler
@@ -46,6 +47,7 @@ class MemoryCluster:
             ),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
+            ResourceQuotas(self.store, self.writer(CONTROLLER_MANAGER)),
             NamespaceController(self.store, CONTROLLER_MANAGER),
         )
 
@@ -67,11 +69,14 @@ class MemoryCluster:
         return {
             "shapes": shapes,
             "lifecycle": lifecycle(lambda: self.store),
+            "limit defaults": limit_defaults(lambda: self.store),
             "defaults": defaults(lambda: self.store, version),
             "node restriction": node_restriction(lambda: self.store),
             "custom resources": custom_resources(self._crds, self._kubernetes, updated=self._updated),
             "validation": validation(version),
             "overheads": overheads(lambda: self.store),
+            "limits": limit_checks(lambda: self.store),
+            "quotas": quota_checks(lambda: self.store),
         }
 
     def _version(self) -> Version:

@@ -25,6 +25,11 @@ class Request:
     object: dict[str, Any]
     old: Object | None
 
+    @property
+    def asked_name(self) -> str:
+        """The name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
+        return str(self.object["metadata"].get("generateName") or self.key.name)
+
     def of(self, new: dict[str, Any]) -> Request:
         """The same write with the object as admission changed it."""
         return Request(self.verb, self.identity, self.kind, self.key, self.subresource, new, self.old)

@@ -207,6 +207,9 @@ def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
     """
     spec, kind = obj.get("spec") or {}, obj["kind"]
     made: dict[str, Any] = {}
+    if spec.get("paused") is False:  # which is written as nothing at all
+        spec = {key: value for key, value in spec.items() if key != "paused"}
+        obj = {**obj, "spec": spec}
     if kind in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
         made["replicas"] = 1
     if kind == "Job":

@@ -17,10 +17,8 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
         "ComponentStatus",
         "Endpoints",
         "Event",
-        "LimitRange",
         "PodTemplate",
         "ReplicationController",
-        "ResourceQuota",
     ),
     "admissionregistration.k8s.io": (
         "MutatingAdmissionPolicy",
@@ -32,7 +30,6 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
     ),
     "apiextensions.k8s.io": ("CustomResourceDefinition",),
     "apiregistration.k8s.io": ("APIService",),
-    "apps": ("ControllerRevision",),
     "authentication.k8s.io": ("SelfSubjectReview", "TokenRequest", "TokenReview"),
     "authorization.k8s.io": (
         "LocalSubjectAccessReview",
@@ -67,8 +64,6 @@ CONSEQUENCES: Mapping[str, str] = {
     "CronJob": "its pods come only when it is due",
     "ReplicationController": "its pods are missing here",
     "HorizontalPodAutoscaler": "replicas stay as written",
-    "LimitRange": "its defaults are not applied to pods",
-    "ResourceQuota": "its limits are not applied",
     "ResourceClaim": "devices are not allocated",
     "ResourceClaimTemplate": "devices are not allocated",
 }

@@ -14,6 +14,7 @@ class Kind:
     `status_subresource`: writes of the object leave `status` alone and writes of `/status` touch only it.
     `status_on_create`: the status given at creation is kept (Nodes: a kubelet creates its Node with one).
     `generation`: `metadata.generation` counts changes of everything but metadata and status.
+    `decides`: something here depends on it; others are taken, checked by their shape and kept.
     `custom`: defined by a CustomResourceDefinition, so `application/strategic-merge-patch+json` is refused.
     """
 
@@ -26,6 +27,7 @@ class Kind:
     status_on_create: bool = False
     generation: bool = True
     custom: bool = False
+    decides: bool = True
 
     @property
     def api_version(self) -> str:
@@ -50,12 +52,20 @@ _KINDS = (
     _core("ConfigMap", "configmaps", True, status_subresource=False),
     _core("Secret", "secrets", True, status_subresource=False),
     _core("ServiceAccount", "serviceaccounts", True, status_subresource=False),
+    _core("LimitRange", "limitranges", True, status_subresource=False),
+    _core("ResourceQuota", "resourcequotas", True),
     _core("PersistentVolume", "persistentvolumes", False),
     _core("PersistentVolumeClaim", "persistentvolumeclaims", True),
     Kind("apps", "v1", "Deployment", "deployments", True),
     Kind("apps", "v1", "ReplicaSet", "replicasets", True),
     Kind("apps", "v1", "DaemonSet", "daemonsets", True),
     Kind("apps", "v1", "StatefulSet", "statefulsets", True),
+    Kind(
+        *("apps", "v1", "ControllerRevision", "controllerrevisions", True),
+        status_subresource=False,
+        generation=False,
+        decides=False,
+    ),
     Kind("batch", "v1", "Job", "jobs", True),
     Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True),
     Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, status_subresource=False),
@@ -92,7 +102,9 @@ def place_of(kind: str, namespace: str | None) -> str:
 
 _BEFORE_OTHERS: Mapping[str, int] = {
     "Namespace": 0,
+    "LimitRange": 1,
     "PriorityClass": 1,
+    "ResourceQuota": 1,
     "RuntimeClass": 1,
     "StorageClass": 1,
     "AKSNodeClass": 2,

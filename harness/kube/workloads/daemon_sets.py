@@ -6,13 +6,14 @@ Source: kubernetes pkg/controller/daemon.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.kube.api.objects import (
     Object,
     condition_is,
     is_terminating,
+    labels_of,
     metadata_of,
     name_of,
     spec_of,
@@ -20,8 +21,12 @@ from harness.kube.api.objects import (
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, same_toleration, tolerates
+from harness.kube.workloads.amounts import share
+from harness.kube.workloads.availability import is_available
 from harness.kube.workloads.plans import Plan
+from harness.kube.workloads.revisions import REVISION_LABEL
 from harness.kube.workloads.templates import pod_from_template
+from lazyrecords import dataclass
 
 __all__ = ["daemon_set"]
 
@@ -41,47 +46,186 @@ _HOST_NETWORK_TOLERATIONS = (
 )
 
 
-_OF_NODES = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady")
+_OF_NODES = (
+    *("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady"),
+    *("updatedNumberScheduled", "numberAvailable"),
+)
 
 
-def daemon_set(owner: Object, pods: Sequence[Object], nodes: Sequence[Object]) -> Plan:
+@dataclass(frozen=True, slots=True)
+class Update:
+    """How a DaemonSet replaces pods of an old template: numbers of pods; none where it waits for their deletion (OnDelete)."""
+
+    rolls: bool
+    unavailable: int
+    surge: int
+    seconds: int
+
+    @staticmethod
+    def of(owner: Object, desired: int) -> Update:
+        """Reads a DaemonSet's spec. `desired`: on how many nodes it wants a pod."""
+        spec = spec_of(owner)
+        strategy = spec.get("updateStrategy") or {}
+        rolling = strategy.get("rollingUpdate") or {}
+        unavailable = share(rolling.get("maxUnavailable"), desired, default=1, up=True)
+        surge = share(rolling.get("maxSurge"), desired, up=True)
+        return Update(
+            (strategy.get("type") or "RollingUpdate") == "RollingUpdate",
+            unavailable if unavailable or surge else 1,
+            surge,
+            int(spec.get("minReadySeconds") or 0),
+        )
+
+
+def daemon_set(
+    owner: Object, pods: Sequence[Object], nodes: Sequence[Object], revision: str = "", now: str = ""
+) -> Plan:
     """One pod for each node that the template's affinity and tolerations take, pinned to it by node affinity.
 
     A node that is not ready has a taint with effect NoSchedule, which is not tolerated by itself: its pods are made when it is ready. A
     pod that is there stays when its node gets such a taint, as that of a disruption, or is being deleted, and none is made beside one
     that ends. Pods that have ended are deleted at once (upstream waits between two of one node). Bound pods of nodes that are gone are
-    left to the garbage collector.
-    Source: kubernetes pkg/controller/daemon/daemon_controller.go (podsShouldBeOnNode, NodeShouldRunDaemonPod,
-    updateDaemonSetStatus).
+    left to the garbage collector. Where nothing else is to be done, pods of another `revision` are replaced.
+    Source: kubernetes pkg/controller/daemon/{daemon_controller,update}.go.
     """
-    template = spec_of(owner).get("template") or {}
-    tolerations = _daemon_tolerations(template)
-    by_node: dict[str, list[Object]] = {}
-    for pod in pods:
-        if not (is_terminal(pod) and is_terminating(pod)):
-            by_node.setdefault(_pinned_to(pod), []).append(pod)
-    create: list[Object] = []
-    delete: list[Object] = []
-    counts = Counter(dict.fromkeys(_OF_NODES, 0))
-    for node in nodes:
-        name = name_of(node)
-        present = sorted(by_node.pop(name, []), key=_daemon_rank)
-        effects = _untolerated(tolerations, node) if _daemons_belong(template, node) else {NO_EXECUTE}
-        if effects:
-            counts["numberMisscheduled"] += bool(present)
-        else:
+    return _Look(owner, pods, nodes, revision, now).plan()
+
+
+class _Look:
+    """One look at a DaemonSet."""
+
+    def __init__(self, owner: Object, pods: Sequence[Object], nodes: Sequence[Object], revision: str, now: str) -> None:
+        self._owner, self._nodes, self._revision, self._now = owner, nodes, revision, now
+        self._template = spec_of(owner).get("template") or {}
+        self._tolerations = _daemon_tolerations(self._template)
+        self._by_node: dict[str, list[Object]] = {}
+        for pod in pods:
+            if not (is_terminal(pod) and is_terminating(pod)):
+                self._by_node.setdefault(_pinned_to(pod), []).append(pod)
+        for present in self._by_node.values():
+            present.sort(key=_daemon_rank)
+        self._effects = {name_of(node): self._keeping_away(node) for node in nodes}
+        desired = sum(not effects for effects in self._effects.values())
+        self._update = Update.of(owner, desired)
+        self._wanted: list[str] = []
+        self._delete: list[Object] = []
+
+    def plan(self) -> Plan:
+        """What is to be done, and the status."""
+        counts = self._counts()
+        self._keep()
+        if not self._wanted and not self._delete and self._update.rolls:
+            self._roll()
+        create = tuple(self._made(node) for node in self._wanted)
+        return Plan(create, tuple(pod for pod in self._delete if not is_terminating(pod)), counts)
+
+    def _keeping_away(self, node: Object) -> set[str]:
+        return _untolerated(self._tolerations, node) if _daemons_belong(self._template, node) else {NO_EXECUTE}
+
+    def _made(self, node: str) -> Object:
+        pod = _daemon_pod(self._owner, self._template, node)
+        if self._revision:
+            pod["metadata"]["labels"][REVISION_LABEL] = self._revision
+        return pod
+
+    def _is_available(self, pod: Object) -> bool:
+        return is_available(pod, self._update.seconds, self._now)
+
+    def _is_new(self, pod: Object) -> bool:
+        return labels_of(pod).get(REVISION_LABEL, "") == self._revision
+
+    def _counts(self) -> dict[str, int]:
+        """The status (updateDaemonSetStatus)."""
+        counts = Counter(dict.fromkeys(_OF_NODES, 0))
+        for name, effects in self._effects.items():
+            present = self._by_node.get(name, ())
+            if effects:
+                counts["numberMisscheduled"] += bool(present)
+                continue
             counts["desiredNumberScheduled"] += 1
-            counts["currentNumberScheduled"] += bool(present)
-            counts["numberReady"] += bool(present) and condition_is(present[0], "Ready")
-        if not effects and not present:
-            create.append(_daemon_pod(owner, template, name))
-        elif NO_EXECUTE in effects:
-            delete.extend(present)
-        else:
-            running = [pod for pod in present if not is_terminal(pod) and not is_terminating(pod)]
-            delete.extend(pod for pod in present if pod not in running[:1])
-    delete.extend(pod for rest in by_node.values() for pod in rest if not spec_of(pod).get("nodeName"))
-    return Plan(tuple(create), tuple(pod for pod in delete if not is_terminating(pod)), dict(counts))
+            if present:
+                counts["currentNumberScheduled"] += 1
+                counts["numberReady"] += condition_is(present[0], "Ready")
+                counts["numberAvailable"] += self._is_available(present[0])
+                counts["updatedNumberScheduled"] += self._is_new(present[0])
+        counts["numberUnavailable"] = counts["desiredNumberScheduled"] - counts["numberAvailable"]
+        return dict(counts)
+
+    def _keep(self) -> None:
+        """Pods that are missing, and those that do not belong where they are (podsShouldBeOnNode)."""
+        rest = dict(self._by_node)
+        for name, effects in self._effects.items():
+            present = rest.pop(name, [])
+            if not effects and not present:
+                self._wanted.append(name)
+            elif NO_EXECUTE in effects:
+                self._delete.extend(present)
+            else:
+                self._keep_one(name, present, runs=not effects)
+        self._delete.extend(pod for pods in rest.values() for pod in pods if not spec_of(pod).get("nodeName"))
+
+    def _keep_one(self, node: str, present: Sequence[Object], *, runs: bool) -> None:
+        self._delete.extend(pod for pod in present if is_terminal(pod))
+        running = [pod for pod in present if not is_terminal(pod) and not is_terminating(pod)]
+        if not self._update.surge:
+            self._delete.extend(running[1:])
+            return
+        if not running and runs:
+            self._wanted.append(node)
+        new = [pod for pod in running if self._is_new(pod)]
+        old = [pod for pod in running if not self._is_new(pod)]
+        self._delete += [*new[1:], *old[1:]]
+        if new and old and (not condition_is(old[0], "Ready") or self._is_available(new[0])):
+            self._delete.append(old[0])
+
+    def _on_nodes(self) -> Iterator[tuple[str, Object | None, Object | None]]:
+        """Each node with its pod of the present revision, and the one of an old one, of those that stay."""
+        for name in dict.fromkeys((*self._by_node, *(name for name, effects in self._effects.items() if not effects))):
+            staying = [pod for pod in self._by_node.get(name, ()) if not is_terminating(pod)]
+            new = next((pod for pod in staying if self._is_new(pod)), None)
+            yield name, new, next((pod for pod in staying if not self._is_new(pod)), None)
+
+    def _roll(self) -> None:
+        """Replaces what may be replaced now (update.go, rollingUpdate)."""
+        if self._update.surge:
+            self._surge()
+            return
+        missing, candidates = 0, []
+        for _, new, old in self._on_nodes():
+            if (new is None) == (old is None):
+                missing += 1
+            elif new is not None:
+                missing += not self._is_available(new)
+            elif old is not None and not self._is_available(old):
+                self._delete.append(old)
+                missing += 1
+            elif old is not None:
+                candidates.append(old)
+        self._delete += candidates[: max(0, self._update.unavailable - missing)]
+
+    def _surge(self) -> None:
+        more = available = 0
+        candidates: list[str] = []
+        homeless: list[Object] = []
+        for name, new, old in self._on_nodes():
+            counted = old or new
+            available += counted is not None and self._is_available(counted)
+            if old is None:
+                continue
+            if new is not None:
+                if self._is_available(new):
+                    self._delete.append(old)
+                else:
+                    more += 1
+            elif self._effects.get(name):
+                (homeless if self._is_available(old) else self._delete).append(old)
+            elif not self._is_available(old):
+                self._wanted.append(name)
+            else:
+                candidates.append(name)
+        desired = sum(not effects for effects in self._effects.values())
+        self._delete += homeless[: max(0, available - desired)]
+        self._wanted += candidates[: max(0, self._update.surge - more)]
 
 
 def _daemon_rank(pod: Object) -> tuple[bool, str, str]:

@@ -5,31 +5,166 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.kube.api.objects import Object, annotations_of, is_terminating, labels_of, metadata_of, name_of, spec_of
+from harness.kube.api.objects import (
+    Object,
+    annotations_of,
+    condition_is,
+    is_terminating,
+    labels_of,
+    metadata_of,
+    name_of,
+    spec_of,
+    status_of,
+)
+from harness.kube.workloads.availability import is_available
 from harness.kube.workloads.plans import Plan
+from harness.kube.workloads.revisions import REVISION_LABEL
 from harness.kube.workloads.templates import pod_from_template
+from lazyrecords import dataclass
 
-__all__ = ["stateful_set"]
+__all__ = ["Revisions", "stateful_set"]
 
 
-def stateful_set(owner: Object, pods: Sequence[Object]) -> Plan:
-    """Keeps pods `<name>-0 … n-1`; ordered start waits for the one before to run. A pod's claims come before it, and outlive it."""
-    spec = spec_of(owner)
-    wanted = [f"{name_of(owner)}-{ordinal}" for ordinal in range(int(spec.get("replicas", 1)))]
-    present = {name_of(pod): pod for pod in pods}
-    surplus = tuple(pod for name, pod in present.items() if name not in wanted and not is_terminating(pod))
-    create: list[Object] = []
-    for name in wanted:
-        pod = present.get(name)
-        if pod is None:
-            claims = _claims(owner, name)
-            create.extend(claims.values())
-            create.append(_stateful_pod(owner, name, claims))
-        if spec.get("podManagementPolicy") != "Parallel":
-            running = pod is not None and (pod.get("status") or {}).get("phase") == "Running"
-            if not running:
-                break
-    return Plan(tuple(create), surplus)
+@dataclass(frozen=True, slots=True)
+class Revisions:
+    """The two templates of which a StatefulSet's pods are made, by the names of their ControllerRevisions."""
+
+    current: str
+    update: str
+    current_template: Mapping[str, Any]
+    update_template: Mapping[str, Any]
+
+    @staticmethod
+    def only(owner: Object, name: str = "") -> Revisions:
+        """Those of a StatefulSet whose template has never changed."""
+        template = spec_of(owner).get("template") or {}
+        return Revisions(name, name, template, template)
+
+
+def stateful_set(owner: Object, pods: Sequence[Object], revisions: Revisions | None = None, now: str = "") -> Plan:
+    """Keeps pods `<name>-0 … n-1`, one at a time where they are ordered; a pod's claims come before it, and outlive it.
+
+    `counts` of the plan is the status. Source: kubernetes pkg/controller/statefulset/stateful_set_control.go (updateStatefulSet).
+    """
+    return _Update(owner, pods, revisions or Revisions.only(owner), now).plan()
+
+
+class _Update:
+    """One look at a StatefulSet. Ordered: the first pod that is not as it should be is all that is looked at."""
+
+    def __init__(self, owner: Object, pods: Sequence[Object], revisions: Revisions, now: str) -> None:
+        spec = spec_of(owner)
+        self._owner, self._revisions, self._now = owner, revisions, now
+        self._ordered = spec.get("podManagementPolicy") != "Parallel"
+        self._seconds = int(spec.get("minReadySeconds") or 0)
+        self._size = int(spec.get("replicas", 1))
+        self._start = int((spec.get("ordinals") or {}).get("start") or 0)
+        strategy = spec.get("updateStrategy") or {}
+        self._rolls = (strategy.get("type") or "RollingUpdate") == "RollingUpdate"
+        self._partition = int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
+        by_ordinal = {_ordinal(pod, name_of(owner)): pod for pod in pods}
+        self._replicas = [by_ordinal.pop(self._start + index, None) for index in range(self._size)]
+        self._condemned = [pod for _, pod in sorted(by_ordinal.items(), reverse=True) if _ >= 0]
+        self._create: list[Object] = []
+        self._delete: list[Object] = []
+        self._status = self._counted(pods)
+
+    def plan(self) -> Plan:
+        """What is to be done, and the status."""
+        if self._keep() and self._scale_down() and self._rolls:
+            self._update()
+        self._complete()
+        return Plan(tuple(self._create), tuple(self._delete), self._status)
+
+    def _counted(self, pods: Sequence[Object]) -> dict[str, Any]:
+        revisions = [labels_of(pod).get(REVISION_LABEL, "") for pod in pods if not is_terminating(pod)]
+        ready = [pod for pod in pods if status_of(pod).get("phase") == "Running" and condition_is(pod, "Ready")]
+        return {
+            "replicas": len(pods),
+            "readyReplicas": len(ready),
+            "availableReplicas": sum(is_available(pod, self._seconds, self._now) for pod in ready),
+            "currentReplicas": revisions.count(self._revisions.current),
+            "updatedReplicas": revisions.count(self._revisions.update),
+            "currentRevision": self._revisions.current,
+            "updateRevision": self._revisions.update,
+        }
+
+    def _is_up(self, pod: Object | None) -> bool:
+        """Whether a pod is available and stays."""
+        return pod is not None and is_available(pod, self._seconds, self._now) and not is_terminating(pod)
+
+    def _keep(self) -> bool:
+        """Whether the replicas are there, so that something else may be done."""
+        for index, pod in enumerate(self._replicas):
+            if pod is None:
+                self._make(self._start + index)
+            elif status_of(pod).get("phase") in ("Failed", "Succeeded"):
+                if not is_terminating(pod):
+                    self._delete.append(pod)
+            elif status_of(pod).get("phase", "Pending") == "Pending":
+                self._create.extend(_claims(self._owner, name_of(pod)).values())
+            if self._ordered and not self._is_up(pod):
+                return False
+        return True
+
+    def _make(self, ordinal: int) -> None:
+        name = f"{name_of(self._owner)}-{ordinal}"
+        claims = _claims(self._owner, name)
+        old = self._rolls and ordinal < self._start + self._partition
+        revisions = self._revisions
+        template = revisions.current_template if old else revisions.update_template
+        pod = _stateful_pod(self._owner, template, name, claims)
+        revision = revisions.current if old else revisions.update
+        if revision:
+            pod["metadata"]["labels"][REVISION_LABEL] = revision
+        self._create += [*claims.values(), pod]
+
+    def _scale_down(self) -> bool:
+        """Whether no pod is too many; the highest goes first, and an ordered one waits for those below it."""
+        lowest = [pod for pod in reversed(self._condemned) if not self._is_up(pod)]
+        unhealthy = (
+            None if any(pod is None or not self._is_up(pod) for pod in self._replicas) else next(iter(lowest), None)
+        )
+        for pod in self._condemned:
+            if is_terminating(pod):
+                if self._ordered:
+                    return False
+                continue
+            if self._ordered and pod is not unhealthy and not self._is_up(pod):
+                return False
+            self._delete.append(pod)
+            if self._ordered:
+                return False
+        return True
+
+    def _update(self) -> None:
+        """Deletes the highest pod of another revision, once all above it are available."""
+        for index in reversed(range(self._partition, self._size)):
+            pod = self._replicas[index]
+            if pod is not None and self._is_old(pod):
+                self._delete.append(pod)
+                self._status["currentReplicas"] -= 1
+                return
+            if not self._is_up(pod):
+                return
+
+    def _is_old(self, pod: Object) -> bool:
+        """Whether a pod is of another revision, and stays so far."""
+        stays = not is_terminating(pod) and pod not in self._delete
+        return stays and labels_of(pod).get(REVISION_LABEL, "") != self._revisions.update
+
+    def _complete(self) -> None:
+        status = self._status
+        counts = [status[field] for field in ("updatedReplicas", "readyReplicas", "replicas")]
+        if self._rolls and counts == [self._size] * 3:
+            status["currentReplicas"] = status["updatedReplicas"]
+            status["currentRevision"] = status["updateRevision"]
+
+
+def _ordinal(pod: Object, owner: str) -> int:
+    """The number at the end of a pod's name; -1 for one that has none."""
+    prefix, _, number = name_of(pod).rpartition("-")
+    return int(number) if prefix == owner and number.isdecimal() else -1
 
 
 def _claims(owner: Object, pod: str) -> dict[str, dict[str, Any]]:
@@ -54,9 +189,11 @@ def _claims(owner: Object, pod: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _stateful_pod(owner: Object, name: str, claims: Mapping[str, Object]) -> dict[str, Any]:
+def _stateful_pod(
+    owner: Object, template: Mapping[str, Any], name: str, claims: Mapping[str, Object]
+) -> dict[str, Any]:
     """A pod with its claims as volumes, in the place of volumes of the same name."""
-    pod = pod_from_template(owner, spec_of(owner).get("template") or {}, name=name)
+    pod = pod_from_template(owner, template, name=name)
     pod["metadata"]["labels"] |= {
         "statefulset.kubernetes.io/pod-name": name,
         "apps.kubernetes.io/pod-index": name.rpartition("-")[2],

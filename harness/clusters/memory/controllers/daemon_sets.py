@@ -1,11 +1,17 @@
-"""The DaemonSet controller."""
+"""The DaemonSet controller: a pod on each node, and from one revision to the next.
+
+Source: kubernetes pkg/controller/daemon/{daemon_controller,update}.go.
+"""
 
 from __future__ import annotations
 
+from harness.clusters.memory.controllers.history import History
 from harness.clusters.memory.controllers.tools import Tools
 from harness.engine.engine import DONE, ReconcileError, Result, Wait
-from harness.kube.api.objects import Object
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of
+from harness.kube.workloads.availability import next_available
 from harness.kube.workloads.daemon_sets import daemon_set
+from harness.kube.workloads.revisions import REVISION_LABEL
 
 __all__ = ["DaemonSets"]
 
@@ -15,15 +21,25 @@ class DaemonSets:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._history = History(tools)
 
     def reconcile(self, owner: Object) -> Result:
         """Makes or deletes the pods of one; tries again when one is refused."""
         tools = self._tools
-        plan = daemon_set(owner, tools.controlled(owner, "Pod"), tools.view.list("Node"))
+        history = self._history.of(owner)
+        current = self._history.present(owner, history)
+        pods, now = tools.controlled(owner, "Pod"), tools.clock.timestamp()
+        plan = daemon_set(owner, pods, tools.view.list("Node"), labels_of(current).get(REVISION_LABEL, ""), now)
         refused = tools.create(owner, plan.create)
         for pod in plan.delete:
-            tools.delete(pod)
+            tools.delete_pod(owner, pod)
         tools.set_status(owner, plan.counts)
+        if len(history) > 1:
+            live = {labels_of(pod).get(REVISION_LABEL, "") for pod in pods}
+            kept = [name_of(each) for each in history if labels_of(each).get(REVISION_LABEL) in live]
+            self._history.truncate(owner, history, [name_of(current), *kept])
         if refused is not None:
             raise ReconcileError(refused.message, wait=Wait.POLL)
-        return DONE
+        seconds = int(spec_of(owner).get("minReadySeconds") or 0)
+        wait = next_available(pods, seconds, now) if seconds else None
+        return DONE if wait is None else Result(wait)

@@ -13,10 +13,13 @@ from harness.engine.engine import DONE, ReconcileError, Result, Wait
 from harness.kube.api.objects import (
     Object,
     annotations_of,
+    is_terminating,
+    metadata_of,
     name_of,
     namespace_of,
     spec_of,
     status_of,
+    uid_of,
 )
 from harness.kube.api.status import ApiError
 from harness.kube.scheduling.pods import is_terminal
@@ -60,6 +63,8 @@ class Deployments:
     def reconcile(self, deployment: Object) -> Result:
         """Takes one Deployment a step further; looks again when its progress deadline has passed."""
         rollout = _Rollout(self._tools, deployment)
+        if rollout.is_ahead:
+            return Result(0.0)
         return rollout.step()
 
 
@@ -73,6 +78,17 @@ class _Rollout:
         sets = tools.controlled(deployment, "ReplicaSet")
         self._new = find_new(deployment, sets)
         self._old = [each for each in sets if each is not self._new]
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether a ReplicaSet's own controller, which works beside this one and is quicker, has yet to act or to count."""
+        return any(self._is_behind(each) for each in self._all if not is_terminating(each))
+
+    def _is_behind(self, replica_set: Object) -> bool:
+        status = status_of(replica_set)
+        living, ready, _ = self._tools.counts.of(uid_of(replica_set))
+        counted = status.get("replicas", 0) == living and status.get("readyReplicas", 0) == ready
+        return not counted or metadata_of(replica_set).get("generation", 1) > status.get("observedGeneration", 0)
 
     def step(self) -> Result:
         """Does what syncDeployment does."""
@@ -98,9 +114,9 @@ class _Rollout:
         return [*self._old, *(() if self._new is None else (self._new,))]
 
     def _roll(self) -> Result:
-        self._make_new()
         if self._new is None:
-            return DONE
+            self._make_new()
+            return self._report()  # its pods come before others go
         wanted = self._strategy.replicas
         if replicas_of([self._new]) < wanted:
             wanted = wanted_of_new(self._strategy, self._all, self._new)
@@ -113,7 +129,8 @@ class _Rollout:
     def _recreate(self) -> Result:
         if self._scale_some([(each, 0) for each in only_active(self._old)]) or self._old_pods_run():
             return self._report()
-        self._make_new()
+        if self._new is None:
+            self._make_new()
         if self._new is not None:
             self._scale(self._new, self._strategy.replicas)
         return self._finish()
@@ -151,8 +168,6 @@ class _Rollout:
             self._set_status(status)
 
     def _make_new(self) -> None:
-        if self._new is not None:
-            return
         replicas = wanted_of_new(self._strategy, self._old, None)
         revision = max_revision(self._old) + 1
         collisions = int(status_of(self._deployment).get("collisionCount") or 0)

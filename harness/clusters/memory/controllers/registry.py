@@ -37,5 +37,5 @@ def controllers(
         Workloads(Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)),
         EphemeralVolumes(view, writer),
         GarbageCollector(view, writer, exists),
-        DisruptionBudgets(view, writer),
+        DisruptionBudgets(view, writer, sink, clock),
     ]

@@ -47,7 +47,7 @@ class ReplicaSets:
             plan = replica_set(owner, tools.controlled(owner, "Pod"), self._related(owner), tools.clock.datetime())
         refused = tools.create(owner, plan.create)
         for pod in plan.delete:
-            tools.delete(pod)
+            tools.delete_pod(owner, pod)
         seconds = int(spec_of(owner).get("minReadySeconds") or 0)
         available, wait = self._available(owner, seconds) if seconds and ready else (ready, None)
         counts: dict[str, Any] = {

@@ -1,11 +1,17 @@
-"""The StatefulSet controller."""
+"""The StatefulSet controller: pods in order, and from one revision to the next.
+
+Source: kubernetes pkg/controller/statefulset/{stateful_set,stateful_set_control}.go.
+"""
 
 from __future__ import annotations
 
+from harness.clusters.memory.controllers.history import History
 from harness.clusters.memory.controllers.tools import Tools
 from harness.engine.engine import DONE, ReconcileError, Result, Wait
-from harness.kube.api.objects import Object, name_of, uid_of
-from harness.kube.workloads.stateful_sets import stateful_set
+from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
+from harness.kube.workloads.availability import next_available
+from harness.kube.workloads.revisions import REVISION_LABEL, template_of
+from harness.kube.workloads.stateful_sets import Revisions, stateful_set
 
 __all__ = ["StatefulSets"]
 
@@ -15,18 +21,26 @@ class StatefulSets:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        self._history = History(tools)
 
     def reconcile(self, owner: Object) -> Result:
         """Makes or deletes the pods of one; tries again when one is refused."""
         tools = self._tools
-        living, ready, _ = tools.counts.of(uid_of(owner))
-        plan = stateful_set(owner, tools.controlled(owner, "Pod"))
-        refused = tools.create(
-            owner, plan.create, f"create {{kind}} {{name}} in StatefulSet {name_of(owner)} failed error: "
-        )
+        history = self._history.of(owner)
+        update = self._history.present(owner, history)
+        current = next((each for each in history if name_of(each) == status_of(owner).get("currentRevision")), update)
+        revisions = Revisions(name_of(current), name_of(update), template_of(current), template_of(update))
+        pods, now = tools.controlled(owner, "Pod"), tools.clock.timestamp()
+        plan = stateful_set(owner, pods, revisions, now)
+        failed = f"create {{kind}} {{name}} in StatefulSet {name_of(owner)} failed error: "
+        refused = tools.create(owner, plan.create, failed)
         for pod in plan.delete:
-            tools.delete(pod)
-        tools.set_status(owner, {"replicas": living, "readyReplicas": ready, "availableReplicas": ready})
+            tools.delete_pod(owner, pod)
+        tools.set_status(owner, {**plan.counts, "collisionCount": int(status_of(owner).get("collisionCount") or 0)})
+        live = {name_of(current), name_of(update), *(labels_of(pod).get(REVISION_LABEL, "") for pod in pods)}
+        self._history.truncate(owner, history, live)
         if refused is not None:
             raise ReconcileError(refused.message, wait=Wait.POLL)
-        return DONE
+        seconds = int(spec_of(owner).get("minReadySeconds") or 0)
+        wait = next_available(pods, seconds, now) if seconds else None
+        return DONE if wait is None else Result(wait)

@@ -63,12 +63,21 @@ class Tools:
             if obj["kind"] != "Pod" and self.view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
                 continue
             try:
-                self.writer.create(obj)
+                made = self.writer.create(obj)
             except ApiError as error:
                 text = failed.format(kind=obj["kind"], name=name_of(obj)) + error.message
                 self.tell(owner, "Warning", "FailedCreate", text)
                 return error
+            self.tell(owner, "Normal", "SuccessfulCreate", _created(owner, made))
         return None
+
+    def delete_pod(self, owner: Object, pod: Object) -> None:
+        """Deletes a pod of a workload, and tells it."""
+        self.delete(pod)
+        name = name_of(pod)
+        stateful = owner["kind"] == "StatefulSet"
+        text = f"delete Pod {name} in StatefulSet {name_of(owner)} successful" if stateful else f"Deleted pod: {name}"
+        self.tell(owner, "Normal", "SuccessfulDelete", text)
 
     def delete(self, obj: Object) -> None:
         """Deletes an object with its own grace period."""
@@ -77,3 +86,13 @@ class Tools:
     def tell(self, owner: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """An event about a workload, by its controller."""
         self.sink.event(owner, type, reason, message, source=f"{owner['kind'].lower()}-controller")
+
+
+def _created(owner: Object, made: Object) -> str:
+    """The message about a new pod or claim (stateful_pod_control.go, controller_utils.go)."""
+    name = name_of(made)
+    if owner["kind"] != "StatefulSet":
+        return f"Created pod: {name}"
+    if made["kind"] == "Pod":
+        return f"create Pod {name} in StatefulSet {name_of(owner)} successful"
+    return f"create Claim {name} in StatefulSet {name_of(owner)} success"

@@ -1,0 +1,177 @@
+"""Draws stories: workloads with random strategies and budgets, and what happens to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+from tests.clusters.stories.story import NODES, Step, Story
+
+__all__ = ["KINDS", "story"]
+
+Object = dict[str, Any]
+
+
+def story(kind: str, seed: int, number: int) -> Story:
+    """The story of this number about a kind of workload."""
+    random = Random(f"{seed} {kind} {number}")
+    name = f"s{seed}-{kind.lower()}-{number}"
+    return Story(name, kind, tuple(KINDS[kind](random)))
+
+
+def _template(revision: int, **labels: str) -> Object:
+    containers = [{"name": "c", "image": f"image:{revision}", "resources": {"requests": {"cpu": "100m"}}}]
+    return {"metadata": {"labels": {"app": "web", "rev": str(revision), **labels}}, "spec": {"containers": containers}}
+
+
+def _workload(kind: str, **spec: Any) -> Object:
+    selector = {"matchLabels": {"app": "web"}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": {"name": "web"},
+        "spec": {"selector": selector, "template": _template(1), **spec},
+    }
+
+
+def _budget(random: Random) -> Object:
+    field = random.choice(["minAvailable", "maxUnavailable"])
+    bound = random.choice([0, 1, 2, "50%", "30%"])
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web"},
+        "spec": {field: bound, "selector": {"matchLabels": {"app": "web"}}},
+    }
+
+
+def _patch(kind: str, **spec: Any) -> Step:
+    return Step("patch", {"kind": kind, "name": "web", "patch": {"spec": spec}})
+
+
+def _changed(random: Random, revision: int, *, broken: float = 0.2) -> Object:
+    """A merge patch of a template; pods of a broken one are never ready."""
+    made = _template(revision, **({"never-ready": "true"} if random.random() < broken else {}))
+    made["metadata"]["labels"].setdefault("never-ready", None)
+    return made
+
+
+def _share(random: Random) -> Any:
+    return random.choice([0, 1, 2, 3, "10%", "25%", "30%", "50%", "100%"])
+
+
+def _on_nodes(random: Random) -> Step:
+    if random.random() < 0.5:
+        return Step("evict", random.choice([1, 2, 3]))
+    return Step(random.choice(["cordon", "uncordon"]), random.choice(NODES))
+
+
+def _deployment(random: Random) -> list[Step]:
+    spec: Object = {"replicas": random.choice([1, 2, 3, 4, 5, 7, 10])}
+    if random.random() < 0.25:
+        spec["strategy"] = {"type": "Recreate"}
+    elif random.random() < 0.8:
+        surge, unavailable = _share(random), _share(random)
+        if str(surge) in ("0", "0%") and str(unavailable) in ("0", "0%"):
+            surge = 1
+        spec["strategy"] = {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable},
+        }
+    if random.random() < 0.3:
+        spec["minReadySeconds"] = 2
+    if random.random() < 0.3:
+        spec["revisionHistoryLimit"] = random.choice([0, 1, 2])
+    if random.random() < 0.2:
+        spec["paused"] = True
+    first = [_workload("Deployment", **spec)]
+    if random.random() < 0.4:
+        first.insert(0, _budget(random))
+    steps = [Step("apply", first)]
+    for revision in range(2, random.choice([4, 5, 6])):
+        steps.append(_change_of_deployment(random, revision))
+    return steps
+
+
+def _change_of_deployment(random: Random, revision: int) -> Step:
+    drawn = random.random()
+    if drawn < 0.45:
+        template = _changed(random, random.choice([revision, revision, 1]))
+        more = {"replicas": random.choice([1, 3, 6])} if random.random() < 0.2 else {}
+        return _patch("Deployment", template=template, **more)
+    if drawn < 0.65:
+        return _patch("Deployment", replicas=random.choice([0, 1, 2, 4, 6, 9]))
+    if drawn < 0.8:
+        return _patch("Deployment", paused=random.choice([True, False]))
+    return _on_nodes(random)
+
+
+def _stateful_set(random: Random) -> list[Step]:
+    spec: Object = {"replicas": random.choice([1, 2, 3, 4, 5]), "serviceName": "web"}
+    if random.random() < 0.4:
+        spec["podManagementPolicy"] = "Parallel"
+    drawn = random.random()
+    if drawn < 0.2:
+        spec["updateStrategy"] = {"type": "OnDelete"}
+    elif drawn < 0.6:
+        spec["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"partition": random.choice([0, 1, 2, 4])}}
+    if random.random() < 0.25:
+        spec["minReadySeconds"] = 2
+    if random.random() < 0.25:
+        spec["ordinals"] = {"start": 3}
+    first = [_workload("StatefulSet", **spec)]
+    if random.random() < 0.4:
+        first.insert(0, _budget(random))
+    steps = [Step("apply", first)]
+    ordinal = spec.get("ordinals", {"start": 0})["start"]
+    for revision in range(2, random.choice([4, 5, 6])):
+        steps.append(_change_of_stateful_set(random, revision, ordinal))
+    return steps
+
+
+def _change_of_stateful_set(random: Random, revision: int, ordinal: int) -> Step:
+    drawn = random.random()
+    if drawn < 0.4:
+        return _patch("StatefulSet", template=_changed(random, random.choice([revision, revision, 1]), broken=0.15))
+    if drawn < 0.6:
+        return _patch("StatefulSet", replicas=random.choice([0, 1, 2, 3, 5]))
+    if drawn < 0.75:
+        partition = {"rollingUpdate": {"partition": random.choice([0, 1, 3])}, "type": "RollingUpdate"}
+        return _patch("StatefulSet", updateStrategy=partition)
+    if drawn < 0.85:
+        return Step("delete", {"kind": "Pod", "name": f"web-{ordinal}"})
+    return _on_nodes(random)
+
+
+def _daemon_set(random: Random) -> list[Step]:
+    spec: Object = {}
+    drawn = random.random()
+    if drawn < 0.2:
+        spec["updateStrategy"] = {"type": "OnDelete"}
+    elif drawn < 0.5:
+        spec["updateStrategy"] = {
+            "type": "RollingUpdate",
+            "rollingUpdate": {"maxUnavailable": random.choice([1, 2, "50%", "100%"])},
+        }
+    elif drawn < 0.8:
+        update = {"maxUnavailable": 0, "maxSurge": random.choice([1, 2, "50%", "100%"])}
+        spec["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": update}
+    if random.random() < 0.25:
+        spec["minReadySeconds"] = 2
+    steps = [Step("apply", [_workload("DaemonSet", **spec)])]
+    for revision in range(2, random.choice([4, 5, 6])):
+        if random.random() < 0.6:
+            template = _changed(random, random.choice([revision, revision, 1]))
+            steps.append(_patch("DaemonSet", template=template))
+        else:
+            steps.append(Step(random.choice(["cordon", "uncordon", "taint", "untaint"]), random.choice(NODES)))
+    return steps
+
+
+KINDS: Mapping[str, Callable[[Random], list[Step]]] = {
+    "Deployment": _deployment,
+    "StatefulSet": _stateful_set,
+    "DaemonSet": _daemon_set,
+}
+"""How the steps of a story about each kind are drawn."""

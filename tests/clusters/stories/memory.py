@@ -1,0 +1,80 @@
+"""Stories in memory, on virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from harness.clusters.memory.cluster import MemoryCluster
+from harness.engine.clock import Clock
+from harness.engine.engine import DONE, Engine, Result, Router
+from harness.engine.ids import Ids
+from harness.engine.ports import ADMIN, Change, ChangeType
+from harness.engine.rng import Rng
+from harness.karpenter.validation.crds import crd_set
+from harness.kube.api.objects import name_of, namespace_of, uid_of
+from harness.world.recorder import Recorder
+from tests.clusters.stories.acting import first_objects, take
+from tests.clusters.stories.facts import WORKLOADS, Watcher
+from tests.clusters.stories.kubelet import Pace, act, owes
+from tests.clusters.stories.story import Story
+
+__all__ = ["told_in_memory"]
+
+
+class _Kubelet:
+    name = "kubelet"
+    backoff = (1.0, 1.0)
+
+    def __init__(self, engine: Engine, cluster: MemoryCluster) -> None:
+        self._engine = engine
+        self._cluster = cluster
+        self._due: dict[tuple[str, str], float] = {}
+        self._pace = Pace()
+
+    def watches(self) -> Mapping[str, Router]:
+        return {"Pod": self._keys}
+
+    def _keys(self, change: Change) -> Iterable[Hashable]:
+        if change.type is not ChangeType.DELETED and owes(change.object):
+            yield (namespace_of(change.object), name_of(change.object))
+
+    def reconcile(self, key: Hashable) -> Result:
+        assert isinstance(key, tuple)
+        pod = self._cluster.view.get("Pod", key[1], key[0])
+        deed = "" if pod is None else owes(pod)
+        if pod is None or not deed:
+            return DONE
+        now = self._engine.clock.seconds
+        slot = (uid_of(pod), deed)
+        due = self._due[slot] if slot in self._due else self._pace.due(now)
+        self._due[slot] = due
+        if now < due:
+            return Result(due - now)
+        act(self._cluster.writer(ADMIN), pod, deed, self._engine.clock.timestamp())
+        return DONE
+
+
+def told_in_memory(story: Story, kubernetes: str) -> list[dict[str, Any]]:
+    """The facts of each rest."""
+    engine, rng = Engine(Clock()), Rng(0)
+    recorder = Recorder(engine.clock)
+    cluster = MemoryCluster(engine, rng, Ids(rng), recorder, crds=crd_set("1.14.0"), kubernetes=kubernetes)
+    engine.add(_Kubelet(engine, cluster))
+    watcher = Watcher(cluster.view, story.name)
+    cluster.store.subscribe(watcher.hear)
+    writer = cluster.writer(ADMIN)
+    for obj in first_objects(story):
+        writer.create(obj)
+    engine.settle()
+    facts = []
+    for step in story.steps:
+        answers = take(step, story, cluster.view, writer)
+        if step.verb == "wait":
+            engine.advance(step.value)
+        engine.settle()
+        watcher.events |= {
+            f"{event.object.kind}: {event.reason}" for event in recorder.events if event.object.kind in WORKLOADS
+        }
+        facts.append(watcher.rest(answers))
+    return facts

@@ -1,0 +1,61 @@
+"""A story: objects that are there in the beginning, and steps; after each of them the cluster comes to rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from lazyrecords import dataclass
+
+__all__ = ["NODES", "Step", "Story", "placed"]
+
+NODES = ("a", "b", "c")
+"""The nodes of a story, by the end of their names: each story has its own."""
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One key of what happens: apply (objects), patch and delete (kind, name), cordon, uncordon, taint, untaint and remove (a node), evict
+    (how many pods), wait (seconds)."""
+
+    verb: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """`kind` is the kind of workload that it is about; `name` is also that of its namespace."""
+
+    name: str
+    kind: str
+    steps: tuple[Step, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """The story as data."""
+        return {"name": self.name, "kind": self.kind, "steps": [{step.verb: step.value} for step in self.steps]}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Story:
+        """Reads what `as_json` wrote."""
+        steps = tuple(Step(verb, value) for step in data["steps"] for verb, value in step.items())
+        return Story(data["name"], data["kind"], steps)
+
+
+def placed(obj: Object, story: Story) -> Object:
+    """An object in the namespace of its story; pods go to its nodes only."""
+    spec = dict(obj.get("spec") or {})
+    for path in (("template",), ("jobTemplate", "spec", "template")):
+        spec = _selected(spec, path, story.name)
+    return {**obj, "metadata": {**obj["metadata"], "namespace": story.name}, "spec": spec}
+
+
+def _selected(spec: Object, path: tuple[str, ...], name: str) -> Object:
+    if path[0] not in spec:
+        return spec
+    inner = spec[path[0]]
+    if len(path) > 1:
+        return {**spec, path[0]: _selected(inner, path[1:], name)}
+    pods = {**inner["spec"], "nodeSelector": {"story": name}, "terminationGracePeriodSeconds": 5}
+    return {**spec, path[0]: {**inner, "spec": pods}}

@@ -1,0 +1,62 @@
+"""Stories that were told on the real control plane come to the same in memory.
+
+Recorded by `make stories RECORD=1` (KUBEBUILDER_ASSETS); the seed of a story is in its name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clusters.stories.facts import differences, leaves
+from tests.clusters.stories.generating import KINDS, story
+from tests.clusters.stories.memory import told_in_memory
+from tests.clusters.stories.shrinking import shrunk
+from tests.clusters.stories.story import Story
+
+RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.json"))
+
+
+def read(path: Path) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_a_recorded_story_is_told_the_same_way(path: Path) -> None:
+    recorded = read(path)
+    told = told_in_memory(Story.from_json(recorded["story"]), recorded["kubernetes"])
+    assert differences(recorded["facts"], told) == []
+
+
+def test_every_kind_of_workload_was_recorded() -> None:
+    stories = [read(path)["story"]["kind"] for path in RECORDED]
+    assert set(stories) == set(KINDS)
+    assert len(stories) >= 50
+    assert sum(leaves(read(path)["facts"]) for path in RECORDED) > 3000
+
+
+def test_a_seed_tells_the_same_story_again() -> None:
+    for kind in KINDS:
+        first = story(kind, 7, 3)
+        assert first == story(kind, 7, 3)
+        assert first != story(kind, 8, 3)
+        assert Story.from_json(json.loads(json.dumps(first.as_json()))) == first
+
+
+def test_a_difference_is_told_with_its_place() -> None:
+    real = {"pods": {"1": 3}, "order": ["+a", "-b"], "most": None}
+    assert differences(real, {"pods": {"1": 2}, "order": ["+a", "+b"], "most": 5}) == [
+        "order[1]: real '-b', memory '+b'",
+        "pods.1: real 3, memory 2",
+    ]
+
+
+def test_a_story_that_differs_is_shortened() -> None:
+    long = next(drawn for number in range(100) if len((drawn := story("Deployment", 1, number)).steps) == 4)
+    guilty = long.steps[2]
+    assert shrunk(long, lambda shorter: guilty in shorter.steps).steps == (long.steps[0], guilty)
