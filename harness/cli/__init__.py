@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("harness.cli.commands.explain", "why pods are where they are, or nowhere"),
     "simulate": ("harness.cli.commands.simulate", "manifests in; plan, price and explanation out"),
     "capture": ("harness.cli.commands.capture", "a runnable, anonymous scenario from a dump or a live cluster"),
+    "reality": ("harness.cli.commands.reality", "how true the simulation is on your own cluster, fact by fact"),
     "sweep": (
         "harness.cli.commands.sweep",
         "many situations, one row each: regions, releases, markets, NodePools, seeds",

@@ -1,0 +1,1 @@
+"""How true the simulation is on a user's own cluster: each fact of its Nodes and NodeClaims beside what is computed here."""
