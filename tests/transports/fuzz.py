@@ -38,8 +38,16 @@ from tests.transports.malformed import PATHS, ROOT
 LIMITS = Limits(first_byte=10.0, idle=1.0, head=1.0, body=1.0, write=2.0)
 PATIENCE = 2.0
 """Seconds in which an answer must begin, beyond the time that the server grants a slow request."""
-PROTOCOL = (b"TransferEncodingNotSupported", b"HttpVersionNotSupported", b"TooManyConnections")
-"""Answers of a server that does not speak so (RFC 9110, 15.6), or has no place: no failure of the cloud."""
+REFUSALS = frozenset(
+    {
+        (501, "TransferEncodingNotSupported"),
+        (501, "NotEmulated"),
+        (503, "TooManyConnections"),
+        (505, "HttpVersionNotSupported"),
+    }
+)
+"""Status and code of a server that does not speak so (RFC 9110, 15.6), has no place, or says that it does not emulate what is real: no
+failure of the cloud."""
 LONG_PATIENCE = 30.0
 """The same, where hundreds of clients begin at one moment on a machine that has other work."""
 MALFORMED = 0.3
@@ -87,13 +95,14 @@ def check(raw: bytes, found: Found, label: str, head_only: bool) -> None:
     except ValueError:
         found.broken.append(f"{label}: {status} with a body that is no JSON: {rest[:80]!r}")
         return
+    code = None
     if status >= 400 and document is not None:
         error = document.get("error", document.get("Error", document))
         code = error if isinstance(error, str) else error.get("code") or error.get("Code")
         found.codes[str(code)] += 1
         if not code:
             found.broken.append(f"{label}: {status} without a code: {rest[:80]!r}")
-    if status >= 500 and not any(code in rest for code in PROTOCOL):
+    if status >= 500 and (status, code) not in REFUSALS:
         found.broken.append(f"{label}: {status}: {rest[:200]!r}")
 
 
