@@ -8,6 +8,7 @@ import re
 import shlex
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 #: Names that a file may have. A link that somebody else made brings them.
@@ -15,6 +16,19 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
 
 #: Commands that draw what happened.
 DRAWS = ("explain", "run", "simulate", "upgrade-check")
+
+
+class NoInputError(Exception):
+    """A command reads standard input."""
+
+
+class NoInput(io.StringIO):
+    """Standard input of a page, which has none: a command that reads it ends, rather than waiting or answering nothing."""
+
+    @property
+    def buffer(self) -> io.BytesIO:
+        """Its bytes. NoInputError."""
+        raise NoInputError
 
 
 def answer(command: str, files: dict[str, str], picture: bool = False) -> tuple[str, int, bool, str]:
@@ -26,13 +40,15 @@ def answer(command: str, files: dict[str, str], picture: bool = False) -> tuple[
     if misnamed is not None:
         return f"harness: {misnamed[:100]!r} is no name that a file can have\n", 2, False, ""
     page = ""
-    out = io.StringIO()
+    written = io.BytesIO()
+    out = io.TextIOWrapper(written, encoding="utf-8", newline="", write_through=True)  # a command may write bytes, too
     with (
         tempfile.TemporaryDirectory() as folder,
         tempfile.TemporaryDirectory() as drawn,
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(out),
+        _standard_input(NoInput()),
     ):
         for name, text in files.items():
             Path(name).write_text(text, encoding="utf-8", errors="replace")
@@ -45,12 +61,24 @@ def answer(command: str, files: dict[str, str], picture: bool = False) -> tuple[
         except ValueError as error:  # a quotation mark that does not close
             print(f"harness: {error}")
             code = 2
+        except NoInputError:
+            print("harness: standard input is what a browser does not give; name a file, or install the package")
+            code = 3
         except ModuleNotFoundError as error:
             if error.name in ("pydantic", "pydantic_core"):
                 return "", 1, True, ""
             print(f"harness: {error.name} needs what a browser does not give (sockets, processes); install the package")
             code = 3
-    return out.getvalue(), code, False, page
+    return written.getvalue().decode("utf-8", "replace"), code, False, page
+
+
+@contextlib.contextmanager
+def _standard_input(stream: io.TextIOBase) -> Iterator[None]:
+    before, sys.stdin = sys.stdin, stream
+    try:
+        yield
+    finally:
+        sys.stdin = before
 
 
 def _run(words: list[str]) -> int:

@@ -105,6 +105,22 @@ def test_what_needs_a_socket_says_so(session: ModuleType, monkeypatch: pytest.Mo
     )
 
 
+@pytest.mark.parametrize("command", ["answer", "simulate -", "validate -", "explain -"])
+def test_what_reads_standard_input_says_so(session: ModuleType, command: str) -> None:
+    before = sys.stdin
+    said, code, _, _ = session.answer(command, {})
+    assert code == 3
+    assert said == "harness: standard input is what a browser does not give; name a file, or install the package\n"
+    assert sys.stdin is before
+
+
+def test_a_file_that_is_standard_output_is_shown(session: ModuleType) -> None:
+    quota = next(example for example in EXAMPLES if "quota" in example["title"])
+    said, code, _, _ = session.answer(f"capture {' '.join(quota['files'])} -o -", quota["files"])
+    assert code == 0
+    assert "scenario:" in said
+
+
 def test_a_picture_is_the_page_that_the_command_writes(session: ModuleType) -> None:
     quota = next(example for example in EXAMPLES if "quota" in example["title"])
     text, code, _, page = session.answer(quota["commands"][0], quota["files"], True)
