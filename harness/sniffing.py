@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from atomicfiles.inputs import is_regular, open_input
+
 __all__ = ["is_scenario_file", "is_scenario_text", "names_scenario"]
 
 _SNIFFED = 1 << 16
@@ -39,9 +41,11 @@ def names_scenario(path: Path) -> bool:
 
 
 def _head(path: Path) -> bytes | None:
-    """How the file begins, after a line break; None when it cannot be read."""
+    """How the file begins, after a line break; None when it cannot be read, or could not be read once more, as a shell's pipe."""
+    if not is_regular(path):
+        return None
     try:
-        with path.open("rb") as stream:
+        with open_input(path) as stream:
             return b"\n" + stream.read(_SNIFFED)
     except OSError:
         return None

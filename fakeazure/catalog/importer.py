@@ -8,6 +8,7 @@ begins with the file's name and, where it can be told, line and column.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
+from atomicfiles.inputs import open_input
 from fakeazure.catalog.catalogue import RegionCatalogue, prices_of
 from fakeazure.catalog.errors import CatalogueError, nearest
 from fakeazure.catalog.records import Record
@@ -93,12 +95,13 @@ def read(path: Path, region: str | None = None) -> SkuList:
 
 def _text(path: Path) -> str:
     try:
-        if path.is_dir():
-            raise SkuFileError(f"{path}: is a folder, not a file")
-        size = path.stat().st_size
-        if size > LARGEST:
+        with open_input(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            content = file.read(LARGEST + 1) if size <= LARGEST else b""
+        if (size := max(size, len(content))) > LARGEST:
             raise SkuFileError(f"{path}: {size:,} bytes, more than a SKU list can have; list one region (--location)")
-        content = path.read_bytes()
+    except IsADirectoryError:
+        raise SkuFileError(f"{path}: is a folder, not a file") from None
     except OSError as error:
         raise SkuFileError(f"{path}: {error.strerror or error}") from None
     # PowerShell's redirection writes UTF-16 with a byte order mark.

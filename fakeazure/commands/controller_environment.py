@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from atomicfiles.inputs import read_input
 from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.catalog.errors import CatalogueError
 from fakeazure.cloud import FakeAzure
@@ -83,7 +84,7 @@ def check_description(state: Path) -> None:
     """Refuse to write over a description of another cloud than a fake one. CatalogueError, which names the file."""
     path = state / DESCRIPTION
     try:
-        there = json.loads(path.read_bytes())
+        there = json.loads(read_input(path))
     except FileNotFoundError:
         return
     except (OSError, ValueError):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from atomicfiles.inputs import read_input
 from fakeazure.catalog.errors import CatalogueError
 
 _HOST_PORT = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})")
@@ -57,7 +58,7 @@ def named(text: str) -> str:
 def text_of(path: Path) -> str:
     """The text of a user's file. CatalogueError for one that cannot be read."""
     try:
-        return path.read_text(encoding="utf-8")
+        return read_input(path).decode()
     except OSError as error:
         raise CatalogueError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:

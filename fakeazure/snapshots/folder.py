@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 
 import atomicfiles
+from atomicfiles.inputs import open_input
 from fakeazure.snapshots.files import PACKED, VERSION
 
 FILE, _LOCK = "world.json.gz", "lock"
@@ -73,5 +74,5 @@ def read(folder: Path) -> bytes | None:
                 f"{VERSION} in {FILE} now: remove it and start anew"
             )
         return None
-    with path.open("rb") as file:
+    with open_input(path) as file:
         return file.read(PACKED + 1)

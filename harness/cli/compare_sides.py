@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from atomicfiles.inputs import open_input
 from harness.cli.output import display_name
 from harness.cli.outside import checkout_given
 from harness.cli.worlds import InputError, check_release
@@ -101,8 +102,7 @@ def one_trace(
 
     Raises as `compared_traces`.
     """
-    if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
+    _check_is_file(path)
     if seed is not None and is_trace(path):
         raise InputError(f"{path}: a trace is as it is; --seed is for what is run")
     side = Side(path, release, region, "memory", "simulated")
@@ -134,8 +134,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
     _check("karpenter", values["karpenter"], ("simulated", "real"))
     paths = [arguments.files[0], arguments.files[-1]]
     for path in paths:
-        if not path.is_file():
-            raise InputError(f"{path}: there is no such file")
+        _check_is_file(path)
     sides = [
         Side(
             paths[number],
@@ -147,6 +146,12 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
         for number in range(2)
     ]
     return sides[0], sides[1]
+
+
+def _check_is_file(path: Path) -> None:
+    """A pipe is none: whether a file is a trace or is run is told from its beginning, and it is read once more after that."""
+    if not path.is_file():
+        raise InputError(f"{path}: {'is not a file' if path.exists() else 'there is no such file'}")
 
 
 def _check(option: str, words: Sequence[str | None], known: Sequence[str]) -> None:
@@ -170,7 +175,7 @@ def _paired(left: Sequence[tuple[str, Trace]], right: Sequence[tuple[str, Trace]
 
 def is_trace(path: Path) -> bool:
     """Whether a file is a trace, by its first characters."""
-    with path.open("rb") as file:
+    with open_input(path) as file:
         start = file.read(9)
     return start.startswith((b"\x1f\x8b", b'{"trace":'))
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from atomicfiles.inputs import open_input
 from harness.clusters.client.paths import path_of, root
 from harness.kube.api.kinds import KINDS
 from harness.wording import did_you_mean
@@ -93,8 +94,14 @@ def _context(path: Path | None, context: str | None) -> Mapping[str, Any]:
 
 
 def _file(path: Path | None) -> str | None:
-    """As the package takes it: one file, or several between colons, as in `KUBECONFIG`; None for the usual one."""
-    return os.path.expanduser(str(path)) if path is not None else os.environ.get("KUBECONFIG") or None
+    """As the package takes it: one file, or several between colons, as in `KUBECONFIG`; None for the usual one.
+
+    OSError for one that is there and is no file.
+    """
+    files = os.path.expanduser(str(path)) if path is not None else os.environ.get("KUBECONFIG") or None
+    for file in filter(os.path.exists, (files or "").split(os.pathsep)):
+        open_input(Path(file)).close()  # the package would wait for whoever writes to a pipe
+    return files
 
 
 def _shown(path: Path | None) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from atomicfiles.inputs import read_input
 from harness.outputs import misplaced, write_text
 from harness.pytest_plugin.option_group import OptionGroup
 
@@ -64,7 +65,7 @@ def assigned(ids: Iterable[str], durations: Mapping[str, float], count: int) -> 
 def read_durations(file: Path) -> dict[str, float]:
     """The seconds by test id that a run wrote; a usage error for a file that is not one of these."""
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(read_input(file))
     except OSError as error:
         raise pytest.UsageError(f"--shard-durations: {file}: {error.strerror}") from None
     except ValueError as error:

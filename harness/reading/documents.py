@@ -12,6 +12,7 @@ from operator import is_
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from atomicfiles.inputs import open_input
 from harness.reading import one_pass
 from harness.reading import yaml_tree as nodes
 from harness.reading.problems import FileUnreadable, Mark, Problem, ScenarioError
@@ -193,10 +194,10 @@ def read_text(path: Path, file: str | None = None) -> str:
     """The text of a file; FileUnreadable when it is absent, not text, or too large."""
     name = file or str(path)
     try:
-        if path.is_dir():
-            raise _unreadable(name, "is a directory")
-        with path.open("rb") as stream:
+        with open_input(path) as stream:
             return read_stream(stream, name)
+    except IsADirectoryError:
+        raise _unreadable(name, "is a directory") from None
     except OSError as error:
         raise _unreadable(name, f"cannot be read: {(error.strerror or str(error)).lower()}") from None
 

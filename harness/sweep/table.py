@@ -9,10 +9,11 @@ import csv
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
-from io import StringIO
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from atomicfiles.inputs import open_input, read_input
 from harness.outputs import write_bytes
 from harness.sweep.result import KEY, OUTCOME, Value
 
@@ -42,7 +43,7 @@ class Store:
             return {}
         known: dict[str, dict[str, Value]] = {}
         try:
-            lines = self.path.read_text(encoding="utf-8").splitlines()
+            lines = read_input(self.path).decode().splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise TableError(f"{self.path}: {error}") from error
         for number, line in enumerate(lines, 1):
@@ -162,7 +163,7 @@ def _read_parquet(path: Path) -> list[dict[str, Value]]:
 
 
 def _read_csv(path: Path) -> list[dict[str, Value]]:
-    with path.open(encoding="utf-8", newline="") as file:
+    with TextIOWrapper(open_input(path), encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
         if rows.fieldnames is not None and KEY not in rows.fieldnames:  # also where there is no row that could lack it
             raise ValueError(f"no column '{KEY}'")
@@ -179,4 +180,4 @@ def _typed(name: str, text: str) -> Value:
 
 
 def _read_json_lines(path: Path) -> list[dict[str, Value]]:
-    return [dict(json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
+    return [dict(json.loads(line)) for line in read_input(path).decode().splitlines()]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from atomicfiles.inputs import open_input
 from harness.outputs import write_bytes
 from harness.trace.facts import KINDS, End
 from harness.trace.header import VERSION, Fact, Header
@@ -87,11 +88,15 @@ def read_trace(path: Path) -> Trace:
 
 def _data(path: Path) -> bytes:
     """The text of a file, decompressed. Raises TraceError, OSError."""
-    with path.open("rb") as file:
-        packed = file.read(len(_GZIP)) == _GZIP
     try:
-        with gzip.open(path) if packed else path.open("rb") as file:
-            data = file.read(_LARGEST + 1)
+        with open_input(path) as file:
+            start = file.read(len(_GZIP))
+            if start == _GZIP:
+                file.seek(0)
+                with gzip.open(file) as unpacked:
+                    data = unpacked.read(_LARGEST + 1)
+            else:
+                data = start + file.read(_LARGEST + 1 - len(start))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise TraceError(f"{path}:1: cannot be decompressed: {error}") from None
     if len(data) > _LARGEST:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -83,3 +84,13 @@ def test_what_is_said_at_the_very_end_is_heard(tmp_path: Path) -> None:
     done = run("harness simulate p.yaml", tmp_path, PYTHONPATH=f"{tmp_path}:{ROOT}", PYTHONUNBUFFERED="")
     assert done.returncode == 0
     assert done.stdout.endswith("the end\n")
+
+
+def test_what_a_shell_opens_is_read(tmp_path: Path) -> None:
+    if shutil.which("bash") is None:
+        pytest.skip("there is no bash")
+    (tmp_path / "p.sh").write_text("harness simulate <(cat p.yaml)")
+    whole = run("harness simulate p.yaml", tmp_path)
+    for command in ("bash p.sh", "cat p.yaml | harness simulate /dev/stdin", "harness simulate /dev/fd/0 < p.yaml"):
+        done = run(command, tmp_path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, whole.stdout, ""), command

@@ -11,6 +11,7 @@ from typing import Any, Self
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from atomicfiles.inputs import read_input
 from harness.kube.go.patterns import PatternError, searcher, whole
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
 
@@ -67,7 +68,7 @@ class KeptDifferences:
         """Reads a YAML file, which is a list. Raises ScenarioError with all its mistakes."""
         name = str(path)
         try:
-            found = yaml.safe_load(path.read_text(encoding="utf-8"))
+            found = yaml.safe_load(read_input(path))
         except (OSError, yaml.YAMLError) as error:
             raise ScenarioError(
                 [Problem(Mark(name, 1, 1), "", f"cannot be read: {error}".replace("\n", " "))]
