@@ -46,6 +46,7 @@ def check_outputs(arguments: argparse.Namespace, *written: str, read: Iterable[P
 
 def _named(arguments: argparse.Namespace) -> Iterator[Path]:
     """The files that arguments name, those of folders among them, and the kubeconfigs that are there in any case."""
+    from harness.reading.checkout import Checkout
     from harness.reading.problems import ScenarioError
     from harness.reading.sources import files_below
 
@@ -55,7 +56,7 @@ def _named(arguments: argparse.Namespace) -> Iterator[Path]:
             yield path
             if path.is_dir():
                 try:
-                    yield from files_below(path, str(path))
+                    yield from files_below(path, str(path), Checkout(None))
                 except ScenarioError:  # it is told where they are read
                     continue
     yield from (Path(path) for path in os.environ.get("KUBECONFIG", "").split(os.pathsep) if path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness.cli.output import display_name
 from harness.kube.api.kinds import served
+from harness.reading.checkout import Checkout
 from harness.reading.documents import read_stream
 from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
 from harness.reading.problems import Problem, ScenarioError
@@ -28,15 +29,17 @@ def read_files(
     live: tuple[str, ...] = (),
     moment: str = "",
     unknown: list[Problem] | None = None,
+    checkout: Checkout | None = None,
 ) -> Dump:
     """The objects of all files: of folders every YAML and JSON file, of `-` standard input; and others, of a live cluster.
 
     Fields that no release knows are mistakes; where `unknown` is given they are added to it instead, and stay in the objects.
-    A file's object takes the place of one of the same name among the others. Raises ScenarioError with every mistake of all of them.
+    A file's object takes the place of one of the same name among the others. `checkout` is what links in
+    folders may lead to. Raises ScenarioError with every mistake of all of them.
     """
     problems: list[Problem] = []
     read: list[tuple[Manifest, ...]] = []
-    for path in _files(paths, problems):
+    for path in _files(paths, checkout, problems):
         try:
             read.append(_read(path))
         except ScenarioError as error:
@@ -57,10 +60,10 @@ def read_files(
     return sorted_dump(found, live, moment)
 
 
-def _files(paths: Sequence[Path], problems: list[Problem]) -> Iterator[Path]:
+def _files(paths: Sequence[Path], checkout: Checkout | None, problems: list[Problem]) -> Iterator[Path]:
     for path in paths:
         try:
-            yield from files_in(path, display_name(path))
+            yield from files_in(path, display_name(path), checkout)
         except ScenarioError as error:
             problems += error.problems
 

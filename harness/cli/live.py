@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.cli.given import read_files
+from harness.cli.outside import checkout_given
 from harness.cli.worlds import InputError
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest, manifests_of
@@ -27,7 +28,7 @@ def read_given(arguments: argparse.Namespace, unknown: list[Problem] | None = No
     if not arguments.files and arguments.context is None and arguments.kubeconfig is None:
         raise InputError("FILE is expected, or --context NAME for a live cluster")
     manifests, notes, moment = _live(arguments)
-    return read_files(arguments.files, manifests, notes, moment, unknown)
+    return read_files(arguments.files, manifests, notes, moment, unknown, checkout_given(arguments))
 
 
 def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[str, ...], str]:

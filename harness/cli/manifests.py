@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import bad_input, show
+from harness.cli.outside import add_allow_outside
 from harness.cli.worlds import add_as_of
 from lazyrecords import dataclass
 from plainlines import print_line, printable
@@ -60,6 +61,7 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input",
     )
+    add_allow_outside(parser, scenarios=False)
     add_live(parser)
     parser.add_argument("--release", metavar="R", help=f"release of the provider (default {DEFAULT_RELEASE})")
     parser.add_argument("--region", metavar="R", help="Azure region (default eastus)")

@@ -1,4 +1,4 @@
-"""`--allow-outside`: whether a scenario may name files beside its checkout."""
+"""`--allow-outside`: whether a scenario may name, and a link in a folder lead to, files beside its checkout."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["add_allow_outside", "checkout_given"]
 
 
-def add_allow_outside(parser: argparse.ArgumentParser) -> None:
-    """Declares the option."""
+def add_allow_outside(parser: argparse.ArgumentParser, *, scenarios: bool = True) -> None:
+    """Declares the option, for a command that reads scenarios or one of manifests only."""
+    who = "scenarios name" if scenarios else "links in folders lead to"
+    which = " (manifests, CRD files, files that steps apply)" if scenarios else ""
     parser.add_argument(
         OPTION,
         action="store_true",
-        help="let scenarios name files outside the checkout that they are in (manifests, CRD files, files that steps apply)",
+        help=f"let {who} files outside the checkout that they are in{which}",
     )
 
 

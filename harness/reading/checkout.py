@@ -8,13 +8,19 @@ from fnmatch import fnmatchcase
 from glob import has_magic
 from pathlib import Path
 
+from harness.reading.problems import Mark, Problem
 from lazyrecords import dataclass
 
-__all__ = ["OPTION", "Checkout", "TooManyFiles", "matching"]
+__all__ = ["OPTION", "Checkout", "TooManyFiles", "linked_outside", "matching"]
 
 OPTION = "--allow-outside"
 
 _MOST = 50_000  # entries of folders that a pattern looks at; sources.MAX_ENTRIES, for a pattern
+
+
+def linked_outside(name: str) -> Problem:
+    """The problem of a link whose end is not in its checkout, whether there is such a file or not."""
+    return Problem(Mark(name, 1, 1), "", "is a link that leads out of its checkout", f"{OPTION} permits that")
 
 
 class TooManyFiles(Exception):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
+from harness.reading.checkout import Checkout, linked_outside
 from harness.reading.manifests import Manifest, manifests_of_text, read_manifests
 from harness.reading.problems import Mark, Problem, ScenarioError
 
@@ -25,22 +26,24 @@ def is_manifest_name(name: str) -> bool:
     return Path(name).suffix in _SUFFIXES
 
 
-def files_in(path: Path, name: str) -> tuple[Path, ...]:
-    """The file, or all that `files_below` finds. Raises ScenarioError as that does, and for a folder without any."""
+def files_in(path: Path, name: str, checkout: Checkout | None = None) -> tuple[Path, ...]:
+    """The file, wherever it is, or all that `files_below` finds. Raises ScenarioError as that does, and for a folder without any."""
     if not path.is_dir():
         return (path,)
-    found = files_below(path, name)
+    found = files_below(path, name, checkout)
     if not found:
         what = "there is no file .yaml, .yml or .json in this directory"
         raise ScenarioError([Problem(Mark(name, 1, 1), "", what)])
     return found
 
 
-def files_below(folder: Path, name: str) -> tuple[Path, ...]:
+def files_below(folder: Path, name: str, checkout: Checkout | None = None) -> tuple[Path, ...]:
     """All YAML and JSON files of a folder, called `name`, but of its hidden folders (`.git`, `.venv`).
 
-    Raises ScenarioError for a part that cannot be read, and for a folder that holds too much to be one of manifests.
+    `checkout` is what links among them may lead to; by itself the one that the folder is in. Raises ScenarioError for one that leads out of
+    it, for a part that cannot be read, and for a folder that holds too much to be one of manifests.
     """
+    own = checkout or Checkout.around(folder)
     found: list[Path] = []
     problems: list[Problem] = []
     seen = 0
@@ -56,7 +59,11 @@ def files_below(folder: Path, name: str) -> tuple[Path, ...]:
         if seen > MAX_ENTRIES:
             what = f"holds more than {MAX_ENTRIES:,} files and folders"
             raise ScenarioError([Problem(Mark(name, 1, 1), "", what, "name the folders that hold the files")])
-        found += [one for each in files if is_manifest_name(each) and (one := Path(directory, each)).is_file()]
+        for path in (Path(directory, each) for each in files if is_manifest_name(each)):
+            if path.is_symlink() and not own.holds(path):
+                problems.append(linked_outside(str(Path(name) / path.relative_to(folder))))
+            elif path.is_file():
+                found.append(path)
     if problems:
         raise ScenarioError(problems)
     return tuple(sorted(found))
@@ -69,7 +76,9 @@ def manifests_from(source: Source) -> Iterator[Manifest]:
         return
     found: list[Manifest] = []
     problems: list[Problem] = []
-    for path in files_in(Path(source), str(source)):
+    for path in files_in(
+        Path(source), str(source), Checkout(None)
+    ):  # a program that names a folder has chosen what is in it
         try:
             found += read_manifests(path)
         except ScenarioError as error:

@@ -9,6 +9,7 @@ from harness.cli import main
 from harness.reading import checkout as module
 from harness.reading.checkout import Checkout, TooManyFiles, matching
 from harness.reading.problems import ScenarioError
+from harness.reading.sources import manifests_from
 from harness.scenario.language.files import load
 
 POOL = """\
@@ -214,3 +215,55 @@ def test_the_plugin_has_the_option_too(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(["*out.yaml:2:21: given.manifests?0?: '../../outside.yaml' leads out of the checkout*"])
     result.assert_outcomes(errors=1)
     pytester.runpytest("scenarios", "--allow-outside").assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize(
+    "command", ["simulate", "explain", "validate", "run", "capture", "upgrade-check --from 1.12.2 --to 1.13.1"]
+)
+@pytest.mark.parametrize("end", ["../../outside/pool.yaml", "../../outside/nothing.yaml"])
+def test_links_in_a_named_folder_stay_in_the_checkout(
+    repository: Path, command: str, end: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    (repository / "pools" / "link.yaml").symlink_to(end)
+    (repository / "pools" / "inside.yaml").symlink_to("deep/pool.yaml")
+    assert main([*command.split(), "pools"]) == 2
+    told = capsys.readouterr().err
+    assert told == "pools/link.yaml:1:1: is a link that leads out of its checkout; --allow-outside permits that\n"
+
+
+def test_a_file_that_is_named_may_lead_anywhere(
+    repository: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    (repository / "link.yaml").symlink_to("../outside/pool.yaml")
+    (repository / "folder").symlink_to("../outside")
+    assert main(["validate", "link.yaml"]) == 0
+    assert main(["validate", "folder"]) == 0
+    (repository / "pools" / "link.yaml").symlink_to("../../outside/pool.yaml")
+    (repository / "pools" / "deep" / "pool.yaml").unlink()
+    assert main(["validate", "pools", "--allow-outside"]) == 0
+    capsys.readouterr()
+    assert [manifest.reference for manifest in manifests_from(repository / "pools")] == ["NodePool/default"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "simulate",
+        "explain",
+        "validate",
+        "run",
+        "sweep",
+        "shrink --keep then",
+        "upgrade-check --from 1.12.2 --to 1.13.1",
+    ],
+)
+def test_a_pipe_that_is_named_is_not_waited_for(
+    repository: Path, command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository)
+    os.mkfifo("pods.yaml")
+    assert main([*command.split(), "pods.yaml"]) == 2
+    assert "is a named pipe, not a file" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_live
 from harness.cli.output import bad_input, no_environment
+from harness.cli.outside import add_allow_outside
 from harness.outputs import write_text
 from plainlines import print_document, print_line, printable
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="what kubectl get -o yaml prints; folders; - is standard input",
     )
+    add_allow_outside(parser, scenarios=False)
     add_live(parser)
     about = parser.add_mutually_exclusive_group()
     about.add_argument(

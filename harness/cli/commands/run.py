@@ -19,6 +19,7 @@ from plainlines import print_lines, printable
 
 if TYPE_CHECKING:
     from harness.cli.run_cases import RunsCases
+    from harness.reading.checkout import Checkout
     from harness.reading.problems import Problem
     from harness.scenario.language.cases import Case
     from harness.scenario.running.runner import Runner
@@ -77,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_forms(parser, junit=False)  # --junit FILE writes it
 
 
-def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
+def scenario_files(paths: Iterable[Path], checkout: Checkout | None = None) -> Iterator[Path]:
     """The files themselves, and of folders every YAML file that holds a scenario. Raises ScenarioError as `files_below` does."""
     from harness.reading.sources import files_below
     from harness.sniffing import is_scenario_file
@@ -86,7 +87,7 @@ def scenario_files(paths: Iterable[Path]) -> Iterator[Path]:
         if not path.is_dir():
             yield path
             continue
-        for file in files_below(path, display_name(path)):
+        for file in files_below(path, display_name(path), checkout):
             if file.suffix != ".json" and is_scenario_file(file):
                 yield file
 
@@ -173,7 +174,7 @@ def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
     release = provider(arguments.release).version if arguments.release is not None else None
     problems: list[Problem] = []
     cases: list[Case] = []
-    for path in scenario_files(arguments.files):
+    for path in scenario_files(arguments.files, checkout_given(arguments)):
         try:
             scenarios = load(path, display_name(path), release=release, checkout=checkout_given(arguments))
             found = [case for scenario in scenarios for case in scenario.cases]

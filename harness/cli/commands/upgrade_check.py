@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.output import add_forms, bad_input, print_found, print_json, show
+from harness.cli.outside import add_allow_outside, checkout_given
 from harness.cli.pictures import add_html
 from harness.cli.upgrade_page import TITLES, mark_of_finding, place_of_finding, running_nodes, write_page
 from plainlines import print_line
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="NodePools, AKSNodeClasses, pods and workloads; folders of them; - is standard input",
     )
+    add_allow_outside(parser, scenarios=False)
     parser.add_argument("--region", metavar="R", help="Azure region (default: what the files say, else eastus)")
     parser.add_argument(
         "--kubernetes",
@@ -196,7 +198,7 @@ def _read(arguments: argparse.Namespace) -> Dump:
     from harness.reading.problems import ScenarioError
 
     try:
-        return read_files(arguments.files)
+        return read_files(arguments.files, checkout=checkout_given(arguments))
     except ScenarioError:
         for option, release in (("--from", arguments.before), ("--to", arguments.after)):
             try:

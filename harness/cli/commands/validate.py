@@ -168,7 +168,7 @@ def _read(arguments: argparse.Namespace) -> _Given:
                 else:
                     texts += manifests_of_text(read, "stdin")
                 continue
-            for one in files_in(path, display_name(path)):
+            for one in files_in(path, display_name(path), checkout_given(arguments)):
                 if is_scenario_file(one):
                     cases += _cases(one, None, arguments.release, checkout_given(arguments))
                 else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from harness.reading.checkout import OPTION, Checkout
+from harness.reading.checkout import Checkout, linked_outside
 from harness.reading.documents import Document, documents, read_text
 from harness.reading.manifests import Manifest, manifests_of
 from harness.reading.problems import Mark, Problem, ScenarioError
@@ -49,9 +49,7 @@ def load(
     name = file or str(path)
     own = checkout or Checkout.around(path.parent)
     if path.is_symlink() and not own.holds(path):
-        raise ScenarioError(
-            [Problem(Mark(name, 1, 1), "", "is a link that leads out of its checkout", f"{OPTION} permits that")]
-        )
+        raise ScenarioError([linked_outside(name)])
     return load_text(
         read_text(path, name), file=name, directory=path.parent, release=release, header=header, checkout=own
     )

@@ -65,7 +65,7 @@ class ManifestFiles:
     def _found(self, name: str) -> list[str]:
         path = self._directory / name
         if path.is_dir():
-            inside = (Path(name) / one.relative_to(path) for one in files_in(path, name))
+            inside = (Path(name) / one.relative_to(path) for one in files_in(path, name, Checkout(None)))
             return [str(one) for one in inside if self._is_plain(str(one))]
         if path.exists() or not has_magic(name):
             return [name] if path.is_file() else []
