@@ -42,6 +42,10 @@ class Refused(Exception):
         self.facts = facts
 
 
+class Unwelcome(Exception):
+    """A request whose head is enough to refuse it, as somebody else has judged. Its body is not read."""
+
+
 class Closed(Exception):
     """The client went away, or said nothing for too long between two requests."""
 
@@ -76,8 +80,13 @@ class Conversation:
         self._used = False
         self._method = ""
 
-    def next(self) -> Incoming:
-        """The next request. Raises `Closed` when there is none, `Refused` for one that is wrong."""
+    def next(
+        self, judge: Callable[[str, str, Mapping[str, str]], None] = lambda method, target, headers: None
+    ) -> Incoming:
+        """The next request. Raises `Closed` when there is none, `Refused` for one that is wrong.
+
+        `judge` gets method, target and headers of one that has a body, before that is read, and may raise `Unwelcome`.
+        """
         if self._used:
             self._http.start_next_cycle()
         self._method = ""
@@ -87,6 +96,8 @@ class Conversation:
         if self._method == "CONNECT":  # h11 would wait for what follows a tunnel
             raise Refused("MethodNotAllowed", method="CONNECT")
         target, headers = self._checked(request)
+        if "transfer-encoding" in headers or headers.get("content-length", "0") != "0":
+            judge(self._method, target, headers)
         return Incoming(self._method, target, headers, self._body(headers))
 
     # --- reading ----------------------------------------------------------------------------------------------------

@@ -6,16 +6,19 @@ Every request that comes in gets an answer, a wrong one ARM's error; only a clie
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import socketserver
 import ssl
 import sys
 import threading
+import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 from fakeazure.market.faults import DROPPED, SLOW
-from fakeazure.transports.http1 import Closed, Conversation, Incoming, Refused
+from fakeazure.transports.http1 import Closed, Conversation, Incoming, Refused, Unwelcome
 from fakeazure.transports.limits import Limits
 from fakeazure.transports.live import report
 from fakeazure.transports.wire import Front, Reply
@@ -23,6 +26,20 @@ from plainlines import print_line
 
 _LINGER = 1.0
 """Seconds in which a refused client may go on sending before its connection is closed."""
+_REFUSED = 64
+"""Connections beyond the most that are told so at one moment; others are closed without a word, and without a thread."""
+_EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""What `accept` fails with where the system has no more to give: the connection stays in the queue, and is there at once again."""
+_PAUSE = 0.1
+"""Seconds until `accept` is tried again then."""
+
+
+class _Unwelcome(Unwelcome):
+    """With the answer."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
 
 
 class _Connection(socketserver.BaseRequestHandler):
@@ -34,7 +51,7 @@ class _Connection(socketserver.BaseRequestHandler):
     def setup(self) -> None:
         """No delay between two small sends; the TLS handshake, as slow as a first request may be."""
         limits = self.server.limits
-        self.request.settimeout(limits.first_byte)
+        self.request.settimeout(_LINGER if self.server.crowded else limits.first_byte)
         self.request.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if isinstance(self.request, ssl.SSLSocket):
             self.request.do_handshake()
@@ -53,9 +70,12 @@ class _Connection(socketserver.BaseRequestHandler):
     def _turn(self) -> bool:
         """One request and its answer. Returns whether another may follow."""
         try:
-            incoming = self.conversation.next()
+            incoming = self.conversation.next(self._judge)
         except Refused as refused:
             self._refuse(refused)
+            return False
+        except _Unwelcome as unwelcome:
+            self._end(unwelcome.reply)
             return False
         reply = self._answer(incoming)
         what, seconds = reply.fault
@@ -65,6 +85,12 @@ class _Connection(socketserver.BaseRequestHandler):
             self._break_off(reply, whole=what == DROPPED)
             return False
         return self.conversation.answer(reply.status, reply.headers, reply.body)
+
+    def _judge(self, method: str, target: str, headers: Mapping[str, str]) -> None:
+        """Raises _Unwelcome for a request of which no byte more need be read."""
+        reply = self.server.front.unwelcome(method, target, headers, here=self.here)
+        if reply is not None:
+            raise _Unwelcome(reply)
 
     def _break_off(self, reply: Reply, *, whole: bool) -> None:
         """A declared fault: no answer at all, or half of one, then the end of the connection."""
@@ -84,14 +110,18 @@ class _Connection(socketserver.BaseRequestHandler):
             return server.front.refusal("InternalServerError")
 
     def _refuse(self, refused: Refused) -> None:
+        """Answer what is wrong with a request, in ARM's words."""
+        self._end(self.server.front.refusal(refused.row, **refused.facts))
+
+    def _end(self, reply: Reply) -> None:
         """Answer, then read on for a moment: a close with bytes unread would take the answer from the client."""
-        reply = self.server.front.refusal(refused.row, **refused.facts)
         self.conversation.answer(reply.status, reply.headers, reply.body, close=True)
         with contextlib.suppress(OSError):
             if not isinstance(self.request, ssl.SSLSocket):
                 self.request.shutdown(socket.SHUT_WR)
-            self.request.settimeout(_LINGER)
-            for _ in range(64):
+            end = time.monotonic() + _LINGER
+            while (left := end - time.monotonic()) > 0:
+                self.request.settimeout(left)
                 if not self.request.recv(65536):
                     return
 
@@ -118,13 +148,22 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         return len(self._open) > self.limits.connections
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Accept; the TLS handshake is left to the connection's own thread."""
-        connection, address = self.socket.accept()
+        """Accept; the TLS handshake is left to the connection's own thread. OSError, after a pause where the system has no more to give."""
+        try:
+            connection, address = self.socket.accept()
+        except OSError as error:
+            if error.errno in _EXHAUSTED:
+                threading.Event().wait(_PAUSE)
+            raise
         if self.context is not None:
             connection = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         with self._guard:
             self._open.add(connection)
         return connection, address
+
+    def verify_request(self, request: Any, client_address: Any) -> bool:
+        """Whether a connection gets a thread."""
+        return len(self._open) <= self.limits.connections + _REFUSED
 
     def shutdown_request(self, request: Any) -> None:
         """Close one connection."""

@@ -97,14 +97,11 @@ class Front:
 
         `here` is the local address of its connection, if there is one.
         """
-        try:
-            path, query = _split(url)
-        except ValueError:
-            return self.refusal("BadRequest", reason="The request URI is invalid.")
         lowered = {name.lower(): value for name, value in headers.items()}
-        denied = self.guard.problem(method, path, lowered, url=url, here=here)
-        if denied is not None:
-            return self._denied(denied)
+        refused = self.unwelcome(method, url, lowered, here=here)
+        if refused is not None:
+            return refused
+        path, query = _split(url)
         with self.lock:
             token = self.tokens.answer(method, path, query, lowered, raw, origin)
         if token is not None:
@@ -144,6 +141,15 @@ class Front:
             with self.lock:
                 answer = self.cloud.finish(exchange)
         return self._reply(answer, origin, gzip="gzip" in lowered.get("accept-encoding", ""))
+
+    def unwelcome(self, method: str, url: str, headers: Mapping[str, str], *, here: str = "") -> Reply | None:
+        """Return the answer to a request that may not come in, as its head tells; None for another. `headers` have lower-cased names."""
+        try:
+            path, _ = _split(url)
+        except ValueError:
+            return self.refusal("BadRequest", reason="The request URI is invalid.")
+        denied = self.guard.problem(method, path, headers, url=url, here=here)
+        return None if denied is None else self._denied(denied)
 
     def refusal(self, row: str, **facts: object) -> Reply:
         """ARM's error for a request that does not reach the cloud; `row` of the table of texts."""

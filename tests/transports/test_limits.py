@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import os
 import socket
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -232,6 +235,79 @@ def test_there_are_only_so_many_connections() -> None:
         for client in open_:
             client.close()
         wait_for(lambda: answer(server, GOOD)[0] == 200)
+
+
+def test_connections_beyond_the_most_get_few_threads() -> None:
+    threads = threading.active_count()
+    with (
+        HttpServer(Front(Driver().cloud, guard=GUARD), limits=Limits(connections=2, first_byte=60)) as server,
+        contextlib.ExitStack() as stack,
+    ):
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", server.port), timeout=5)) for _ in range(120)
+        ]
+        clients[-1].settimeout(10)
+        with contextlib.suppress(ConnectionResetError):
+            assert clients[-1].recv(1) == b""  # closed without a word, after all others were accepted
+        assert threading.active_count() - threads <= 1 + 2 + 64 + 1
+        stack.close()
+        wait_for(lambda: answer(server, GOOD)[0] == 200)
+
+
+def test_a_refused_client_that_goes_on_sending_is_left() -> None:
+    with (
+        HttpServer(Front(Driver().cloud, guard=GUARD), limits=Limits(connections=0)) as server,
+        socket.create_connection(("127.0.0.1", server.port), timeout=5) as client,
+    ):
+        assert client.recv(65536).startswith(b"HTTP/1.1 503 ")
+
+        def is_left() -> bool:
+            with contextlib.suppress(OSError):
+                client.sendall(b".")
+            time.sleep(0.5)
+            return not server._server._open
+
+        wait_for(is_left)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE])
+def test_without_descriptors_the_server_waits(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries: list[int] = []
+
+    class Exhausted(socket.socket):
+        def accept(self) -> NoReturn:
+            tries.append(number)
+            raise OSError(number, os.strerror(number))
+
+    with HttpServer(Front(Driver().cloud, guard=GUARD)) as server:
+        listening = server._server.socket
+        exhausted = Exhausted(fileno=os.dup(listening.fileno()))
+        monkeypatch.setattr(server._server, "socket", exhausted)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as client:
+            wait_for(lambda: tries)
+            time.sleep(0.5)
+            assert len(tries) < 20
+            monkeypatch.undo()
+            exhausted.close()
+            client.sendall(GOOD)
+            assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize(
+    "body", ["Content-Length: 1000000", "Transfer-Encoding: chunked", "Content-Length: 9\r\nExpect: 100-continue"]
+)
+@pytest.mark.parametrize(
+    ("head", "status"),
+    [
+        ("PUT / HTTP/1.1\r\nHost: evil.example", 403),
+        ("PUT /subscriptions HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example", 403),
+        ("POST /_fakeazure/restore HTTP/1.1\r\nHost: localhost", 401),
+    ],
+)
+def test_a_request_that_may_not_come_in_is_refused_before_its_body(
+    head: str, status: int, body: str, server: HttpServer
+) -> None:
+    assert answer(server, f"{head}\r\n{body}\r\n\r\n".encode())[0] == status  # nothing follows, which would be 408
 
 
 def wait_for(holds: Any) -> None:
