@@ -13,9 +13,10 @@ from typing import Any
 
 from fakeazure.arm.operations import Operations
 from fakeazure.guids import Guids
+from fakeazure.snapshots.envelope import check_envelope
 from fakeazure.snapshots.files import packed, unpacked
 from fakeazure.snapshots.layout import FIELDS, GUIDS, SHARED, STORE, world_kinds
-from fakeazure.snapshots.values import Json, Reader, Unreadable, Writer
+from fakeazure.snapshots.values import Json, Reader, Unreadable, Writer, at
 from fakeazure.state import State
 
 __all__ = ["put_back", "taken"]
@@ -23,6 +24,8 @@ __all__ = ["put_back", "taken"]
 _SAME = ("location", "subscription", "tenant", "cluster", "resource_group", "node_resource_group")
 _END = datetime.max.replace(tzinfo=UTC).timestamp()
 """The last moment that can be written; near 1e300 a clock could no longer go on."""
+_DOCUMENTS = ("groups", "assignments", "scoped")
+"""Fields of ARM documents that are not in the store."""
 _PARTS = ("world", "time", "guids", "fields", "store", "tables")
 
 
@@ -64,6 +67,14 @@ def put_back(state: State, snapshot: bytes) -> float:
     guids = kinds[GUIDS | None].read(document["guids"], reader, "guids")
     fields = _fields(document["fields"], reader)
     entries, history = kinds[STORE].read(document["store"], reader, "store")
+    for place, entry in enumerate(entries):
+        check_envelope(entry.document, f"store[0][{place}].document")
+    for place, (_, _, entry) in enumerate(history):
+        if entry is not None:
+            check_envelope(entry.document, f"store[1][{place}][2].document")
+    for name in _DOCUMENTS:
+        for key, document_ in fields[name].items():
+            check_envelope(document_, at(name, key))
     for type_, table in SHARED.items():  # those that nothing holds are looked at too
         for number in range(len(document["tables"].get(table, ()))):
             kinds[type_].read(number, reader, table)

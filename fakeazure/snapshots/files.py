@@ -61,7 +61,7 @@ def unpacked(data: bytes) -> Mapping[str, Json]:
     document = _parsed(_inflated(data))
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         raise ValueError(f'this is no snapshot of fakeazure: its "format" is not "{FORMAT}": {ANEW}')
-    if document.get("version") != VERSION or isinstance(document["version"], bool):
+    if document.get("version") != VERSION or type(document["version"]) is not int:
         raise ValueError(f"this snapshot is of version {ascii(document.get('version'))[:20]}, not {VERSION}: {ANEW}")
     return {name: value for name, value in document.items() if name not in ("format", "version")}
 

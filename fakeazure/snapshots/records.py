@@ -163,7 +163,9 @@ class Action:
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
         """Such an array."""
-        name = value[0] if isinstance(value, list) and value else value
+        if not isinstance(value, list) or not value:
+            raise Unreadable(path, f"an array of an action and its arguments is expected, not {shown(value)}")
+        name = value[0]
         action = self._layout.actions.get(name) if isinstance(name, str) else None
         if action is None:
             raise Unreadable(path, f"there is no action {shown(name)}")

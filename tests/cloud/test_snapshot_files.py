@@ -126,6 +126,7 @@ def test_nothing_of_the_cloud_knows_pickle() -> None:
         (packed([]), 'its "format" is not "fakeazure snapshot"'),
         (packed({"format": "fakeazure snapshot"}), "this snapshot is of version None, not 4"),
         (packed({"format": "fakeazure snapshot", "version": 5}), "this snapshot is of version 5, not 4"),
+        (packed({"format": "fakeazure snapshot", "version": 4.0}), "this snapshot is of version 4.0, not 4"),
         (packed({"format": "fakeazure snapshot", "version": "4\x1b[31m"}), r"of version '4\x1b[31m', not 4"),
         (packed({"format": "fakeazure snapshot", "version": 4}), "'world': missing"),
         (gzip.compress(b'{"format": NaN}'), "NaN is no JSON value"),
@@ -198,6 +199,11 @@ def timer(part: int, value: object) -> Change:
     return lambda all_: all_["fields"]["timers.queue"][0].__setitem__(part, value)
 
 
+def resource(**parts: object) -> Change:
+    """The first resource has other parts in its document."""
+    return lambda all_: all_["store"][0][0]["document"].update(parts)
+
+
 def first(table: Any) -> Any:
     return next(iter(table.values())) if isinstance(table, dict) else table[0]
 
@@ -226,7 +232,9 @@ def first(table: Any) -> Any:
         (lambda all_: all_["tables"]["machines"][0].pop("nics"), "machines[0]: 'nics' is missing"),
         (lambda all_: all_["tables"]["operations"].append({}), "operations[6]: 'id' is missing"),
         (timer(2, ["os.system", "id"]), "timers.queue[0][2]: there is no action 'os.system'"),
-        (timer(2, []), "timers.queue[0][2]: there is no action an array"),
+        (timer(2, []), "timers.queue[0][2]: an array of an action and its arguments is expected, not an array"),
+        (timer(2, "nothing"), "timers.queue[0][2]: an array of an action and its arguments is expected, not 'nothing'"),
+        (timer(2, {"nothing": 1}), "timers.queue[0][2]: an array of an action and its arguments is expected, not an ob"),
         (timer(2, ["nothing", 1]), "nothing has another number of arguments"),
         (timer(2, ["delete a VM", "x", 0]), "timers.queue[0][2].id_: an object is expected"),
         (timer(1, 10**6), "timers.queue: two have the same number, or one is not below"),
@@ -234,6 +242,12 @@ def first(table: Any) -> Any:
         (lambda all_: first(all_["fields"]["addresses"]).update(prefix="x"), "does not appear to be an IPv4 or IPv6 network"),
         (lambda all_: all_["store"][0][0]["id"].update(names=[]), "store[0][0].id: zip() argument"),
         (lambda all_: all_["store"][0][0].update(document=7), "store[0][0].document: an object is expected, not 7"),
+        (resource(properties=[1]), "store[0][0].document.properties: an object is expected, not an array"),
+        (resource(properties={"provisioningState": 1}), "store[0][0].document.properties.provisioningState: text is expected, not 1"),
+        (resource(tags={"a": {}}), "store[0][0].document.tags['a']: text is expected, not an object"),
+        (resource(tags="a"), "store[0][0].document.tags: an object is expected, not 'a'"),
+        (resource(location=5), "store[0][0].document.location: text is expected, not 5"),
+        (lambda all_: first(all_["fields"]["groups"])[1].update(tags=3), ".tags: an object is expected, not 3"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_its_path(taken: bytes, change: Change, line: str) -> None:
