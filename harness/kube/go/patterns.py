@@ -13,6 +13,11 @@ from harness.kube.go.pattern_syntax import PatternError, cut, rust_pattern
 
 __all__ = ["PatternError", "searcher", "whole"]
 
+_MOST = "10 MiB compiled"
+_SMALLER = "Go may take it: write a smaller class than one of Unicode's, or repeat it less often"
+"""Go's own limits (regexp/syntax/parse.go: 3.3 million instructions, 33 million runes in classes) let `\\pL{1000}` in, whose machine for
+UTF-8 is beyond the limit of the crate `regex`, which pydantic's core gives no way to raise."""
+
 
 @lru_cache(maxsize=1024)
 def searcher(pattern: str) -> Callable[[str], bool]:
@@ -25,7 +30,7 @@ def searcher(pattern: str) -> Callable[[str], bool]:
     except SchemaError as error:
         if "Unicode property not found" in str(error):
             raise PatternError(f"error parsing regexp: invalid character class range: `{pattern}`") from None
-        raise PatternError(f"error parsing regexp: expression too large: `{cut(pattern)}`") from None
+        raise PatternError(f"larger than the engine here takes, {_MOST}: `{cut(pattern)}`", _SMALLER) from None
     return checker.isinstance_python
 
 
