@@ -98,9 +98,9 @@ class Front:
         `here` is the local address of its connection, if there is one.
         """
         lowered = {name.lower(): value for name, value in headers.items()}
-        refused = self.unwelcome(method, url, lowered, here=here)
-        if refused is not None:
-            return refused
+        unwelcome = self.unwelcome(method, url, lowered, here=here)
+        if unwelcome is not None:
+            return unwelcome
         path, query = _split(url)
         with self.lock:
             token = self.tokens.answer(method, path, query, lowered, raw, origin)
