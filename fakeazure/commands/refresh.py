@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     options.output.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
         answer = Path(folder, "skus.json")
-        answer.write_text(json.dumps(skus), encoding="utf-8")
+        write_text(answer, json.dumps(skus))
         listed = read(answer, region)
     write_text(options.output / "skus.json", listed.text())
     known = catalogue.with_region(listed.catalogue())

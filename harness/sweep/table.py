@@ -62,7 +62,7 @@ class Store:
         try:
             if self._file is None:
                 self._file = self.path.open("a", encoding="utf-8")
-                if self._file.tell() and not self.path.read_bytes().endswith(b"\n"):
+                if self._file.tell() and not read_input(self.path).endswith(b"\n"):
                     self._file.write("\n")
             for key, row in rows:
                 self._file.write(json.dumps([key, row], ensure_ascii=False) + "\n")

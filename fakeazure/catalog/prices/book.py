@@ -83,7 +83,11 @@ def rows_by_size(region: str) -> Mapping[str, tuple[PriceRow, ...]]:
 
 @cache
 def prices_in(region: str) -> RegionPrices:
-    """The prices of a region; without rows if it is not known."""
+    """The prices of a region; without rows if it is not known.
+
+    Remembered for all of Azure's regions, 60 MB in all, and no more, since only names of regions come here: a page of the whole list reads
+    each of them, which would take seconds if any were made anew.
+    """
     if rows := recorded_rows(region):
         return RegionPrices(region, rows, by_kind(rows), list_source(), frozenset())
     file, linux = price_file(region), {**static_prices(region), **restored_prices(region)}
