@@ -1,14 +1,12 @@
 """A user's own SKU list in place of a region's: reads what `az vm list-skus -o json` prints, or the ARM reply itself.
 
-Both shapes are taken (a list, or an object with `value`), names of keys in any case (PowerShell writes them upper), the
-doubled zone-name key of az is joined, nulls are dropped. Everything that is amiss is a `SkuFileError` of one line that
-begins with the file's name and, where it can be told, line and column.
+Both shapes are taken (a list, or an object with `value`), names of keys in any case (PowerShell writes them upper), the doubled zone-name
+key of az is joined, nulls are dropped. A mistake is a `SkuFileError` of one line, with the name and, where it can be told, the place.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -96,14 +94,13 @@ def read(path: Path, region: str | None = None) -> SkuList:
 def _text(path: Path) -> str:
     try:
         with open_input(path) as file:
-            size = os.fstat(file.fileno()).st_size
+            size = path.stat().st_size
             content = file.read(LARGEST + 1) if size <= LARGEST else b""
         if (size := max(size, len(content))) > LARGEST:
             raise SkuFileError(f"{path}: {size:,} bytes, more than a SKU list can have; list one region (--location)")
-    except IsADirectoryError:
-        raise SkuFileError(f"{path}: is a folder, not a file") from None
     except OSError as error:
-        raise SkuFileError(f"{path}: {error.strerror or error}") from None
+        what = "is a folder, not a file" if isinstance(error, IsADirectoryError) else error.strerror or error
+        raise SkuFileError(f"{path}: {what}") from None
     # PowerShell's redirection writes UTF-16 with a byte order mark.
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:

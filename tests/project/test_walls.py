@@ -40,7 +40,7 @@ def test_contracts() -> None:
         # files are read with pydantic and PyYAML, and nothing else is needed for the default path
         (
             "harness, harness.cli, harness.world, harness.scenario.running.runner",
-            {"harness", "fakeazure", "lazyrecords", "plainlines"} | BOUNDARY,
+            {"harness", "fakeazure", "atomicfiles", "lazyrecords", "plainlines"} | BOUNDARY,
         ),
     ],
     ids=["answer", "model", "fakeazure", "command line", "default path"],
