@@ -223,3 +223,14 @@ def test_a_deployment_adopts_the_replica_set_of_its_template(cluster: Cluster) -
     (only,) = cluster.view.list("ReplicaSet")
     assert (controller_of(only) or {})["kind"] == "Deployment"
     assert len(cluster.view.list("Pod")) == 2
+
+
+def test_a_rollout_waits_until_a_change_of_size_is_counted(cluster: Cluster) -> None:
+    """The ReplicaSet controller is quicker than the next look at the Deployment: recorded with Kubernetes 1.36.3."""
+    kubelet = run_pods(cluster)
+    update = {"maxSurge": 2, "maxUnavailable": "30%"}
+    begin(cluster, rolled(9, strategy={"type": "RollingUpdate", "rollingUpdate": update}))
+    del kubelet.counts[:]
+    change(cluster, template=image("two"), replicas=6)
+    cluster.advance(0.5)  # before a new pod is ready
+    assert min(living for living, _ in kubelet.counts) == 6
