@@ -37,7 +37,7 @@ class MemoryLimit:
             return
         with self._lock:
             soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-            wanted = int(_PAGES.read_text().split()[0]) * resource.getpagesize() + self._most
+            wanted = int(_PAGES.read_text(encoding="ascii").split()[0]) * resource.getpagesize() + self._most
             given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
             resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *given]), hard))
             try:

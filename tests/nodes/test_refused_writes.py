@@ -12,6 +12,7 @@ from harness.engine.engine import DONE, ReconcileError, Result
 from harness.karpenter.lifecycle.nodeclaims.expiration import Expiration, expires_in
 from harness.karpenter.lifecycle.nodes.repair import NodeRepair
 from harness.karpenter.lifecycle.refusals import after_refusal
+from harness.karpenter.releases import provider
 from harness.kube.api.status import ApiError
 
 GONE = ApiError(404, "NotFound", "not there")
@@ -86,7 +87,7 @@ def repair(error: ApiError) -> Result:
         patch(f"{module}.claim_of", return_value=expiring()),
         patch(f"{module}.repair_of", return_value=MagicMock(held="", again=None)),
     ):
-        return NodeRepair(view, writer, MagicMock(), Clock(), MagicMock()).reconcile("n")
+        return NodeRepair(view, writer, MagicMock(), Clock(), provider("1.14.0")).reconcile("n")
 
 
 @pytest.mark.parametrize("error", [GONE, CONFLICT])

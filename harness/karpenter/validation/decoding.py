@@ -8,13 +8,14 @@ Source: Go encoding/json, core pkg/apis/v1/{nodepool,nodeclaim,duration}.go, k8s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 
 from harness.kube.api.field_errors import go_json
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.go.durations import DurationError, parse_duration
 from harness.kube.go.times import parse_rfc3339
+from lazyrecords import dataclass
 
 
 class DecodeError(ValueError):
