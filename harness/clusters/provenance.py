@@ -147,8 +147,9 @@ class _Story:
         """What was said before a revision."""
         while self._said and self._said[0].revision < until:
             each = self._said.popleft()
+            first = each.by not in self._wanted  # a driver that registers lets the kubelet say more later
             self._wanted[each.by] = each.labels
-            if each.by == "kubelet" and "kubelet" in self._paths:
+            if first and each.by == "kubelet" and "kubelet" in self._paths:
                 for layer in winners(self._paths["kubelet"].withheld).values():
                     write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, each.revision)
                     self.found.setdefault(layer.key, []).append(write)

@@ -22,6 +22,7 @@ EXEMPT: dict[str, tuple[set[str], str]] = {
     "fakeazure/transports/live.py": ({"time"}, "a served cloud's clock follows the wall clock"),
     "fakeazure/transports/guard.py": ({"secrets"}, "the secret of a served cloud, which nobody may guess"),
     "fakeazure/transports/http1.py": ({"time"}, "deadlines of real connections"),
+    "fakeazure/transports/server.py": ({"time"}, "how long a refused client is listened to"),
 }
 
 

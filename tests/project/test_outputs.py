@@ -13,7 +13,6 @@ from tests.project.tree import ROOT, modules
 PRINTS = ("plainlines/__init__.py",)
 WRITES = {
     "atomicfiles/__init__.py": "the door",
-    "fakeazure/commands/refresh.py": "an answer of az in a temporary folder, to be read as a file",
     "fakeazure/transports/pki.py": "openssl's input in folders of its own",
     "harness/clusters/apiserver/supervisor.py": "logs of servers, in the cluster's own folder",
     "harness/clusters/apiserver/cluster.py": "what servers read, in the cluster's own folder",

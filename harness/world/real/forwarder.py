@@ -57,7 +57,7 @@ class _Tunnel(socketserver.BaseRequestHandler):
         with selectors.DefaultSelector() as ready:
             for end in other:
                 ready.register(end, selectors.EVENT_READ, end)
-            with self.server.open(other):
+            with self.server.carrying(other):
                 while True:
                     for key, _ in ready.select():
                         end = key.data
@@ -78,7 +78,7 @@ class _Server(socketserver.ThreadingTCPServer):
         self._guard = threading.Lock()
 
     @contextlib.contextmanager
-    def open(self, ends: Iterable[socket.socket]) -> Iterator[None]:
+    def carrying(self, ends: Iterable[socket.socket]) -> Iterator[None]:
         """While a tunnel is open its ends are closed with the server."""
         with self._guard:
             self._ends.update(ends)

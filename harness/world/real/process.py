@@ -33,8 +33,19 @@ _SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
 _START_SECONDS = 60.0
 
 
+_PRICES_READ = frozenset({"updated spot pricing", "no spot pricing found", "using existing spot pricing data"})
+
+
 def _is_up(line: Mapping[str, Any]) -> bool:
     return line.get("controller") == "provisioner" and line.get("message") == "Starting workers"
+
+
+def _has_prices(line: Mapping[str, Any]) -> bool:
+    """Whether it has read the price list, or given up to (kaz pkg/providers/pricing/pricing.go, updatePricing)."""
+    message = str(line.get("message", ""))
+    return message in _PRICES_READ or message.startswith(
+        ("failed to fetch updated pricing", "failed to update spot pricing")
+    )
 
 
 class ControllerDied(ClusterFailed):
@@ -73,7 +84,7 @@ class NoController:
     def start(self) -> None:
         """Does nothing."""
 
-    def wait_until_up(self, pause: Callable[[], None]) -> None:
+    def wait_until_up(self, pause: Callable[[], None], *, reads_prices: bool) -> None:
         """Waits for nothing."""
 
     def kill(self) -> None:
@@ -121,10 +132,19 @@ class Controller:
         program = ("env", "-i", f"PATH={os.defpath}", *variables, str(self._binary))
         self._processes.start(self._name, *self._pod, *program)
 
-    def wait_until_up(self, pause: Callable[[], None]) -> None:
-        """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied."""
+    def wait_until_up(self, pause: Callable[[], None], *, reads_prices: bool) -> None:
+        """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied.
+
+        Where it `reads_prices` its first start waits for them, too: a list of instance types that is made before keeps the static ones for
+        hours, and a simulated world begins with a controller that has read the list.
+        """
         patience = Patience(_START_SECONDS)
-        while not any(_is_up(line) for line in self.lines()):
+        awaited = {_is_up, _has_prices} if reads_prices and self._number == 1 else {_is_up}
+        while awaited:
+            lines = [*self.lines()]
+            awaited = {sign for sign in awaited if not any(map(sign, lines))}
+            if not awaited:
+                return
             self.check()
             if patience.passed:
                 raise TimedOut(

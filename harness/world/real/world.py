@@ -255,7 +255,7 @@ class RealWorld(World):
 
     def _start_controller(self) -> None:
         self.controller.start()
-        self.controller.wait_until_up(self._pause)
+        self.controller.wait_until_up(self._pause, reads_prices=self.cloud.market.prices.served)
 
     def catch_up(self) -> None:
         """Does what is due, for a request: as long as nobody waits for the lock, and the rest is for the thread that made the world."""

@@ -217,6 +217,7 @@ NOT_CHANGED: Mapping[str, Mapping[str, str]] = {
         (
             "min_values_admitted",
             "attach_limits",
+            "compares_tolerations",
             "uncounted_drivers_attach_any",
             "default_spread",
             "launchable_offerings",
