@@ -68,7 +68,7 @@ def mistaken_prices(world: World) -> list[Mistaken]:
     """The mistaken prices that decided launches: of the launched size, and of sizes that would have been cheaper as billed."""
     if not world.simulated or world.list("NodeOverlay"):
         return []  # a real one's prices are in no object; an overlay's are meant
-    tables = _believed(world)
+    tables, at_risk = _believed(world), frozenset(toss.size for toss in world.azure.prices.price_list.tosses)
     claims = {status_of(claim).get("nodeName"): claim for claim in world.list("NodeClaim")}
     found: dict[tuple[str, str, str], Mistaken] = {}
     for node in world.list("Node"):
@@ -77,7 +77,7 @@ def mistaken_prices(world: World) -> list[Mistaken]:
             continue
         size, kind = (labels_of(node).get(key, "") for key in (INSTANCE_TYPE, CAPACITY_TYPE))
         kind = SPOT if kind == SPOT else ON_DEMAND
-        for other in (size, *_alternatives(world, claim, size)):
+        for other in (size, *sorted((_launchable(claim) & at_risk) - {size})):
             mistaken = _judge(world, tables[kind], kind, size, other)
             if mistaken is not None:
                 key = (size, kind, other)
@@ -113,19 +113,14 @@ def _judge(world: World, table: Mapping[str, float], kind: str, taken: str, size
     return Mistaken(size, kind, believed, billed, taken, taken_believed, taken_billed) if decided else None
 
 
-def _alternatives(world: World, claim: Object, taken: str) -> Iterator[str]:
-    """Other sizes at risk that the NodeClaim could have been launched as."""
-    allowed = {
+def _launchable(claim: Object) -> frozenset[str]:
+    """The sizes that a NodeClaim could have been launched as."""
+    return frozenset(
         str(value)
-        for each in spec_of(claim).get("requirements") or ()
-        if each.get("key") == INSTANCE_TYPE and each.get("operator") == "In"
-        for value in each.get("values") or ()
-    }
-    yield from (size for size in sorted(allowed - {taken}) if size in _risky(world))
-
-
-def _risky(world: World) -> frozenset[str]:
-    return frozenset(toss.size for toss in world.azure.prices.price_list.tosses)
+        for requirement in spec_of(claim).get("requirements") or ()
+        if requirement.get("key") == INSTANCE_TYPE and requirement.get("operator") == "In"
+        for value in requirement.get("values") or ()
+    )
 
 
 def _believed(world: World) -> Mapping[str, Mapping[str, float]]:
