@@ -17,7 +17,7 @@ from harness.world.real.world import RealWorld
 NewWorld: TypeAlias = Callable[..., RealWorld]
 
 IDLE = """#!/bin/sh
-echo '{"controller":"provisioner","message":"Starting workers"}'
+echo '{"message":"updated spot pricing"}'; echo '{"controller":"provisioner","message":"Starting workers"}'
 exec sleep 3600
 """
 

@@ -60,7 +60,7 @@ def test_the_process_has_a_token_file_of_its_own(authority: Path, tmp_path: Path
         "#!/bin/sh\n"
         f"cat /var/run/secrets/kubernetes.io/serviceaccount/token > {seen}\n"
         f'echo " $CLUSTER_NAME $LOCATION" >> {seen}\n'
-        """echo '{"controller":"provisioner","message":"Starting workers"}'\nexec sleep 3600\n"""
+        """echo '{"message":"updated spot pricing"}'; echo '{"controller":"provisioner","message":"Starting workers"}'\nexec sleep 3600\n"""
     )
     program.chmod(0o755)
     before = Path("/var/run/secrets/kubernetes.io").exists()

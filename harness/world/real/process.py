@@ -31,6 +31,8 @@ _SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 _START_SECONDS = 60.0
+_PRICES_SECONDS = 15.0
+"""Real ones have them 2 to 3 s after their workers."""
 
 
 _PRICES_READ = frozenset({"updated spot pricing", "no spot pricing found", "using existing spot pricing data"})
@@ -135,22 +137,24 @@ class Controller:
     def wait_until_up(self, pause: Callable[[], None], *, reads_prices: bool) -> None:
         """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied.
 
-        Where it `reads_prices` its first start waits for them, too: a list of instance types that is made before keeps the static ones for
-        hours, and a simulated world begins with a controller that has read the list.
+        Where it `reads_prices` its first start waits a while for them, too: a list of instance types that is made before keeps the static
+        ones for hours, and a simulated world begins with a controller that has read the list.
         """
-        patience = Patience(_START_SECONDS)
-        awaited = {_is_up, _has_prices} if reads_prices and self._number == 1 else {_is_up}
-        while awaited:
+        signs = {_is_up: Patience(_START_SECONDS)}
+        if reads_prices and self._number == 1:
+            signs[_has_prices] = Patience(_PRICES_SECONDS)
+        while signs:
             lines = [*self.lines()]
-            awaited = {sign for sign in awaited if not any(map(sign, lines))}
-            if not awaited:
-                return
+            signs = {sign: patience for sign, patience in signs.items() if not any(map(sign, lines))}
             self.check()
-            if patience.passed:
+            if _is_up in signs and signs[_is_up].passed:
                 raise TimedOut(
-                    f"the controller did not begin to work in {patience.waited}; the end of its log:\n{self.tail()}"
+                    f"the controller did not begin to work in {signs[_is_up].waited}; the end of its log:\n{self.tail()}"
                 )
-            pause()
+            if signs.keys() == {_has_prices} and signs[_has_prices].passed:
+                return
+            if signs:
+                pause()
 
     def kill(self) -> None:
         """Ends the process at once, as a node that is lost does; returns when it is gone."""
