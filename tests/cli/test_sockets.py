@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.tree import ROOT
+from tests.small_world import POD, POOL
 
 #: Runs a command line and prints each socket event of the process and what is asked of it, after `SOCKET `.
 PROGRAM = """
@@ -29,33 +30,11 @@ else:
 sys.argv[1:] = words
 sys.exit(main())
 """
-POOL = """\
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements: []
----
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers:
-  - {name: web, image: web, resources: {requests: {cpu: "1"}}}
-"""
 
 
 def events(folder: Path, *words: str) -> tuple[list[str], str]:
     """The socket events of one command, run in a folder, and what it prints on standard output."""
-    (folder / "pool.yaml").write_text(POOL)
+    (folder / "pool.yaml").write_text(f"{POOL}---\n{POD}")
     command = [sys.executable, "-c", PROGRAM, *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)

@@ -9,22 +9,7 @@ import pytest
 
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, KNOWN_RELEASES, UNRELEASED, releases_of
 from tests.cli.command import call
-
-POOL = """
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements: []
----
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
-"""
+from tests.small_world import POOL
 
 
 @pytest.fixture

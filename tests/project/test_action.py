@@ -14,36 +14,11 @@ import yaml
 
 from lazyrecords import dataclass
 from tests.project.tree import ROOT
+from tests.small_world import POOL, SCENARIO
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
-POOL = """\
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  weight: %d
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements: []
----
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
-"""
-SCENARIO = """\
-scenario: a pod gets a node
-given: {manifests: [pool.yaml]}
-then: [{pods: {bound: %d}}]
----
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers:
-  - {name: web, image: web, resources: {requests: {cpu: "1"}}}
-"""
+HEAVY = POOL.replace("spec:\n  template", "spec:\n  weight: 101\n  template", 1)
+"""A NodePool whose weight is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +98,9 @@ def script(repository: Path, step: Mapping[str, Any], inputs: Mapping[str, str])
 
 
 def test_each_part_runs_whatever_an_earlier_one_has_found(repository: Path) -> None:
-    (repository / "pool.yaml").write_text(POOL % 101)
-    (repository / "test.yaml").write_text((SCENARIO % 2).replace("pool.yaml", "good.yaml"))
-    (repository / "good.yaml").write_text(POOL % 1)
+    (repository / "pool.yaml").write_text(HEAVY)
+    (repository / "test.yaml").write_text(SCENARIO.replace("bound: 1", "bound: 2").replace("pool.yaml", "good.yaml"))
+    (repository / "good.yaml").write_text(POOL)
     ran = job(repository, {"files": "pool.yaml", "release": "1.13.1", "upgrade-to": "1.14.0", "scenarios": "test.yaml"})
     assert ran.outcomes["Validate"] == ran.outcomes["Scenarios"] == "failure"
     assert ran.outcomes["Upgrade"] != "skipped"
@@ -142,8 +117,8 @@ def test_each_part_runs_whatever_an_earlier_one_has_found(repository: Path) -> N
 
 
 def test_all_is_well(repository: Path) -> None:
-    (repository / "pool.yaml").write_text(POOL % 1)
-    (repository / "test.yaml").write_text(SCENARIO % 1)
+    (repository / "pool.yaml").write_text(POOL)
+    (repository / "test.yaml").write_text(SCENARIO)
     ran = job(repository, {"files": "pool.yaml", "scenarios": "test.yaml"})
     assert ran.outcomes == {
         "setup": "success", "Install": "success", "Validate": "success", "Upgrade": "skipped", "Scenarios": "success",

@@ -19,34 +19,7 @@ import pytest
 
 import harness
 from tests.project.tree import ROOT
-
-MANIFESTS = """\
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements: []
----
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
-"""
-SCENARIO = """\
-scenario: a pod gets a node
-given: {manifests: [pool.yaml]}
-then: [{pods: {bound: 1}}]
----
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers:
-  - {name: web, image: web, resources: {requests: {cpu: "1"}}}
-"""
+from tests.small_world import POOL, SCENARIO
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +45,7 @@ def test_two_files_and_pytest_in_a_fresh_environment(wheel: Path, tmp_path: Path
     site.joinpath("dependencies.pth").write_text(str(Path(pytest.__file__).parents[1]))
     repository = tmp_path / "repository"
     repository.mkdir()
-    (repository / "pool.yaml").write_text(MANIFESTS)
+    (repository / "pool.yaml").write_text(POOL)
     (repository / "test_pool.yaml").write_text(SCENARIO)
     (repository / "conftest.py").write_text(
         "import harness\nassert 'site-packages' in harness.__file__, harness.__file__\n"
@@ -121,7 +94,7 @@ def test_pip_installs_it_from_a_git_repository(git_server: str, tmp_path: Path) 
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    (tmp_path / "pool.yaml").write_text(MANIFESTS)
+    (tmp_path / "pool.yaml").write_text(POOL)
     code = "import harness, sys; print(harness.__file__); from harness.__main__ import command; sys.exit(command())"
     asked = subprocess.run(
         [sys.executable, "-c", code, "validate", "pool.yaml"], cwd=tmp_path,

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.project.tree import ROOT
+from tests.small_world import POD, POOL
 
 WITHOUT_POSIX = """\
 import os, signal, sys
@@ -29,31 +30,9 @@ for name in ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty"):
 """
 MACOS = "import sys, sysconfig\nsysconfig.get_config_vars()  # of the real system\nsys.platform = 'darwin'\n"
 SYSTEMS = {"without POSIX": WITHOUT_POSIX, "macOS": MACOS}
-POOL = """\
-apiVersion: karpenter.sh/v1
-kind: NodePool
-metadata: {name: default}
-spec:
-  template:
-    spec:
-      nodeClassRef: {group: karpenter.azure.com, kind: AKSNodeClass, name: default}
-      requirements: []
----
-apiVersion: karpenter.azure.com/v1beta1
-kind: AKSNodeClass
-metadata: {name: default}
-spec: {}
-"""
-POD = """\
-apiVersion: v1
-kind: Pod
-metadata: {name: web, annotations: {note: größe}}
-spec:
-  containers:
-  - {name: web, image: web, resources: {requests: {cpu: "1"}}}
-"""
+WRITTEN = POD.replace("{name: web}", "{name: web, annotations: {note: größe}}", 1)
 SCENARIO = (
-    f"scenario: ein Knoten für web\ngiven: {{manifests: [pool.yaml]}}\nthen: [{{pods: {{bound: 1}}}}]\n---\n{POD}"
+    f"scenario: ein Knoten für web\ngiven: {{manifests: [pool.yaml]}}\nthen: [{{pods: {{bound: 1}}}}]\n---\n{WRITTEN}"
 )
 COMMANDS = (
     ("harness", "run", "a test.yaml", "--junit", "report.xml", "--html", "page.html"),
@@ -71,7 +50,7 @@ COMMANDS = (
 def folder(tmp_path: Path) -> Path:
     """A folder with files of a user, one of them with a blank in its name."""
     (tmp_path / "pool.yaml").write_text(POOL, encoding="utf-8")
-    (tmp_path / "pod.yaml").write_text(POD, encoding="utf-8")
+    (tmp_path / "pod.yaml").write_text(WRITTEN, encoding="utf-8")
     (tmp_path / "a test.yaml").write_text(SCENARIO, encoding="utf-8")
     (tmp_path / "plan.yaml").write_text(
         "scenario: two\ngiven: {manifests: [pool.yaml, pod.yaml]}\nmatrix: {region: [eastus, westeurope]}\n",
