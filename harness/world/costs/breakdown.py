@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
 from harness.kube.api.owners import workload_of
-from harness.kube.api.resources import parse_list
+from harness.kube.api.resources import ResourceList, parse_list
 from harness.kube.scheduling.pods import pod_requests
 from harness.world import World
 from harness.world.costs.prices import machine_prices
@@ -36,19 +36,17 @@ def breakdown(world: World) -> Breakdown:
     workloads: dict[str, float] = {}
     idle = 0.0
     pods: dict[str, list[Object]] = {}
-    pod: Object
-    for pod in world.list("Pod"):
+    for pod in world.view.list("Pod"):  # read only: copies of all pods would be as large as they are
         pods.setdefault(str(spec_of(pod).get("nodeName") or ""), []).append(pod)
-    node: Object
-    for node in world.list("Node"):
+    for node in world.view.list("Node"):
         price = prices.get(name_of(node))
         if price is None or price.usd is None:
             continue
         pool = labels_of(node).get(NODEPOOL, "")
         nodepools[pool] = nodepools.get(pool, 0.0) + price.usd
-        left = price.usd
+        left, room = price.usd, parse_list(status_of(node).get("allocatable"))
         for pod in pods.get(name_of(node), ()):
-            share = price.usd * _share(pod, node)
+            share = price.usd * _share(pod_requests(pod), room)
             workload = str(workload_of(pod))
             workloads[workload] = workloads.get(workload, 0.0) + share
             left -= share
@@ -56,9 +54,8 @@ def breakdown(world: World) -> Breakdown:
     return Breakdown(nodepools, workloads, idle)
 
 
-def _share(pod: Object, node: Object) -> float:
+def _share(requests: ResourceList, room: ResourceList) -> float:
     """The part of a machine that a pod requests: the mean of CPU and memory, 0 of a Node that says nothing of them."""
-    requests, room = pod_requests(pod), parse_list(status_of(node).get("allocatable"))
     parts = [
         min(requests[name].nano / room[name].nano, 1.0) if name in requests and room[name].nano > 0 else 0.0
         for name in _SHARED
