@@ -13,7 +13,7 @@ import yaml
 
 from harness import testing
 from harness.karpenter.validation.crds import crd_set, crd_sets
-from harness.scenario.documentation.kinds import kind_schema, kinds_of
+from harness.scenario.documentation.kinds import kind_schema, kinds_of, version_schema
 from harness.scenario.documentation.schema import json_schema, schema_files
 from tests.cli.command import call
 from tests.project.tree import ROOT
@@ -198,7 +198,9 @@ def test_the_command_prints_a_kind_writes_a_folder_and_names_mistakes(
 @pytest.mark.parametrize("release", crd_sets())
 def test_every_release_has_schemas_of_its_kinds(release: str) -> None:
     crds = crd_set(release)
-    for kind in kinds_of(crds):
+    for kind, versions in kinds_of(crds).items():
         jsonschema.Draft7Validator.check_schema(kind_schema(crds, kind))
+        newest = version_schema(crds, versions[-1], kind)
+        assert all(version_schema(crds, version, kind) == newest for version in versions)
     made = testing.nodepool(name="web")
     assert jsonschema.Draft7Validator(kind_schema(crds, "NodePool")).is_valid(made)

@@ -10,7 +10,7 @@ from harness.karpenter.validation.crds import CrdSet, openapi_of
 from harness.scenario.documentation.field_descriptions import description_of
 from harness.scenario.documentation.rules_for_editors import constraint, more_than_the_crd
 
-__all__ = ["kind_schema", "kinds_of"]
+__all__ = ["kind_schema", "kinds_of", "version_schema"]
 
 Schema = dict[str, Any]
 
@@ -38,31 +38,21 @@ def kinds_of(crds: CrdSet) -> Mapping[str, tuple[str, ...]]:
 
 
 def kind_schema(crds: CrdSet, kind: str) -> Schema:
-    """Return the schema of a kind, in any of its versions; fields that no version has are none. KeyError for another kind."""
+    """Return the schema of a kind, in any of its versions, which have the same fields. KeyError for another kind."""
     versions = kinds_of(crds)[kind]
-    schemas = [_version(crds, version, kind) for version in versions]
-    if all(schema == schemas[0] for schema in schemas):
-        schema = schemas[0]
-    else:
-        schema = {"allOf": [_where_version(version, schema) for version, schema in zip(versions, schemas, strict=True)]}
-    own = {"apiVersion": {"enum": list(versions)}, "kind": {"const": kind}}
+    schema = version_schema(crds, versions[-1], kind)
+    own = {"apiVersion": {"enum": list(versions)}, "kind": {"const": kind}, "metadata": _METADATA}
     return {
         "title": f"{kind} ({crds.name})",
         **schema,
         "required": ["apiVersion", "kind", "metadata", *schema.get("required", ())],
-        "properties": {**schema.get("properties", {}), **own},
+        "properties": {**schema["properties"], **own},
     }
 
 
-def _where_version(version: str, schema: Schema) -> Schema:
-    return {"if": {"properties": {"apiVersion": {"const": version}}}, "then": schema}
-
-
-def _version(crds: CrdSet, version: str, kind: str) -> Schema:
-    document = openapi_of(crds, f"{version}/{kind}", lambda row: json.dumps(row))
-    schema = _schema(document, kind, "")
-    properties = {name: body for name, body in schema["properties"].items() if name not in {"apiVersion", "kind"}}
-    return {**schema, "properties": {"apiVersion": {}, "kind": {}, **properties, "metadata": _METADATA}}
+def version_schema(crds: CrdSet, version: str, kind: str) -> Schema:
+    """Return what the CRD of one version says of a kind's fields. KeyError for a version that the CRDs have not."""
+    return _schema(openapi_of(crds, f"{version}/{kind}", lambda row: json.dumps(row)), kind, "")
 
 
 def _schema(document: Mapping[str, Any], kind: str, path: str) -> Schema:
@@ -94,5 +84,5 @@ def _rules(document: Mapping[str, Any]) -> Iterable[Schema]:
 
 def _with(schema: Schema, constraints: Iterable[Schema]) -> Schema:
     """The schema with more constraints: one `allOf`, since each may have an `if` or a `not` of its own."""
-    more = [each for each in constraints if each]
-    return {**schema, "allOf": more} if more else schema
+    said = [part for part in constraints if part]
+    return {**schema, "allOf": said} if said else schema

@@ -35,7 +35,7 @@ _PRICES_SECONDS = 15.0
 """Real ones have them 2 to 3 s after their workers."""
 
 
-_PRICES_READ = frozenset({"updated spot pricing", "no spot pricing found", "using existing spot pricing data"})
+_PRICES_READ = frozenset({"updated spot pricing", "using existing spot pricing data"})
 
 
 def _is_up(line: Mapping[str, Any]) -> bool:
