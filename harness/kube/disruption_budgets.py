@@ -7,10 +7,10 @@ Source: kubernetes 1.36 pkg/controller/disruption/disruption.go (getExpectedPodC
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.amounts import share
 from harness.kube.api.objects import (
     Object,
     condition_is,
@@ -44,14 +44,14 @@ def budget_status(budget: Object, pods: Sequence[Object], get: Getter) -> Mappin
         scale = _scale(pods, get)
         if scale is None:
             return None
-        expected, desired = scale, max(0, scale - _share(spec["maxUnavailable"], scale))
+        expected, desired = scale, max(0, scale - share(spec["maxUnavailable"], scale, up=True))
     elif isinstance(spec.get("minAvailable"), int):
         expected, desired = len(pods), spec["minAvailable"]
     elif spec.get("minAvailable") is not None:
         scale = _scale(pods, get)
         if scale is None:
             return None
-        expected, desired = scale, _share(spec["minAvailable"], scale)
+        expected, desired = scale, share(spec["minAvailable"], scale, up=True)
     healthy = sum(condition_is(pod, "Ready") and not is_terminating(pod) for pod in pods)
     return {
         "currentHealthy": healthy,
@@ -95,9 +95,3 @@ def _controller(reference: Mapping[str, Any], namespace: str, get: Getter) -> Ob
 def _is_there(pod: Object, reference: Mapping[str, Any]) -> bool:
     own = controller_of(pod)
     return own is not None and own["uid"] == reference["uid"] and is_active(pod)
-
-
-def _share(value: object, total: int) -> int:
-    """A count, or a percentage rounded up."""
-    text = str(value)
-    return math.ceil(int(text[:-1]) * total / 100) if text.endswith("%") else int(text)

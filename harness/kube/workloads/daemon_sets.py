@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.amounts import share
 from harness.kube.api.objects import (
     Object,
     condition_is,
@@ -18,10 +19,10 @@ from harness.kube.api.objects import (
     name_of,
     spec_of,
 )
+from harness.kube.api.rollouts import ROLLING_UPDATE, rolling_update, strategy_type
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, same_toleration, tolerates
-from harness.kube.workloads.amounts import share
 from harness.kube.workloads.availability import is_available
 from harness.kube.workloads.plans import Plan
 from harness.kube.workloads.revisions import REVISION_LABEL
@@ -66,15 +67,10 @@ class Update:
         """Reads a DaemonSet's spec. `desired`: on how many nodes it wants a pod."""
         spec = spec_of(owner)
         strategy = spec.get("updateStrategy") or {}
-        rolling = strategy.get("rollingUpdate") or {}
-        unavailable = share(rolling.get("maxUnavailable"), desired, default=1, up=True)
-        surge = share(rolling.get("maxSurge"), desired, up=True)
-        return Update(
-            (strategy.get("type") or "RollingUpdate") == "RollingUpdate",
-            unavailable if unavailable or surge else 1,
-            surge,
-            int(spec.get("minReadySeconds") or 0),
-        )
+        seconds = int(spec.get("minReadySeconds") or 0)
+        unavailable, surge = (share(amount, desired, up=True) for amount in rolling_update("DaemonSet", strategy))
+        rolls = strategy_type(strategy) == ROLLING_UPDATE
+        return Update(rolls, unavailable if unavailable or surge else 1, surge, seconds)
 
 
 def daemon_set(

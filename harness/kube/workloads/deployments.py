@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harness.kube.api.amounts import share
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -20,7 +21,7 @@ from harness.kube.api.objects import (
     spec_of,
     status_of,
 )
-from harness.kube.workloads.amounts import share
+from harness.kube.api.rollouts import ROLLING_UPDATE, progress_deadline, rolling_update, strategy_type
 from harness.kube.workloads.templates import same_template, template_hash
 from lazyrecords import dataclass
 
@@ -84,20 +85,20 @@ class Strategy:
 
     @staticmethod
     def of(deployment: Object) -> Strategy:
-        """Reads a Deployment's spec; defaults are those of kubernetes pkg/apis/apps/v1/defaults.go."""
+        """Reads a Deployment's spec."""
         spec = spec_of(deployment)
         replicas = int(spec.get("replicas", 1))
         strategy = spec.get("strategy") or {}
-        rolling = (strategy.get("type") or "RollingUpdate") == "RollingUpdate"
+        rolling = strategy_type(strategy) == ROLLING_UPDATE
         surge = unavailable = 0
         if rolling:
-            update = strategy.get("rollingUpdate") or {}
-            surge = share(update.get("maxSurge"), replicas, default="25%", up=True)
-            unavailable = share(update.get("maxUnavailable"), replicas, default="25%", up=False)
+            max_unavailable, max_surge = rolling_update("Deployment", strategy)
+            surge = share(max_surge, replicas, up=True)
+            unavailable = share(max_unavailable, replicas, up=False)
             if not surge and not unavailable:
                 unavailable = 1
             unavailable = min(unavailable, replicas)
-        deadline = int(spec.get("progressDeadlineSeconds") or 600)
+        deadline = progress_deadline(spec)
         history = spec.get("revisionHistoryLimit")
         return Strategy(
             replicas,

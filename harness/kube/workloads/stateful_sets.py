@@ -16,6 +16,7 @@ from harness.kube.api.objects import (
     spec_of,
     status_of,
 )
+from harness.kube.api.rollouts import ROLLING_UPDATE, strategy_type
 from harness.kube.workloads.availability import is_available
 from harness.kube.workloads.plans import Plan
 from harness.kube.workloads.revisions import REVISION_LABEL
@@ -60,7 +61,7 @@ class _Update:
         self._size = int(spec.get("replicas", 1))
         self._start = int((spec.get("ordinals") or {}).get("start") or 0)
         strategy = spec.get("updateStrategy") or {}
-        self._rolls = (strategy.get("type") or "RollingUpdate") == "RollingUpdate"
+        self._rolls = strategy_type(strategy) == ROLLING_UPDATE
         self._partition = int((strategy.get("rollingUpdate") or {}).get("partition") or 0)
         by_ordinal = {_ordinal(pod, name_of(owner)): pod for pod in pods}
         self._replicas = [by_ordinal.pop(self._start + index, None) for index in range(self._size)]
