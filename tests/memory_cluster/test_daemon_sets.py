@@ -115,6 +115,18 @@ def test_a_pod_is_made_when_the_one_before_has_ended() -> None:
     assert daemon_set(DAEMONS, [{**ending, "status": {"phase": "Failed"}}], [NODE]).create
 
 
+def test_a_pod_beside_one_that_ends_is_made_by_a_rolling_update_only() -> None:
+    """SurgeCount is 0 for another strategy, whatever stands under rollingUpdate, which nobody validates then."""
+    ending = {**POD, "metadata": {**POD["metadata"], "deletionTimestamp": "2026-01-01T00:00:00Z"}}
+
+    def created(strategy: dict[str, Any]) -> int:
+        owner = {**DAEMONS, "spec": {**DAEMONS["spec"], "updateStrategy": strategy}}
+        return len(daemon_set(owner, [ending], [NODE]).create)
+
+    surge = {"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}
+    assert (created(surge), created({"type": "OnDelete", **surge})) == (1, 0)
+
+
 def test_a_pod_that_has_failed_is_deleted_before_another_is_made() -> None:
     failed = {**POD, "status": {"phase": "Failed"}}
     assert daemon_set(DAEMONS, [failed], [NODE]) == Plan(delete=(failed,))

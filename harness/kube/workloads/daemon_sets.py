@@ -68,9 +68,10 @@ class Update:
         spec = spec_of(owner)
         strategy = spec.get("updateStrategy") or {}
         seconds = int(spec.get("minReadySeconds") or 0)
+        if strategy_type(strategy) != ROLLING_UPDATE:
+            return Update(False, 0, 0, seconds)
         unavailable, surge = (share(amount, desired, up=True) for amount in rolling_update("DaemonSet", strategy))
-        rolls = strategy_type(strategy) == ROLLING_UPDATE
-        return Update(rolls, unavailable if unavailable or surge else 1, surge, seconds)
+        return Update(True, unavailable if unavailable or surge else 1, surge, seconds)
 
 
 def daemon_set(
