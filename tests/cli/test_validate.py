@@ -219,7 +219,33 @@ spec: {minAvailable: 1, maxUnavailable: 1, selector: {matchLabels: {app: web}}}
 """
 
 
-@pytest.mark.parametrize("text", [NAMES, LABELS, BUDGET], ids=["names", "labels", "budget"])
+ROLLOUT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  strategy: {rollingUpdate: {maxSurge: abc}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: x}]}
+"""
+DAEMONS = """
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: web}
+spec:
+  selector: {matchLabels: {app: web}}
+  updateStrategy: {rollingUpdate: {maxUnavailable: 10.5%}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {containers: [{name: c, image: x}]}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [NAMES, LABELS, BUDGET, ROLLOUT, DAEMONS], ids=["names", "labels", "budget", "rollout", "daemons"]
+)
 def test_core_objects_are_judged_as_a_simulation_judges_them(
     text: str, here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -211,11 +211,13 @@ def _validated(
         errors.extend(specs.of(spec, lambda: pod_spec_errors(spec, merged=merged)))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         template = spec_of(new).get("template") or {}
-        errors.extend(workload_errors(request.kind.kind, spec_of(new)))
         kept = annotations_of(spec_of(old).get("template") or {}) if old is not None else {}
         at = ("spec", "template", "metadata", "annotations")
-        errors.extend(pod_annotation_errors(annotations_of(template), kept, at, "spec.template.annotations"))
-        errors.extend(pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged))
+        pods = [
+            *pod_annotation_errors(annotations_of(template), kept, at, "spec.template.annotations"),
+            *pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged),
+        ]
+        errors.extend(workload_errors(request.kind.kind, spec_of(new), pods))
     if request.kind.kind == "Pod" and not request.subresource:
         kept = annotations_of(old) if old is not None else {}
         errors.extend(

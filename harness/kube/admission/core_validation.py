@@ -5,10 +5,10 @@ Source: kubernetes pkg/apis/core/validation/validation.go (ValidatePodUpdate, Va
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.kube.admission.amount_validation import above_all_errors, amount_errors
 from harness.kube.admission.gated_pods import gated_update_errors
 from harness.kube.admission.places import Place
 from harness.kube.admission.pod_validation import selector_errors
@@ -28,13 +28,8 @@ _MAY_CHANGE = (
 )
 _FIXED = f"pod updates may not change fields other than {','.join(_MAY_CHANGE)}"
 _CONTAINERS = ("containers", "initContainers")
+_SPEC = Place("spec", ("spec",))
 _CHECKED_APART = (*_CONTAINERS, "activeDeadlineSeconds", "tolerations", "schedulingGates")
-
-
-_PERCENT = (
-    "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', "
-    "regex used for validation is '[0-9]+%')"
-)
 
 
 def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
@@ -44,14 +39,9 @@ def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
     if len(amounts) == 2:
         errors.append(_error(ErrorType.INVALID, ("spec",), "minAvailable and maxUnavailable cannot be both set"))
     for field, amount in amounts.items():
-        if isinstance(amount, str):
-            if not re.fullmatch(r"[0-9]+%", amount):
-                errors.append(_error(ErrorType.INVALID, ("spec", field), _PERCENT, amount))
-            elif int(amount[:-1]) > 100:
-                errors.append(_error(ErrorType.INVALID, ("spec", field), "must not be greater than 100%", amount))
-        elif amount < 0:
-            errors.append(_error(ErrorType.INVALID, ("spec", field), "must be greater than or equal to 0", amount))
-    errors.extend(selector_errors(spec.get("selector") or {}, Place("spec.selector", ("spec", "selector"))))
+        errors.extend(amount_errors(amount, _SPEC.child(field)))
+        errors.extend(above_all_errors(amount, _SPEC.child(field)))
+    errors.extend(selector_errors(spec.get("selector") or {}, _SPEC.child("selector")))
     return errors
 
 

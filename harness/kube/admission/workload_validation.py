@@ -1,16 +1,19 @@
-"""What the API server refuses in Deployments and their like beside the pods' template: replicas, selector, a Job's restart policy.
+"""What the API server refuses in Deployments and their like beside what it refuses in pods: counts, selector, rollout, restart policy.
 
 Sources: kubernetes pkg/apis/apps/validation/validation.go, pkg/apis/batch/validation/validation.go.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from harness.kube.admission.amount_validation import nonnegative_errors
 from harness.kube.admission.places import Place
 from harness.kube.admission.pod_validation import selector_errors
+from harness.kube.admission.rollout_validation import daemon_set_errors, deployment_errors, stateful_set_errors
 from harness.kube.api.field_errors import FieldError
+from harness.kube.api.names import dns_label_errors
 from harness.kube.api.selectors import Selector, SelectorError
 
 __all__ = ["workload_errors"]
@@ -29,38 +32,66 @@ _UNREADABLE: Mapping[str, str] = {
     "StatefulSet": "",
 }
 """What is said besides of a selector that cannot be read; of a DaemonSet's nothing."""
-_NONNEGATIVE = "must be greater than or equal to 0"
 _AT = Place("spec", ("spec",))
-_COUNTS = ("replicas", "parallelism", "completions")
+_COUNTS: Mapping[str, tuple[str, ...]] = {
+    "Deployment": ("replicas",),
+    "ReplicaSet": ("replicas", "minReadySeconds"),
+    "StatefulSet": ("replicas", "minReadySeconds"),
+    "DaemonSet": (),
+    "Job": ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"),
+}
+"""Fields that are judged before the template."""
+_ALWAYS = "Always"
+_OF_JOBS = ("OnFailure", "Never")
 
 
-def workload_errors(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """The errors of a workload's spec, without those of the pods that it makes."""
-    for field in _COUNTS:
-        count = spec.get(field)
-        if isinstance(count, int) and count < 0:
-            yield _AT.child(field).invalid(count, _NONNEGATIVE)
+def workload_errors(kind: str, spec: Mapping[str, Any], pods: Iterable[FieldError] = ()) -> Iterator[FieldError]:
+    """The errors of a workload's spec, in the API server's order; `pods` are those of the pods that it makes."""
+    if kind == "StatefulSet":
+        yield from stateful_set_errors(spec)
+    yield from nonnegative_errors(spec, _AT, *_COUNTS[kind])
+    if kind == "StatefulSet":
+        yield from nonnegative_errors(spec.get("ordinals") or {}, _AT.child("ordinals"), "start")
+        service = spec.get("serviceName")
+        if service:
+            yield from (_AT.child("serviceName").invalid(service, why) for why in dns_label_errors(service))
     template = spec.get("template") or {}
+    if kind != "Job":
+        yield from _selector_errors(kind, spec.get("selector"), (template.get("metadata") or {}).get("labels") or {})
+        # An absent selector is a matter of the object's shape.
+        if "spec" not in template:
+            yield _AT.child("template").child("spec").child("containers").required("")
+    yield from pods
+    yield from _ending_errors(kind, template.get("spec") or {})
+    if kind == "Deployment":
+        yield from deployment_errors(spec)
+    elif kind == "DaemonSet":
+        yield from daemon_set_errors(spec)
+
+
+def _ending_errors(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Pods of a Job end, those of others do not."""
+    at, policy = _AT.child("template").child("spec"), spec.get("restartPolicy") or _ALWAYS
+    place = at.child("restartPolicy")
     if kind == "Job":
-        policy = (template.get("spec") or {}).get("restartPolicy") or "Always"
-        place = _AT.child("template").child("spec").child("restartPolicy")
-        if policy == "Always":
+        if policy == _ALWAYS:
             yield place.required('valid values: "OnFailure", "Never"')
-        elif policy not in ("OnFailure", "Never"):
-            yield place.unsupported(policy, ("OnFailure", "Never"))
+        elif policy not in _OF_JOBS:
+            yield place.unsupported(policy, _OF_JOBS)
         return
-    selector = spec.get("selector")
-    labels = (template.get("metadata") or {}).get("labels") or {}
-    if isinstance(selector, Mapping) and not (selector.get("matchLabels") or selector.get("matchExpressions")):
+    if policy != _ALWAYS:
+        yield place.unsupported(policy, (_ALWAYS,))
+    if spec.get("activeDeadlineSeconds") is not None:
+        owner = "ReplicaSet" if kind == "Deployment" else kind
+        yield at.child("activeDeadlineSeconds").forbidden(f"activeDeadlineSeconds in {owner} is not Supported")
+
+
+def _selector_errors(kind: str, selector: object, labels: Mapping[str, str]) -> Iterator[FieldError]:
+    if not isinstance(selector, Mapping):
+        return
+    if not (selector.get("matchLabels") or selector.get("matchExpressions")):
         yield _AT.child("selector").invalid(selector, _EMPTY[kind])
-    elif isinstance(selector, Mapping):
-        yield from _selector_errors(kind, selector, labels)
-    # An absent selector is a matter of the object's shape.
-    if "spec" not in template:
-        yield _AT.child("template").child("spec").child("containers").required("")
-
-
-def _selector_errors(kind: str, selector: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[FieldError]:
+        return
     yield from selector_errors(selector, _AT.child("selector"))
     try:
         matches = Selector.parse(selector).matches(labels)
