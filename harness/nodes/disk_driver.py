@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.engine.engine import DONE, Result, Router
-from harness.engine.ports import ADMIN, CONTROLLER_MANAGER, Change, ChangeType, Identity, Sink, View, Writer
+from harness.engine.ports import ADMIN, Change, ChangeType, Identity, Sink, View, Writer
 from harness.kube.api.objects import (
     Object,
     annotations_of,
@@ -83,7 +83,7 @@ class DiskDriver:
     def watches(self) -> Mapping[str, Router]:
         """Nodes, claims, volumes, and the classes of claims."""
         return {
-            "Node": _node,
+            "Node": _own,
             "PersistentVolumeClaim": _own,
             "PersistentVolume": _own,
             "StorageClass": self._of_class,
@@ -98,9 +98,6 @@ class DiskDriver:
         """Does what one Node, claim or volume needs of the driver."""
         assert isinstance(key, tuple)
         kind, namespace, name = key
-        if kind == "CSINode":
-            self._collect(name)
-            return DONE
         found = self._view.get(kind, name, namespace)
         if found is None or is_terminating(found) or not self._owns(found):
             return DONE
@@ -129,18 +126,6 @@ class DiskDriver:
         more = [driver for driver in wanted["spec"]["drivers"] if driver["name"] not in names]
         if more:
             writer.update({**known, "spec": {**spec_of(known), "drivers": [*present, *more]}})
-
-    def _collect(self, name: str) -> None:
-        """A CSINode goes with the Node that owns it, as the garbage collector sees to."""
-        csinode, node = self._view.get("CSINode", name), self._view.get("Node", name)
-        if csinode is None or not self._owns(csinode):
-            return
-        owners = {
-            each.get("uid") for each in csinode["metadata"].get("ownerReferences") or () if each["kind"] == "Node"
-        }
-        if owners and (node is None or uid_of(node) not in owners):
-            with ignoring(404):
-                self._writer_for(CONTROLLER_MANAGER).delete("CSINode", name)
 
     def _label(self, node: Object) -> None:
         """The kubelet writes the topology that the driver's node plugin returns at its registration: the zone, empty without one."""
@@ -247,10 +232,6 @@ def storage_classes(now: str) -> Iterator[dict[str, Any]]:
             "volumeBindingMode": "WaitForFirstConsumer",
             "allowVolumeExpansion": True,
         }
-
-
-def _node(change: Change) -> Iterable[Hashable]:
-    return [("CSINode", "", name_of(change.object))] if change.type is ChangeType.DELETED else _own(change)
 
 
 def _own(change: Change) -> Iterable[Hashable]:
