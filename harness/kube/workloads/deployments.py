@@ -216,7 +216,7 @@ def new_replica_set(
     """The ReplicaSet of a Deployment's template. `collisions`: how often its name was taken by another template's."""
     spec = spec_of(deployment)
     template = spec.get("template") or {}
-    digest = template_hash(template if not collisions else {"": collisions, **template})
+    digest = template_hash(template, collisions)
     labels = {**labels_of(template), HASH: digest}
     selector = spec.get("selector") or {}
     more = {"minReadySeconds": spec["minReadySeconds"]} if spec.get("minReadySeconds") else {}

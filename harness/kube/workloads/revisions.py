@@ -39,7 +39,7 @@ def matching(owner: Object, revisions: Iterable[Object]) -> Object | None:
 def new_revision(owner: Object, number: int, collisions: int = 0) -> dict[str, Any]:
     """The revision of a workload's present template. `collisions`: how often its name was taken by another template's."""
     template = spec_of(owner).get("template") or {}
-    digest = template_hash(template if not collisions else {"": collisions, **template})
+    digest = template_hash(template, collisions)
     labels = {**labels_of(template), REVISION_LABEL: digest}
     return {
         "apiVersion": "apps/v1",

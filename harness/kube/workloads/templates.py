@@ -33,8 +33,10 @@ def pod_from_template(owner: Object, template: Object, *, name: str | None = Non
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": dict(spec_of(template))}
 
 
-def template_hash(template: Mapping[str, Any]) -> str:
-    """A name for a pod template, in the alphabet of `pod-template-hash`."""
+def template_hash(template: Mapping[str, Any], collisions: int = 0) -> str:
+    """A name for a pod template, in the alphabet of `pod-template-hash`. `collisions`: how often it was another template's."""
+    if collisions:
+        template = {"": collisions, **template}
     number = zlib.crc32(json.dumps(template, sort_keys=True, separators=(",", ":")).encode())
     digits = ""
     while number:
