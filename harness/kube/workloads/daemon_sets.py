@@ -102,8 +102,8 @@ class _Look:
         for present in self._by_node.values():
             present.sort(key=_daemon_rank)
         self._effects = {name_of(node): self._keeping_away(node) for node in nodes}
-        desired = sum(not effects for effects in self._effects.values())
-        self._update = Update.of(owner, desired)
+        self._desired = sum(not effects for effects in self._effects.values())
+        self._update = Update.of(owner, self._desired)
         self._wanted: list[str] = []
         self._delete: list[Object] = []
 
@@ -120,7 +120,7 @@ class _Look:
         return _untolerated(self._tolerations, node) if _daemons_belong(self._template, node) else {NO_EXECUTE}
 
     def _made(self, node: str) -> Object:
-        pod = _daemon_pod(self._owner, self._template, node)
+        pod = _daemon_pod(self._owner, self._template, self._tolerations, node)
         if self._revision:
             pod["metadata"]["labels"][REVISION_LABEL] = self._revision
         return pod
@@ -133,19 +133,18 @@ class _Look:
 
     def _counts(self) -> dict[str, int]:
         """The status (updateDaemonSetStatus)."""
-        counts = Counter(dict.fromkeys(_OF_NODES, 0))
+        counts = Counter({**dict.fromkeys(_OF_NODES, 0), "desiredNumberScheduled": self._desired})
         for name, effects in self._effects.items():
             present = self._by_node.get(name, ())
             if effects:
                 counts["numberMisscheduled"] += bool(present)
                 continue
-            counts["desiredNumberScheduled"] += 1
             if present:
                 counts["currentNumberScheduled"] += 1
                 counts["numberReady"] += condition_is(present[0], "Ready")
                 counts["numberAvailable"] += self._is_available(present[0])
                 counts["updatedNumberScheduled"] += self._is_new(present[0])
-        counts["numberUnavailable"] = counts["desiredNumberScheduled"] - counts["numberAvailable"]
+        counts["numberUnavailable"] = self._desired - counts["numberAvailable"]
         return dict(counts)
 
     def _keep(self) -> None:
@@ -220,8 +219,7 @@ class _Look:
                 self._wanted.append(name)
             else:
                 candidates.append(name)
-        desired = sum(not effects for effects in self._effects.values())
-        self._delete += homeless[: max(0, available - desired)]
+        self._delete += homeless[: max(0, available - self._desired)]
         self._wanted += candidates[: max(0, self._update.surge - more)]
 
 
@@ -260,10 +258,10 @@ def _untolerated(tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[
     }
 
 
-def _daemon_pod(owner: Object, template: Object, node: str) -> dict[str, Any]:
+def _daemon_pod(owner: Object, template: Object, tolerations: Sequence[Mapping[str, Any]], node: str) -> dict[str, Any]:
     pod = pod_from_template(owner, template)
     spec = pod["spec"]
-    spec["tolerations"] = [dict(each) for each in _daemon_tolerations(template)]
+    spec["tolerations"] = [dict(each) for each in tolerations]
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     affinity = dict(spec.get("affinity") or {})
     affinity["nodeAffinity"] = {
