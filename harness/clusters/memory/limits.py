@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from harness.clusters.memory.request import Admission, Request
@@ -11,7 +12,7 @@ from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, View, Writer, key_by_place
 from harness.kube.admission.limit_range import default_limit_range, limit_range_errors, with_limit_ranges
 from harness.kube.admission.resource_quota import applies, counted_kinds, quota_error, total, usage_of
-from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of, spec_of, status_of
+from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.api.resources import parse_list
 from harness.kube.api.status import bad_request, forbidden
@@ -19,11 +20,6 @@ from harness.kube.api.status import bad_request, forbidden
 __all__ = ["ResourceQuotas", "limit_checks", "limit_defaults", "quota_checks"]
 
 _LIMITED = frozenset({"Pod", "PersistentVolumeClaim"})
-
-
-def _of(kind: str, namespace: str, view: View) -> Sequence[Object]:
-    present = view.list(kind)
-    return [each for each in present if namespace_of(each) == namespace] if present else ()
 
 
 def limit_defaults(store: Callable[[], Store]) -> Admission:
@@ -37,7 +33,7 @@ def limit_defaults(store: Callable[[], Store]) -> Admission:
                 raise bad_request(f'LimitRange in version "v1" cannot be handled as a LimitRange: {error}') from None
         if request.kind.kind != "Pod" or request.verb != "create" or request.subresource:
             return request.object
-        ranges = _of("LimitRange", request.key.namespace, store())
+        ranges = store().list("LimitRange", namespace=request.key.namespace)
         return with_limit_ranges(request.object, ranges) if ranges else request.object
 
     return judge
@@ -48,7 +44,7 @@ def limit_checks(store: Callable[[], Store]) -> Admission:
 
     def judge(request: Request) -> dict[str, Any]:
         if request.kind.kind in _LIMITED and request.verb == "create" and not request.subresource:
-            ranges = _of("LimitRange", request.key.namespace, store())
+            ranges = store().list("LimitRange", namespace=request.key.namespace)
             errors = limit_range_errors(request.kind.kind, request.object, ranges) if ranges else []
             if errors:
                 text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
@@ -63,8 +59,8 @@ def quota_checks(store: Callable[[], Store]) -> Admission:
 
     def judge(request: Request) -> dict[str, Any]:
         if request.verb == "create" and not request.subresource and request.kind.namespaced:
-            for quota in _of("ResourceQuota", request.key.namespace, store()):
-                why = quota_error(quota, request.kind, request.object, lambda quota=quota: _used(quota, store()))  # type: ignore[misc]
+            for quota in store().list("ResourceQuota", namespace=request.key.namespace):
+                why = quota_error(quota, request.kind, request.object, partial(_used, quota, store()))
                 if why is not None:
                     raise forbidden(request.kind, request.asked_name, why)
         return request.object
@@ -99,15 +95,14 @@ class ResourceQuotas:
         return {"ResourceQuota": key_by_place, "Pod": self._counted, "PersistentVolumeClaim": self._counted}
 
     def _counted(self, change: Change) -> Iterable[Hashable]:
-        quotas = self._view.list("ResourceQuota")
-        namespace = namespace_of(change.object) if quotas else ""
-        return [(namespace, name_of(quota)) for quota in quotas if namespace_of(quota) == namespace]
+        namespace = namespace_of(change.object)
+        return [(namespace, name_of(quota)) for quota in self._view.list("ResourceQuota", namespace=namespace)]
 
     def reconcile(self, key: Hashable) -> Result:
         """Counts anew for one quota."""
         assert isinstance(key, tuple)
         quota = self._view.get("ResourceQuota", key[1], key[0])
-        if quota is None or metadata_of(quota).get("deletionTimestamp"):
+        if quota is None or is_terminating(quota):
             return DONE
         hard = {name: str(amount) for name, amount in parse_list(spec_of(quota).get("hard")).items()}
         used = {name: str(amount) for name, amount in _used(quota, self._view).items()}

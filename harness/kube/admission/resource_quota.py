@@ -37,10 +37,7 @@ def counted_kinds(quota: Object) -> list[Kind]:
     return [
         kind
         for kind in KINDS.values()
-        if kind.namespaced
-        and (
-            kind.resource in plurals or (kind.kind == "Pod" and pods) or (kind.kind == "PersistentVolumeClaim" and pods)
-        )
+        if kind.namespaced and (kind.resource in plurals or (pods and kind.kind in ("Pod", "PersistentVolumeClaim")))
     ]
 
 
