@@ -251,6 +251,18 @@ def test_a_preference_may_name_values_that_no_label_has(cluster: Subject) -> Non
     assert made["spec"]["affinity"] == preferred["affinity"]
 
 
+def test_a_limit_that_several_containers_miss_is_named_once(cluster: Subject) -> None:
+    limits = [{"type": "Container", "min": {"cpu": "1"}, "defaultRequest": {"cpu": "2"}, "default": {"cpu": "2"}}]
+    meta = {"name": "l", "namespace": cluster.namespace}
+    cluster.admin.create({"apiVersion": "v1", "kind": "LimitRange", "metadata": meta, "spec": {"limits": limits}})
+    small = {"requests": {"cpu": "500m"}, "limits": {"cpu": "4"}}
+    containers = [{"name": name, "image": "i", "resources": small} for name in ("a", "b")]
+    pod = {**cluster.pod("p"), "spec": {"containers": containers}}
+    error = refusal(cluster.admin.create, pod)
+    why = "minimum cpu usage per Container is 1, but request is 500m"
+    assert (error.code, error.message) == (403, f'pods "p" is forbidden: {why}')
+
+
 def test_the_template_of_a_workload_that_cannot_be(cluster: Subject) -> None:
     template = {"metadata": {"labels": {"app": "p"}}, "spec": cluster.pod("p", **spread(maxSkew=0))["spec"]}
     deployment = {

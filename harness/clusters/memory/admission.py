@@ -31,7 +31,7 @@ from harness.kube.admission.runtime_class import (
     with_runtime_class,
 )
 from harness.kube.admission.workload_validation import workload_errors
-from harness.kube.api.field_errors import ErrorType, FieldError, go_json
+from harness.kube.api.field_errors import ErrorType, FieldError, aggregate, go_json
 from harness.kube.api.names import NameWording
 from harness.kube.api.object_meta import validate_object_meta, validate_object_meta_update
 from harness.kube.api.objects import Object, annotations_of, differ, metadata_of, spec_of
@@ -224,7 +224,7 @@ def _validated(
             pod_annotation_errors(annotations_of(new), kept, ("metadata", "annotations"), "metadata.annotations")
         )
     if errors:
-        text = str(errors[0]) if len(errors) == 1 else f"[{', '.join(str(each) for each in errors)}]"
+        text = aggregate(map(str, errors))
         causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]
         raise invalid(request.kind, request.key.name, causes, text, cause=tuple(errors))
     return new

@@ -12,6 +12,7 @@ from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, View, Writer, key_by_place
 from harness.kube.admission.limit_range import default_limit_range, limit_range_errors, with_limit_ranges
 from harness.kube.admission.resource_quota import applies, counted_kinds, quota_error, total, usage_of
+from harness.kube.api.field_errors import aggregate
 from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, spec_of, status_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.kube.api.resources import parse_list
@@ -47,8 +48,7 @@ def limit_checks(store: Callable[[], Store]) -> Admission:
             ranges = store().list("LimitRange", namespace=request.key.namespace)
             errors = limit_range_errors(request.kind.kind, request.object, ranges) if ranges else []
             if errors:
-                text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-                raise forbidden(request.kind, request.asked_name, text)
+                raise forbidden(request.kind, request.asked_name, aggregate(errors))
         return request.object
 
     return judge
