@@ -6,8 +6,8 @@ Source: kubernetes pkg/controller/daemon/{daemon_controller,update}.go.
 from __future__ import annotations
 
 from harness.clusters.memory.controllers.history import History
-from harness.clusters.memory.controllers.tools import Tools
-from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.clusters.memory.controllers.tools import Tools, outcome
+from harness.engine.engine import Result
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of
 from harness.kube.workloads.availability import next_available
 from harness.kube.workloads.daemon_sets import daemon_set
@@ -38,8 +38,5 @@ class DaemonSets:
             live = {labels_of(pod).get(REVISION_LABEL, "") for pod in pods}
             kept = [name_of(each) for each in history if labels_of(each).get(REVISION_LABEL) in live]
             self._history.truncate(owner, history, [name_of(current), *kept])
-        if refused is not None:
-            raise ReconcileError(refused.message, wait=Wait.POLL)
         seconds = int(spec_of(owner).get("minReadySeconds") or 0)
-        wait = next_available(pods, seconds, now) if seconds else None
-        return DONE if wait is None else Result(wait)
+        return outcome(refused, next_available(pods, seconds, now) if seconds else None)

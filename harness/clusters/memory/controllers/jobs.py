@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.clusters.memory.controllers.tools import Tools
-from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.clusters.memory.controllers.tools import Tools, outcome
+from harness.engine.engine import Result
 from harness.kube.api.objects import Object, uid_of
 from harness.kube.workloads.jobs import job
 
@@ -23,6 +23,4 @@ class Jobs:
         plan = job(owner, tools.controlled(owner, "Pod"))
         refused = tools.create(owner, plan.create)
         tools.set_status(owner, {"active": living, "ready": ready})
-        if refused is not None:
-            raise ReconcileError(refused.message, wait=Wait.POLL)
-        return DONE
+        return outcome(refused)

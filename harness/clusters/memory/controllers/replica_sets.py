@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.clusters.memory.controllers.tools import Tools
-from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.clusters.memory.controllers.tools import Tools, outcome
+from harness.engine.engine import Result
 from harness.kube.api.objects import (
     Object,
+    condition,
     conditions_of,
     controller_of,
     labels_of,
@@ -59,9 +60,7 @@ class ReplicaSets:
         if tools.version() >= _COUNTS_TERMINATING:
             counts["terminatingReplicas"] = terminating
         tools.set_status(owner, counts | self._failure(owner, refused))
-        if refused is not None:
-            raise ReconcileError(refused.message, wait=Wait.POLL)
-        return DONE if wait is None else Result(wait)
+        return outcome(refused, wait)
 
     def _available(self, owner: Object, seconds: int) -> tuple[int, float | None]:
         """How many pods are available, and how long it is until the next one is."""
@@ -70,11 +69,9 @@ class ReplicaSets:
 
     def _failure(self, owner: Object, refused: ApiError | None) -> dict[str, Any]:
         """The conditions with the last refusal, where they change."""
-        conditions = conditions_of(owner)
-        failing = any(each["type"] == _FAILURE for each in conditions)
-        if (refused is not None) == failing:
+        if (refused is None) == (condition(owner, _FAILURE) is None):
             return {}
-        others = [each for each in conditions if each["type"] != _FAILURE]
+        others = [each for each in conditions_of(owner) if each["type"] != _FAILURE]
         if refused is None:
             return {"conditions": others or None}
         failure = {

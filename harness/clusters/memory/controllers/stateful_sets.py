@@ -6,8 +6,8 @@ Source: kubernetes pkg/controller/statefulset/{stateful_set,stateful_set_control
 from __future__ import annotations
 
 from harness.clusters.memory.controllers.history import History
-from harness.clusters.memory.controllers.tools import Tools
-from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.clusters.memory.controllers.tools import Tools, outcome
+from harness.engine.engine import Result
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
 from harness.kube.workloads.availability import next_available
 from harness.kube.workloads.revisions import REVISION_LABEL, template_of
@@ -39,8 +39,5 @@ class StatefulSets:
         tools.set_status(owner, {**plan.counts, "collisionCount": int(status_of(owner).get("collisionCount") or 0)})
         live = {name_of(current), name_of(update), *(labels_of(pod).get(REVISION_LABEL, "") for pod in pods)}
         self._history.truncate(owner, history, live)
-        if refused is not None:
-            raise ReconcileError(refused.message, wait=Wait.POLL)
         seconds = int(spec_of(owner).get("minReadySeconds") or 0)
-        wait = next_available(pods, seconds, now) if seconds else None
-        return DONE if wait is None else Result(wait)
+        return outcome(refused, next_available(pods, seconds, now) if seconds else None)

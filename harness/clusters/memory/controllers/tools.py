@@ -8,13 +8,14 @@ from typing import Any, Literal
 from harness.clusters.memory.controllers.orphans import Orphans
 from harness.clusters.memory.pod_counts import PodCounts
 from harness.engine.clock import Clock
+from harness.engine.engine import DONE, ReconcileError, Result, Wait
 from harness.engine.ports import Sink, View, Writer
 from harness.kube.api.objects import Object, controller_of, metadata_of, name_of, namespace_of, status_of, uid_of
 from harness.kube.api.status import ApiError
 from harness.kube.api.versions import Version
 from lazyrecords import dataclass
 
-__all__ = ["Tools"]
+__all__ = ["Tools", "outcome"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,6 @@ class Tools:
             for owned in self.view.indexed("owned-by", uid)
             if owned["kind"] == kind and (controller_of(owned) or {}).get("uid") == uid
         ]
-
-    def fresh(self, obj: Object) -> Object:
-        """The object as it is stored now; as it was where it is gone."""
-        return self.view.get(obj["kind"], name_of(obj), namespace_of(obj)) or obj
 
     def set_status(self, owner: Object, status: Mapping[str, Any]) -> Object:
         """Writes what differs of a status, and which generation it is about; a value of None removes a field."""
@@ -86,6 +83,13 @@ class Tools:
     def tell(self, owner: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """An event about a workload, by its controller."""
         self.sink.event(owner, type, reason, message, source=f"{owner['kind'].lower()}-controller")
+
+
+def outcome(refused: ApiError | None, wait: float | None = None) -> Result:
+    """What a look at a workload comes to: it is looked at again after so many seconds. Raises ReconcileError for a refusal."""
+    if refused is not None:
+        raise ReconcileError(refused.message, wait=Wait.POLL)
+    return DONE if wait is None else Result(wait)
 
 
 def _created(owner: Object, made: Object) -> str:
