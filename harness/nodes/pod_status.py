@@ -41,7 +41,7 @@ def _success(probe: Mapping[str, Any] | None) -> float:
 
 
 def missing_gates(pod: Object) -> list[str]:
-    """The conditions that the pod\'s readiness gates name and that are not True."""
+    """The conditions that the pod's readiness gates name and that are not True."""
     true = {condition["type"] for condition in conditions_of(pod) if condition.get("status") == "True"}
     gates = (gate["conditionType"] for gate in spec_of(pod).get("readinessGates") or ())
     return [gate for gate in gates if gate not in true]
@@ -68,9 +68,7 @@ def _condition(kind: str, now: str, against: Mapping[str, str]) -> dict[str, str
 def _gate_problems(pod: Object) -> Iterator[str]:
     there = {condition["type"] for condition in conditions_of(pod)}
     for gate in missing_gates(pod):
-        said = (
-            'the status of pod readiness gate {!r} is not "True", but False'
-            if gate in there
-            else ("corresponding condition of pod readiness gate {!r} does not exist.")
-        )
-        yield said.replace("{!r}", f'"{gate}"')
+        if gate in there:
+            yield f'the status of pod readiness gate "{gate}" is not "True", but False'
+        else:
+            yield f'corresponding condition of pod readiness gate "{gate}" does not exist.'
