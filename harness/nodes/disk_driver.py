@@ -132,7 +132,7 @@ class DiskDriver:
         running = self._machines.of_node(name_of(node))
         if running is None or not condition_is(node, "Ready"):
             return
-        zone = self._zone(node)
+        zone = zone_label(self._region, running.machine.zone)
         if labels_of(node).get(ZONE) == zone:
             return
         self._sink.asserted(name_of(node), "kubelet", {ZONE: (zone, "disk-driver")})
