@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer, of_types
-from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of, owners_of, uid_of
+from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, owners_of, uid_of
 
 __all__ = ["GarbageCollector"]
 
@@ -44,7 +44,7 @@ class GarbageCollector:
         return DONE
 
     def _delete(self, obj: Object, grace: int | None) -> None:
-        if metadata_of(obj).get("deletionTimestamp") and grace is None:
+        if grace is None and is_terminating(obj):
             return
         self._writer.delete(
             obj["kind"], name_of(obj), namespace=namespace_of(obj), grace_period_seconds=grace, uid=uid_of(obj)
