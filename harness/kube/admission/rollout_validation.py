@@ -12,7 +12,13 @@ from harness.kube.admission.amount_validation import above_all_errors, amount_er
 from harness.kube.admission.places import Place
 from harness.kube.api.amounts import plain
 from harness.kube.api.field_errors import FieldError, Verbatim, go_json
-from harness.kube.api.rollouts import ROLLING_UPDATE, progress_deadline, rolling_update, strategy_type
+from harness.kube.api.rollouts import (
+    ROLLING_UPDATE,
+    min_ready_seconds,
+    progress_deadline,
+    rolling_update,
+    strategy_type,
+)
 
 __all__ = ["daemon_set_errors", "deployment_errors", "stateful_set_errors"]
 
@@ -42,7 +48,7 @@ def deployment_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
         yield at.unsupported(_internal(strategy, _amounts(strategy)), (_RECREATE, ROLLING_UPDATE))
     yield from nonnegative_errors(spec, _AT, "minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds")
     deadline = progress_deadline(spec)
-    if deadline <= int(spec.get("minReadySeconds") or 0):
+    if deadline <= min_ready_seconds(spec):
         yield _AT.child("progressDeadlineSeconds").invalid(deadline, "must be greater than minReadySeconds")
 
 

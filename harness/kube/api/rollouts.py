@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["ROLLING_UPDATE", "progress_deadline", "rolling_update", "strategy_type"]
+__all__ = ["ROLLING_UPDATE", "min_ready_seconds", "progress_deadline", "rolling_update", "strategy_type"]
 
 ROLLING_UPDATE = "RollingUpdate"
 _AMOUNTS: Mapping[str, Mapping[str, int | str]] = {
@@ -30,6 +30,11 @@ def rolling_update(kind: str, strategy: Mapping[str, Any]) -> tuple[int | str, i
         default if given.get(field) is None else given[field] for field, default in _AMOUNTS[kind].items()
     )
     return unavailable, surge
+
+
+def min_ready_seconds(spec: Mapping[str, Any]) -> int:
+    """The seconds for which a pod has to be ready until it is available."""
+    return int(spec.get("minReadySeconds") or 0)
 
 
 def progress_deadline(spec: Mapping[str, Any]) -> int:

@@ -19,7 +19,7 @@ from harness.kube.api.objects import (
     name_of,
     spec_of,
 )
-from harness.kube.api.rollouts import ROLLING_UPDATE, rolling_update, strategy_type
+from harness.kube.api.rollouts import ROLLING_UPDATE, min_ready_seconds, rolling_update, strategy_type
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, same_toleration, tolerates
@@ -67,7 +67,7 @@ class Update:
         """Reads a DaemonSet's spec. `desired`: on how many nodes it wants a pod."""
         spec = spec_of(owner)
         strategy = spec.get("updateStrategy") or {}
-        seconds = int(spec.get("minReadySeconds") or 0)
+        seconds = min_ready_seconds(spec)
         if strategy_type(strategy) != ROLLING_UPDATE:
             return Update(False, 0, 0, seconds)
         unavailable, surge = (share(amount, desired, up=True) for amount in rolling_update("DaemonSet", strategy))

@@ -16,7 +16,7 @@ from harness.kube.api.objects import (
     spec_of,
     status_of,
 )
-from harness.kube.api.rollouts import ROLLING_UPDATE, strategy_type
+from harness.kube.api.rollouts import ROLLING_UPDATE, min_ready_seconds, strategy_type
 from harness.kube.workloads.availability import is_available
 from harness.kube.workloads.plans import Plan
 from harness.kube.workloads.revisions import REVISION_LABEL
@@ -57,7 +57,7 @@ class _Update:
         spec = spec_of(owner)
         self._owner, self._revisions, self._now = owner, revisions, now
         self._ordered = spec.get("podManagementPolicy") != "Parallel"
-        self._seconds = int(spec.get("minReadySeconds") or 0)
+        self._seconds = min_ready_seconds(spec)
         self._size = int(spec.get("replicas", 1))
         self._start = int((spec.get("ordinals") or {}).get("start") or 0)
         strategy = spec.get("updateStrategy") or {}

@@ -9,6 +9,7 @@ from harness.clusters.memory.controllers.history import History
 from harness.clusters.memory.controllers.tools import Tools, outcome
 from harness.engine.engine import Result
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of
+from harness.kube.api.rollouts import min_ready_seconds
 from harness.kube.workloads.availability import next_available
 from harness.kube.workloads.daemon_sets import daemon_set
 from harness.kube.workloads.revisions import REVISION_LABEL
@@ -38,5 +39,5 @@ class DaemonSets:
             live = {labels_of(pod).get(REVISION_LABEL, "") for pod in pods}
             kept = [name_of(each) for each in history if labels_of(each).get(REVISION_LABEL) in live]
             self._history.truncate(owner, history, [name_of(current), *kept])
-        seconds = int(spec_of(owner).get("minReadySeconds") or 0)
+        seconds = min_ready_seconds(spec_of(owner))
         return outcome(refused, next_available(pods, seconds, now) if seconds else None)

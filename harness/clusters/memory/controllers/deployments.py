@@ -21,6 +21,7 @@ from harness.kube.api.objects import (
     status_of,
     uid_of,
 )
+from harness.kube.api.rollouts import min_ready_seconds
 from harness.kube.api.status import ApiError
 from harness.kube.scheduling.pods import is_terminal
 from harness.kube.workloads.deployment_status import (
@@ -152,9 +153,8 @@ class _Rollout:
         if self._new is None:
             return
         changed = changed_revision(self._deployment, self._new, max_revision(self._old) + 1)
-        spec = spec_of(self._deployment)
-        seconds = spec.get("minReadySeconds") or 0
-        if changed or (spec_of(self._new).get("minReadySeconds") or 0) != seconds:
+        seconds = min_ready_seconds(spec_of(self._deployment))
+        if changed or min_ready_seconds(spec_of(self._new)) != seconds:
             patch = {"metadata": {"annotations": changed}, "spec": {"minReadySeconds": seconds or None}}
             self._new = self._patch(self._new, patch)
         self._tell_new(annotations_of(self._new).get(REVISION, ""), created=False)

@@ -19,6 +19,7 @@ from harness.kube.api.objects import (
     spec_of,
     uid_of,
 )
+from harness.kube.api.rollouts import min_ready_seconds
 from harness.kube.api.selectors import Selector, SelectorError
 from harness.kube.api.status import ApiError
 from harness.kube.workloads.availability import is_available, next_available
@@ -49,7 +50,7 @@ class ReplicaSets:
         refused = tools.create(owner, plan.create)
         for pod in plan.delete:
             tools.delete_pod(owner, pod)
-        seconds = int(spec_of(owner).get("minReadySeconds") or 0)
+        seconds = min_ready_seconds(spec_of(owner))
         available, wait = self._available(owner, seconds) if seconds and ready else (ready, None)
         counts: dict[str, Any] = {
             "replicas": count,

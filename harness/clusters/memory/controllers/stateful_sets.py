@@ -9,6 +9,7 @@ from harness.clusters.memory.controllers.history import History
 from harness.clusters.memory.controllers.tools import Tools, outcome
 from harness.engine.engine import Result
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
+from harness.kube.api.rollouts import min_ready_seconds
 from harness.kube.workloads.availability import next_available
 from harness.kube.workloads.revisions import REVISION_LABEL, template_of
 from harness.kube.workloads.stateful_sets import Revisions, stateful_set
@@ -39,5 +40,5 @@ class StatefulSets:
         tools.set_status(owner, {**plan.counts, "collisionCount": int(status_of(owner).get("collisionCount") or 0)})
         live = {name_of(current), name_of(update), *(labels_of(pod).get(REVISION_LABEL, "") for pod in pods)}
         self._history.truncate(owner, history, live)
-        seconds = int(spec_of(owner).get("minReadySeconds") or 0)
+        seconds = min_ready_seconds(spec_of(owner))
         return outcome(refused, next_available(pods, seconds, now) if seconds else None)
