@@ -177,8 +177,7 @@ class State:
         stuck = fault is not None and fault.what == STUCK
         if fault is not None and not stuck:
             end = partial(fail_with, fault.failure(subject, id=id_, subscription=id_.subscription), failed)
-        entry = self.store.get(id_)
-        if subject.method == "DELETE" and entry is not None and marked(entry.document):
+        if subject.method == "DELETE" and (entry := self.store.get(id_)) is not None and marked(entry.document):
             end = partial(if_deleted, self, id_, end)
         return self.operations.start(
             f"{subject.method} {subject.resource}",

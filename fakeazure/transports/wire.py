@@ -97,11 +97,14 @@ class Front:
 
         `here` is the local address of its connection, if there is one.
         """
+        try:
+            path, query = _split(url)
+        except ValueError:
+            return self._no_url()
         lowered = {name.lower(): value for name, value in headers.items()}
-        unwelcome = self.unwelcome(method, url, lowered, here=here)
-        if unwelcome is not None:
-            return unwelcome
-        path, query = _split(url)
+        denied = self.guard.problem(method, path, lowered, url=url, here=here)
+        if denied is not None:
+            return self._denied(denied)
         with self.lock:
             token = self.tokens.answer(method, path, query, lowered, raw, origin)
         if token is not None:
@@ -147,13 +150,16 @@ class Front:
         try:
             path, _ = _split(url)
         except ValueError:
-            return self.refusal("BadRequest", reason="The request URI is invalid.")
+            return self._no_url()
         denied = self.guard.problem(method, path, headers, url=url, here=here)
         return None if denied is None else self._denied(denied)
 
     def refusal(self, row: str, **facts: object) -> Reply:
         """ARM's error for a request that does not reach the cloud; `row` of the table of texts."""
         return self._reply(failure(row, facts=facts).response(), "")
+
+    def _no_url(self) -> Reply:
+        return self.refusal("BadRequest", reason="The request URI is invalid.")
 
     def _denied(self, denied: Denied) -> Reply:
         body = {"error": {"code": denied.code, "message": denied.message}}
