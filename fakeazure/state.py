@@ -12,7 +12,7 @@ from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.ids import ResourceId, resource_id
 from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import Finish, Operation, Operations
+from fakeazure.arm.operations import Finish, Operation, Operations, no_effect
 from fakeazure.arm.texts import refuse
 from fakeazure.arm.throttling import Throttle
 from fakeazure.catalog.locations import location_key
@@ -188,6 +188,26 @@ class State:
             finish=end,
             resource=id_.key,
         )
+
+    def act(
+        self,
+        request: Request,
+        id_: ResourceId,
+        seconds: float,
+        *,
+        location: str = "",
+        finish: Finish = no_effect,
+        result: Document | None = None,
+    ) -> Response:
+        """Begin an action on a resource, and answer 202 with its operation, which takes `seconds` and has `result` at its end.
+
+        It lies in `location`, by default the resource's own.
+        """
+        location = location or str(self.found(id_).document["location"])
+        subject = Subject(request.method, id_.types[-1], id_.name, location=location)
+        operation = self.begin(subject, id_, location=location, seconds=seconds, finish=finish)
+        operation.result = result
+        return self.operations.accepted(202, operation, request.api_version)
 
     def found(self, id_: ResourceId) -> Entry:
         """A resource. Raises ARM's `ResourceNotFound`."""

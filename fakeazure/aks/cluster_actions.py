@@ -8,11 +8,9 @@ from typing import Any
 from fakeazure.aks.managed_clusters import NAMESPACE, ONE, POOL, found_cluster, found_pool
 from fakeazure.arm.bodies import body_of, text
 from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.market.match import Subject
 from fakeazure.resources import images
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -20,16 +18,8 @@ from fakeazure.timers import timestamp
 
 
 def _accepted(state: State, request: Request, entry: Entry, result: Document | None = None) -> Response:
-    location = str(found_cluster(state, request).document["location"])
-    operation = state.begin(
-        Subject("POST", entry.id.types[-1], entry.id.name, location=location),
-        entry.id,
-        location=location,
-        seconds=state.timing.resource,
-        finish=no_effect,
-    )
-    operation.result = result
-    return state.operations.accepted(202, operation, request.api_version)
+    location = str(found_cluster(state, request).document["location"])  # a pool has none
+    return state.act(request, entry.id, state.timing.resource, location=location, result=result)
 
 
 def _upgrade_node_image(state: State, request: Request) -> Response:

@@ -17,7 +17,6 @@ from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Finish, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
-from fakeazure.market.match import Subject
 from fakeazure.resources.groups import GROUP
 from fakeazure.state import State
 from fakeazure.store import Entry
@@ -34,16 +33,7 @@ def _begin(state: State, request: Request, finish: Finish, result: Document | No
     id_ = ResourceId(
         request.params["subscription"], group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],)
     )
-    location = group["location"]
-    operation = state.begin(
-        Subject("POST", "resourceGroups", group["name"], location=location),
-        id_,
-        location=location,
-        seconds=state.timing.resource,
-        finish=finish,
-    )
-    operation.result = result
-    answer = state.operations.accepted(202, operation, request.api_version)
+    answer = state.act(request, id_, state.timing.resource, location=group["location"], finish=finish, result=result)
     kept = {header: value for header, value in answer.headers.items() if header != "Azure-AsyncOperation"}
     return Response(202, kept)
 

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from fakeazure.arm.bodies import body_of, number, text
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Operation, no_effect
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.market.match import Subject
 from fakeazure.resources.compute.disks import ACTIVE_SAS, DISKS, SNAPSHOTS, owners
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
@@ -34,12 +32,11 @@ def _begin(kind: Kind) -> Handler[State]:
         set_state(state, id_, ACTIVE_SAS)
         blob = guid_of(f"blob{id_}")
         signature = guid_of(f"{id_}/{state.guids()}").replace("-", "")
-        operation = _operation(state, request, kind, id_)
-        operation.result = {
+        result = {
             "accessSAS": f"https://md-{blob[:12].replace('-', '')}.z1.blob.storage.azure.net/{blob}/abcd"
             f"?sv=2018-03-28&sr=b&si={guid_of(signature)}&sig={signature}"
         }
-        return state.operations.accepted(202, operation, request.api_version)
+        return state.act(request, id_, state.timing.resource, result=result)
 
     return handler
 
@@ -49,20 +46,9 @@ def _end(kind: Kind) -> Handler[State]:
         id_ = kind.id_of(state, request)
         users = owners(state.found(id_).document)
         set_state(state, id_, "Attached" if users else "Unattached")
-        return state.operations.accepted(202, _operation(state, request, kind, id_), request.api_version)
+        return state.act(request, id_, state.timing.resource)
 
     return handler
-
-
-def _operation(state: State, request: Request, kind: Kind, id_: ResourceId) -> Operation:
-    location = str(state.found(id_).document["location"])
-    return state.begin(
-        Subject(request.method, kind.name, id_.name, location=location),
-        id_,
-        location=location,
-        seconds=state.timing.resource,
-        finish=no_effect,
-    )
 
 
 def set_state(state: State, id_: ResourceId, to: str) -> None:

@@ -8,10 +8,8 @@ from typing import Any
 
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import Finish, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
-from fakeazure.market.match import Subject
 from fakeazure.resources.compute.scale_set_instances import chosen, instances
 from fakeazure.resources.compute.scale_sets import SETS
 from fakeazure.state import State
@@ -20,18 +18,11 @@ from fakeazure.timers import timestamp
 _ONE = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{SETS.type}/{{name}}"
 
 
-def _accepted(state: State, request: Request, id_: ResourceId, finish: Finish = no_effect) -> Response:
-    location = str(state.found(id_).document["location"])
-    subject = Subject("POST", SETS.name, id_.name, location=location)
-    operation = state.begin(subject, id_, location=location, seconds=state.timing.vm_update, finish=finish)
-    return state.operations.accepted(202, operation, request.api_version)
-
-
 def _manual(state: State, request: Request) -> Response:
     """Bring instances to the model of their set; those of a flexible set are machines of their own."""
     id_ = SETS.id_of(state, request)
     wanted = tuple(instance.id for instance in chosen(state, request, id_))
-    return _accepted(state, request, id_, partial(upgrade, state, wanted))
+    return state.act(request, id_, state.timing.vm_update, finish=partial(upgrade, state, wanted))
 
 
 def upgrade(state: State, wanted: tuple[ResourceId, ...]) -> None:
@@ -55,7 +46,7 @@ def _begin_rolling(state: State, request: Request) -> Response:
     properties["progress"]["pendingInstanceCount"] = 0
     document = {"id": str(id_), "name": "latest", "type": id_.type, "location": entry.document["location"]}
     state.store.put(id_, {**document, "properties": properties})
-    return _accepted(state, request, entry.id, partial(roll, state, id_))
+    return state.act(request, entry.id, state.timing.vm_update, finish=partial(roll, state, id_))
 
 
 def roll(state: State, id_: ResourceId) -> None:
@@ -91,7 +82,7 @@ def _cancel(state: State, request: Request) -> Response:
     if found is None or found.document["properties"]["runningStatus"]["code"] != "RollingForward":
         raise refuse("RollingUpgradeNotFound", name=entry.id.name)
     _end(state, id_, "Cancelled")
-    return _accepted(state, request, entry.id)
+    return state.act(request, entry.id, state.timing.vm_update)
 
 
 def routes() -> Iterator[Route[State]]:

@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, number, section, text
-from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Request, Response
-from fakeazure.arm.operations import no_effect
 from fakeazure.arm.routes import Handler, Route
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
-from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_disks
 from fakeazure.resources.compute.virtual_machines import ONE, vm_id
-from fakeazure.resources.compute.vm_lifecycle import TYPE
 from fakeazure.state import State
 from fakeazure.timers import timestamp
-
-
-def _accepted(state: State, request: Request, id_: ResourceId, result: Mapping[str, Any] | None = None) -> Response:
-    location = str(state.found(id_).document["location"])
-    operation = state.begin(
-        Subject("POST", TYPE, id_.name, location=location),
-        id_,
-        location=location,
-        seconds=state.timing.vm_update,
-        finish=no_effect,
-    )
-    operation.result = result
-    return state.operations.accepted(202, operation, request.api_version)
 
 
 def _reapply(state: State, request: Request) -> Response:
     """Reapply, perform maintenance: the machine stays as it is."""
     id_ = vm_id(state, request)
     state.found(id_)
-    return _accepted(state, request, id_)
+    return state.act(request, id_, state.timing.vm_update)
 
 
 def _generalize(state: State, request: Request) -> Response:
@@ -73,11 +56,12 @@ def _patches(state: State, request: Request) -> Response:
     result: dict[str, Any] = {"status": "Succeeded", "rebootPending": False, "startDateTime": now}
     if request.path.lower().endswith("assesspatches"):
         counts = {"criticalAndSecurityPatchCount": 0, "otherPatchCount": 0, "availablePatches": []}
-        return _accepted(state, request, id_, {**result, **counts, "assessmentActivityId": guid_of(f"{id_}{now}")})
+        result |= {**counts, "assessmentActivityId": guid_of(f"{id_}{now}")}
+        return state.act(request, id_, state.timing.vm_update, result=result)
     words = ("installed", "failed", "notSelected", "excluded", "pending")
     counts = {**{f"{word}PatchCount": 0 for word in words}, "patches": [], "rebootStatus": "NotNeeded"}
     done = {"installationActivityId": guid_of(f"{id_}{now}"), "maintenanceWindowExceeded": False}
-    return _accepted(state, request, id_, {**result, **counts, **done})
+    return state.act(request, id_, state.timing.vm_update, result={**result, **counts, **done})
 
 
 def _attach_detach(state: State, request: Request) -> Response:
@@ -105,7 +89,7 @@ def _attach_detach(state: State, request: Request) -> Response:
     storage = vm_disks.completed(state, id_, {"dataDisks": disks}, before, most)
     state.store.put(id_, {**entry.document, "properties": {**entry.document["properties"], "storageProfile": storage}})
     vm_disks.settle(state, id_, before)
-    return _accepted(state, request, id_, storage)
+    return state.act(request, id_, state.timing.vm_update, result=storage)
 
 
 def routes() -> Iterator[Route[State]]:

@@ -8,10 +8,8 @@ from typing import Any
 
 from fakeazure.arm.bodies import items, section, text, texts
 from fakeazure.arm.messages import Document, Request, Response
-from fakeazure.arm.operations import no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
-from fakeazure.market.match import Subject
 from fakeazure.resources.network.network_interfaces import FULL_TYPE, nic_id
 from fakeazure.resources.network.network_kinds import NAMESPACE
 from fakeazure.resources.network.virtual_networks import VIRTUAL_NETWORKS
@@ -70,7 +68,7 @@ def _routes(state: State, request: Request) -> Response:
             properties = route.document["properties"]
             row = _route("User", [text(properties, "addressPrefix")], text(properties, "nextHopType"))
             value.append({**row, "name": route.id.name})
-    return _told(state, request, nic, value)
+    return state.act(request, nic_id(state, request), state.timing.nic, result={"value": value})
 
 
 def _route(source: str, prefixes: list[str], hop: str) -> dict[str, Any]:
@@ -100,25 +98,12 @@ def _groups(state: State, request: Request) -> Response:
                 "effectiveSecurityRules": [_rule(rule) for rule in rules],
             }
         )
-    return _told(state, request, nic, value)
+    return state.act(request, nic_id(state, request), state.timing.nic, result={"value": value})
 
 
 def _rule(rule: Mapping[str, Any]) -> dict[str, Any]:
     properties = {key: value for key, value in rule["properties"].items() if key != "provisioningState"}
     return {"name": rule["name"], **properties}
-
-
-def _told(state: State, request: Request, nic: Document, value: list[dict[str, Any]]) -> Response:
-    id_, location = nic_id(state, request), str(nic["location"])
-    operation = state.begin(
-        Subject("POST", "networkInterfaces", id_.name, location=location),
-        id_,
-        location=location,
-        seconds=state.timing.nic,
-        finish=no_effect,
-    )
-    operation.result = {"value": value}
-    return state.operations.accepted(202, operation, request.api_version)
 
 
 def _service_tags(state: State, request: Request) -> Response:
