@@ -28,14 +28,13 @@ def _placement(state: State, id_: ResourceId, document: dict[str, Any], old: Doc
 
 def _hosts(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
     """A group of dedicated hosts, which has none."""
-    document["properties"].pop("provisioningState", None)
-    if not number(document["properties"], "platformFaultDomainCount"):
+    properties = document["properties"]
+    properties.pop("provisioningState", None)
+    if not number(properties, "platformFaultDomainCount"):
         reason = "Required parameter 'platformFaultDomainCount' is missing (null)."
         raise refuse("InvalidRequestContent", target="platformFaultDomainCount", reason=reason)
-    document["properties"] |= {
-        "supportAutomaticPlacement": document["properties"].get("supportAutomaticPlacement", False)
-    }
-    document["properties"] |= {"hosts": []}
+    properties.setdefault("supportAutomaticPlacement", False)
+    properties["hosts"] = []
 
 
 COMPUTE, NETWORK = "Microsoft.Compute", "Microsoft.Network"
