@@ -50,7 +50,7 @@ def _leaving(state: State, request: Request) -> tuple[list[Entry], str]:
     moved = {entry.id.key for entry in entries}
     for entry in entries:
         for other in state.store.all():
-            if any(other.id.key == key or other.id.key.startswith(f"{key}/") for key in moved):
+            if any(_within(other.id.key, key) for key in moved):
                 continue
             if _names(other.document, entry.id.key):
                 raise refuse("MissingMoveDependents", id=entry.id, user=other.id)
@@ -67,12 +67,12 @@ def _parsed(id_: str) -> ResourceId:
 
 
 def _names(value: Any, key: str) -> bool:
-    """Whether a document names a resource, or what is nested in it."""
+    """Tell whether a document names a resource, or what is nested in it."""
     if isinstance(value, Mapping):
         return any(_names(inner, key) for inner in value.values())
     if isinstance(value, list | tuple):
         return any(_names(inner, key) for inner in value)
-    return isinstance(value, str) and (value.lower() == key or value.lower().startswith(f"{key}/"))
+    return isinstance(value, str) and _within(value.lower(), key)
 
 
 def _move(state: State, request: Request) -> Response:
@@ -88,9 +88,7 @@ def _validate(state: State, request: Request) -> Response:
 def move(state: State, ids: tuple[ResourceId, ...], group: str) -> None:
     """Finish a move: what is still there has a new id, also where others of those that move name it."""
     heads = {f"{id_}": str(_moved(id_, group)) for id_ in ids}
-    leaving = [
-        entry for entry in state.store.all() if any(entry.id.key == id_.key or _below(entry.id, id_) for id_ in ids)
-    ]
+    leaving = [entry for entry in state.store.all() if any(_within(entry.id.key, id_.key) for id_ in ids)]
     for entry in leaving:
         state.store.remove(entry.id)
     for entry in leaving:
@@ -103,8 +101,9 @@ def move(state: State, ids: tuple[ResourceId, ...], group: str) -> None:
             state.addresses[id_.key] = state.addresses.pop(entry.id.key)
 
 
-def _below(id_: ResourceId, above: ResourceId) -> bool:
-    return id_.key.startswith(f"{above.key}/")
+def _within(key: str, top: str) -> bool:
+    """Tell whether a key is that of a resource, or of one that is nested in it."""
+    return key == top or key.startswith(f"{top}/")
 
 
 def _moved(id_: ResourceId, group: str) -> ResourceId:
@@ -120,7 +119,7 @@ def _export(state: State, request: Request) -> Response:
         for entry in state.store.all()
         if entry.id.group.lower() == group["name"].lower()
         and entry.id.subscription.lower() == request.params["subscription"].lower()
-        and ("*" in wanted or any(entry.id.key == id_ or entry.id.key.startswith(f"{id_}/") for id_ in wanted))
+        and ("*" in wanted or any(_within(entry.id.key, id_) for id_ in wanted))
     ]
     template = {
         "$schema": _SCHEMA,
