@@ -111,16 +111,25 @@ def _delete_group(state: State, request: Request) -> Response:
     key = (subscription.lower(), name.lower())
     state.groups[key] = {**group, "properties": {"provisioningState": DELETING}}
 
-    id_ = ResourceId(subscription, group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],))
+    id_ = group_id(subscription, group["name"])
     finish = partial(deleted, state, subscription, name)
     failed = partial(roll_back, state, key, group["properties"])
     subject = Subject("DELETE", "resourceGroups", group["name"], location=group["location"])
     operation = state.begin(
         subject, id_, location=group["location"], seconds=state.timing.resource, finish=finish, failed=failed
     )
-    answer = state.operations.accepted(202, operation, request.api_version)
-    kept = {header: value for header, value in answer.headers.items() if header != "Azure-AsyncOperation"}
-    return Response(202, kept)
+    return by_location(state.operations.accepted(202, operation, request.api_version))
+
+
+def group_id(subscription: str, name: str) -> ResourceId:
+    """Return the id of a resource group, as of a resource in itself."""
+    return ResourceId(subscription, name, "Microsoft.Resources", ("resourceGroups",), (name,))
+
+
+def by_location(answer: Response) -> Response:
+    """Return an answer that names its operation in `Location` alone, as ARM's own to groups do."""
+    headers = {name: value for name, value in answer.headers.items() if name != "Azure-AsyncOperation"}
+    return Response(answer.status, headers)
 
 
 def roll_back(state: State, key: tuple[str, str], properties: Mapping[str, Any], failure: Failure) -> None:

@@ -17,7 +17,7 @@ from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Finish, no_effect
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
-from fakeazure.resources.groups import GROUP
+from fakeazure.resources.groups import GROUP, by_location, group_id
 from fakeazure.state import State
 from fakeazure.store import Entry
 
@@ -30,12 +30,9 @@ _FILLED = ("provisioningState", "resourceGuid", "uniqueId", "vmId", "timeCreated
 
 def _begin(state: State, request: Request, finish: Finish, result: Document | None = None) -> Response:
     group = state.group(request.params["subscription"], request.params["group"])
-    id_ = ResourceId(
-        request.params["subscription"], group["name"], "Microsoft.Resources", ("resourceGroups",), (group["name"],)
-    )
+    id_ = group_id(request.params["subscription"], group["name"])
     answer = state.act(request, id_, state.timing.resource, location=group["location"], finish=finish, result=result)
-    kept = {header: value for header, value in answer.headers.items() if header != "Azure-AsyncOperation"}
-    return Response(202, kept)
+    return by_location(answer)
 
 
 def _leaving(state: State, request: Request) -> tuple[list[Entry], str]:
