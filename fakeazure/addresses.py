@@ -26,12 +26,12 @@ class Addresses:
         return max(0, self._end - self._next) + len(self._returned)
 
     def is_free(self, address: str) -> bool:
-        """Whether an address of the subnet would be handed out some day."""
+        """Tell whether an address of the subnet would be handed out some day."""
         number = int(ip_address(address))
         return self._next <= number < self._end or number in self._returned
 
     def is_reserved(self, address: str) -> bool:
-        """Whether an address of the subnet is one of Azure's own."""
+        """Tell whether an address of the subnet is one of Azure's own."""
         number, first = int(ip_address(address)), int(ip_network(self.prefix).network_address)
         return number < first + RESERVED - 1 or number >= self._end
 

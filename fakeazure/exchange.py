@@ -27,7 +27,7 @@ class Exchange:
 
     @property
     def waits(self) -> bool:
-        """Whether the answer is left to read."""
+        """Tell whether the answer is left to read."""
         return self.answer.later is not None
 
     def read(self) -> Exchange:

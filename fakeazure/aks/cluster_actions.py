@@ -38,7 +38,7 @@ def _upgrade_node_image(state: State, request: Request) -> Response:
 def _abort(state: State, request: Request) -> Response:
     """Cancel what runs for a cluster or a pool, which then shows that; 409 where nothing does (the specification's own words)."""
     entry = found_pool(state, request) if "pool" in request.params else found_cluster(state, request)
-    running = [one for one in state.operations.running() if one.resource == entry.id.key]
+    running = [operation for operation in state.operations.running() if operation.resource == entry.id.key]
     if not running:
         raise refuse("AksNothingToAbort", name=entry.id.name)
     for operation in running:
@@ -110,8 +110,8 @@ def _trusted(state: State, request: Request) -> Response:
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     yield Route("POST", f"{POOL}/upgradeNodeImageVersion", _upgrade_node_image)
-    for one in (ONE, POOL):
-        yield Route("POST", f"{one}/abort", _abort)
+    for path in (ONE, POOL):
+        yield Route("POST", f"{path}/abort", _abort)
     yield Route("POST", f"{ONE}/rotateClusterCertificates", _rotate)
     yield Route("POST", f"{ONE}/rotateServiceAccountSigningKeys", _rotate)
     yield Route("POST", f"{ONE}/runCommand", _run_command)

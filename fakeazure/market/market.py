@@ -81,7 +81,7 @@ class Market:
         return PriceList(self.catalogue, self.prices.copy())
 
     def linux_view(self, location: str) -> LinuxView:
-        """What the list has for machines with Linux in one of the regions; the same object while nothing changes."""
+        """Return the list's prices for machines with Linux in one of the regions; the same object while nothing changes."""
         key = (location, self.prices.version)
         if key not in self._views:
             self._views = {key: PriceList(self.catalogue, self.prices).linux_view(location)}

@@ -41,7 +41,7 @@ class PriceList:
         return tuple(self.prices.rows_of_size(name, listed, self._own_region(location), location))
 
     def linux_view(self, location: str) -> LinuxView:
-        """What the list has for machines with Linux in one of the regions; the catalogue's own where the world declares nothing."""
+        """Return the list's prices for machines with Linux in one of the regions; the catalogue's own where the world declares nothing."""
         azures = linux_view(location) if isinstance(self.catalogue, Catalogue) else view_of(())
         region, declared = self._own_region(location), self.prices.declared_sizes(location)
         if region is None and not declared:
@@ -54,7 +54,7 @@ class PriceList:
         return view_of(rows).over(azures, own)
 
     def _own_region(self, location: str) -> RegionLike | None:
-        """What a world sells in a region; None if that is what Azure sells."""
+        """Return a region as the world sells it; None if that is as Azure does."""
         packaged = isinstance(self.catalogue, Catalogue) and location not in self.catalogue.replaced
         return None if packaged else region_of(self.catalogue, location)
 

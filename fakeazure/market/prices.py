@@ -68,7 +68,7 @@ class Prices:
 
     @property
     def declared(self) -> bool:
-        """Whether a world declares any price."""
+        """Tell whether a world declares any price."""
         return bool(self._overlay or self._rows)
 
     def declared_sizes(self, location: str) -> frozenset[str]:

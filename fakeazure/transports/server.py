@@ -162,7 +162,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         return connection, address
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Whether a connection gets a thread."""
+        """Tell whether a connection gets a thread."""
         return len(self._open) <= self.limits.connections + _REFUSED
 
     def shutdown_request(self, request: Any) -> None:

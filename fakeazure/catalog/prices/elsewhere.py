@@ -101,7 +101,7 @@ def _derived(region: str, size: str, linux: float) -> Iterator[tuple[Kind, float
 
 
 def can_be_spot(size: str) -> bool:
-    """Whether Azure lists a size as one that spot machines can have."""
+    """Tell whether Azure lists a size as one that spot machines can have."""
     facts = sizes().get(size)
     return facts is not None and {"name": "LowPriorityCapable", "value": "True"} in facts.capabilities
 

@@ -43,12 +43,12 @@ class LinuxView:
 
 
 def taken_for_linux(row: PriceRow) -> bool:
-    """Whether a client that looks for Linux keeps a row of an hour's use."""
+    """Tell whether a client that looks for Linux keeps a row of an hour's use."""
     return not (row.term or row.product.endswith(" Windows") or row.meter.endswith(" Low Priority"))
 
 
 def view_of(rows: Iterable[PriceRow]) -> LinuxView:
-    """What rows say of machines with Linux; of several Linux rows of one size the first is billed."""
+    """Return the prices of machines with Linux in rows; of several Linux rows of one size the first is billed."""
     tables: tuple[dict[str, float], dict[str, float]] = {}, {}
     others: tuple[dict[str, tuple[float, ...]], dict[str, tuple[float, ...]]] = {}, {}
     for row in rows:

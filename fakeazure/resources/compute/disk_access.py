@@ -60,8 +60,8 @@ def set_state(state: State, id_: ResourceId, to: str) -> None:
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     for kind in (DISKS, SNAPSHOTS):
-        one = (
+        path = (
             f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{kind.namespace}/{kind.name}/{{name}}"
         )
-        yield Route("POST", f"{one}/beginGetAccess", _begin(kind))
-        yield Route("POST", f"{one}/endGetAccess", _end(kind))
+        yield Route("POST", f"{path}/beginGetAccess", _begin(kind))
+        yield Route("POST", f"{path}/endGetAccess", _end(kind))

@@ -38,12 +38,12 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
 
 def _of(disk: Mapping[str, Any]) -> dict[str, Any]:
     managed = section(disk, "managedDisk")
-    found = {key: disk[key] for key in _COPIED if key in disk}
+    copied = {key: disk[key] for key in _COPIED if key in disk}
     if text(managed, "id"):
-        found["managedDisk"] = {"id": managed["id"]}
+        copied["managedDisk"] = {"id": managed["id"]}
     if text(managed, "storageAccountType"):
-        found["storageAccountType"] = managed["storageAccountType"]
-    return found
+        copied["storageAccountType"] = managed["storageAccountType"]
+    return copied
 
 
 IMAGES = Kind("Microsoft.Compute", "images", fill=_fill)

@@ -26,11 +26,14 @@ def add(state: State, instance: ResourceId, network: Mapping[str, Any], zone: st
     for wanted in items(network, "networkInterfaceConfigurations"):
         properties = section(wanted, "properties")
         configurations = items(properties, "ipConfigurations")
-        subnets = (text(section(section(one, "properties"), "subnet"), "id") for one in configurations)
+        subnets = (
+            text(section(section(configuration, "properties"), "subnet"), "id") for configuration in configurations
+        )
         if not configurations or any(subnet.lower() not in state.addresses for subnet in subnets):
             continue  # a set that was let in without a network that is known here
         id_ = instance.child(_NICS, text(wanted, "name", "nic"))
-        body = {"properties": {**properties, "ipConfigurations": [_plain(one) for one in configurations]}}
+        plain = [_plain(configuration) for configuration in configurations]
+        body = {"properties": {**properties, "ipConfigurations": plain}}
         document = dict(network_interfaces.create(state, id_, body, ""))
         for name in ("location", "tags"):
             document.pop(name, None)
@@ -90,11 +93,11 @@ def _instances(state: State, request: Request) -> list[ResourceId]:
 
 
 def _nics(state: State, request: Request) -> Response:
-    found = [entry.document for id_ in _instances(state, request) for entry in state.store.children(id_, _NICS)]
-    return Response(200, body={"value": found})
+    nics = [entry.document for id_ in _instances(state, request) for entry in state.store.children(id_, _NICS)]
+    return Response(200, body={"value": nics})
 
 
-def _one(state: State, request: Request, id_: ResourceId) -> Document:
+def _document(state: State, id_: ResourceId) -> Document:
     entry = state.store.get(id_)
     if entry is None:
         raise refuse("InterfaceNotFound", id=id_)
@@ -103,7 +106,7 @@ def _one(state: State, request: Request, id_: ResourceId) -> Document:
 
 def _nic(state: State, request: Request) -> Response:
     [instance] = _instances(state, request)
-    return Response(200, body=_one(state, request, instance.child(_NICS, request.params["interface"])))
+    return Response(200, body=_document(state, instance.child(_NICS, request.params["interface"])))
 
 
 def _addresses(state: State, request: Request) -> Response:
@@ -122,16 +125,16 @@ def _addresses(state: State, request: Request) -> Response:
 
 def _configurations(state: State, request: Request) -> Response:
     [instance] = _instances(state, request)
-    nic = _one(state, request, instance.child(_NICS, request.params["interface"]))
+    nic = _document(state, instance.child(_NICS, request.params["interface"]))
     return Response(200, body={"value": nic["properties"]["ipConfigurations"]})
 
 
 def _configuration(state: State, request: Request) -> Response:
     [instance] = _instances(state, request)
-    nic = _one(state, request, instance.child(_NICS, request.params["interface"]))
-    for one in nic["properties"]["ipConfigurations"]:
-        if one["name"].lower() == request.params["configuration"].lower():
-            return Response(200, body=one)
+    nic = _document(state, instance.child(_NICS, request.params["interface"]))
+    for configuration in nic["properties"]["ipConfigurations"]:
+        if configuration["name"].lower() == request.params["configuration"].lower():
+            return Response(200, body=configuration)
     raise refuse("InterfaceNotFound", id=request.path)
 
 
@@ -140,7 +143,7 @@ def _address(state: State, request: Request) -> Response:
     configuration = instance.child(_NICS, request.params["interface"]).child(
         "ipConfigurations", request.params["configuration"]
     )
-    return Response(200, body=_one(state, request, configuration.child(_ADDRESSES, request.params["address"])))
+    return Response(200, body=_document(state, configuration.child(_ADDRESSES, request.params["address"])))
 
 
 def routes() -> Iterator[Route[State]]:

@@ -38,7 +38,7 @@ def ephemeral_room(size: Size, placement: str) -> float:
 
 
 def has_guest_state(properties: Mapping[str, Any]) -> bool:
-    """Whether a VM keeps guest state on its ephemeral OS disk: one with Trusted Launch, or a confidential one."""
+    """Tell whether a VM keeps guest state on its ephemeral OS disk: one with Trusted Launch, or a confidential one."""
     kind = text(section(properties, "securityProfile"), "securityType")
     return kind.lower() in ("trustedlaunch", "confidentialvm")
 

@@ -36,7 +36,7 @@ def _generalize(state: State, request: Request) -> Response:
 
 
 def _refused(row: str) -> Handler[State]:
-    """What Azure only does for VMs with disks in storage accounts; all VMs here have managed ones."""
+    """Refuse an action that Azure has for VMs with disks in storage accounts only; all VMs here have managed ones."""
 
     def handler(state: State, request: Request) -> Response:
         id_ = vm_id(state, request)

@@ -118,7 +118,7 @@ class Scope:
 
     @property
     def spent(self) -> Budget:
-        """What evaluating has taken."""
+        """Return the work that evaluating has taken."""
         return self._budget
 
     @contextmanager
@@ -156,7 +156,7 @@ class Scope:
         return found
 
     def repeated(self, loop: Mapping[str, Any]) -> list[Any]:
-        """What a copy loop of a property, variable or output comes to."""
+        """Return the value of a copy loop of a property, variable or output."""
         values, name = [], str(loop.get("name", ""))
         for index in range(self.count(loop)):
             with self.copy(name, index):
@@ -198,13 +198,13 @@ class Scope:
         return self._evaluated[name]
 
     def _described(self) -> Mapping[str, Any]:
-        """What `deployment()` tells of the template."""
+        """Return the template and its parameters as `deployment()` shows them."""
         kept = {key: self._template[key] for key in ("$schema", "contentVersion") if key in self._template}
         return {"template": kept, "parameters": {name: {"value": value} for name, value in self.parameters.items()}}
 
 
 def is_loops(value: Sequence[Any]) -> bool:
-    """Whether a list is one of copy loops, not a property that is called `copy`."""
+    """Tell whether a list is one of copy loops, not a property that is called `copy`."""
     return bool(value) and all(
         isinstance(item, Mapping) and {"name", "count", "input"} <= item.keys() for item in value
     )

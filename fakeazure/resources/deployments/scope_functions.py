@@ -34,7 +34,7 @@ class Referring(Protocol):
 
     @property
     def spent(self) -> Budget:
-        """What evaluating has taken."""
+        """Return the work that evaluating has taken."""
 
 
 def scope_functions(state: State, place: Place, template: Callable[[], Mapping[str, Any]]) -> dict[str, Function]:
@@ -240,7 +240,7 @@ def _at(scope: str, type_: str, names: tuple[str, ...]) -> str:
 
 
 def _split(function: str, parts: tuple[str, ...], most: int) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """What stands before the type, the type, and the names behind it."""
+    """Return the arguments before the type, the type, and the names behind it."""
     place = next((index for index, part in enumerate(parts) if "/" in part), None)
     if place is None or place > most:
         raise TemplateError(

@@ -48,7 +48,7 @@ class Step:
 
     @property
     def nested(self) -> bool:
-        """Whether it is a deployment itself."""
+        """Tell whether it is a deployment itself."""
         return self.id.type.lower() == NESTED
 
     @property
