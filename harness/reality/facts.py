@@ -48,7 +48,6 @@ class Comparison:
 
 ABSENT = "(absent)"
 
-_OF_IMAGE = frozenset({"nodeInfo.osImage", "nodeInfo.kernelVersion", "nodeInfo.containerRuntimeVersion"})
 _NAMED: Mapping[str, str] = {
     f"labels.{HOSTNAME}": "a name",
     "labels.kubernetes.azure.com/cluster": "the name of the cluster",
