@@ -74,7 +74,10 @@ _NOT_FOUND = "the simulation has no such field: somebody else writes it"
 
 
 def memory_bound(gib: float) -> float:
-    """How far the rule for a machine's memory may be off: what firmware and kernel keep differs by generation (tests/recorded)."""
+    """Return the share by which the rule for memory may be off: what firmware and kernel keep differs by generation (tests/recorded).
+
+    `gib`: what the machine has, as its size says or as its kubelet sees it, which is up to half a GiB less.
+    """
     return 0.001 if gib >= 15.5 else 0.004 if gib >= 6.5 else 0.0075
 
 

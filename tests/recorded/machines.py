@@ -12,16 +12,12 @@ from harness.nodes.boot import BootPlan, boot_plan
 from harness.nodes.disk_driver import ZONE, zone_label
 from harness.nodes.machine import Hardware, Machine
 from harness.nodes.node_object import allocatable, capacity
+from harness.reality.facts import memory_bound
 from tests.recorded.rows import Row, entries
 
 _NEW, _OLD = "1.32.7", "1.28.9"
 _OTHER_SYSTEM = "Ubuntu 18.04, whose disks are divided otherwise"
 _TOO_OLD = "older than the versions that are known"
-
-
-def memory_bound(gib: float) -> float:
-    """How far the rule for memory may be off: what the kernel keeps differs by hardware generation."""
-    return 0.001 if gib >= 16 else 0.004 if gib >= 7 else 0.0075
 
 
 def machine_rows() -> Iterator[Row]:

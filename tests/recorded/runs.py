@@ -8,8 +8,8 @@ from typing import Any
 
 from harness import World
 from harness.kube.api.labels import ARCH, INSTANCE_TYPE
+from harness.reality.facts import memory_bound
 from harness.testing import nodeclass, nodepool, pod, requirement
-from tests.recorded.machines import memory_bound
 from tests.recorded.rows import Row, entries
 
 _RELEASE, _REGION, _DAY = "1.4.0", "swedencentral", "2025-04-30"
