@@ -50,8 +50,8 @@ FAILURES = {
 _FAULT_KEYS = ("size", "family", "zone", "priority", "times", "at", "message")
 
 
-def add_inputs(parser: argparse.ArgumentParser) -> None:
-    """The options that say what is given."""
+def add_inputs(parser: argparse.ArgumentParser, *, fail_on: bool = True) -> None:
+    """The options that say what is given; `fail_on`: and what is a failure."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument(
@@ -83,6 +83,9 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         metavar="CODE[,KEY=VALUE…]",
         help="a failure of Azure, for example SkuNotAvailable,zone=1,times=always (keys: size, zone, priority, times, at)",
     )
+    if not fail_on:
+        parser.set_defaults(fail_on=[])
+        return
     parser.add_argument(
         "--fail-on",
         action="append",

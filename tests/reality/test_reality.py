@@ -28,9 +28,9 @@ def _cluster() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(json.dumps(obj)) for kind in KINDS for obj in world.list(kind))
 
 
-def dump(folder: Path, change: Callable[[dict[str, Any]], None] = lambda node: None) -> Path:
+def dump(folder: Path, change: Callable[[dict[str, Any]], None] = lambda node: None, kind: str = "Node") -> Path:
     objects = deepcopy(list(_cluster()))
-    change(objects[-1])
+    change(next(obj for obj in objects if obj["kind"] == kind))
     path = folder / "dump.yaml"
     path.write_text(yaml.safe_dump({"apiVersion": "v1", "kind": "List", "items": objects}), encoding="utf-8")
     return path
@@ -119,3 +119,44 @@ def test_what_nothing_can_be_said_of_is_counted_with_its_reason(
     assert {(fact["state"], fact["why"]) for fact in of_node} == {
         ("not comparable", "no NodePool of Karpenter made it: agent pools have no Nodes here")
     }
+
+
+def of_an_agent_pool(obj: dict[str, Any]) -> None:
+    del obj["metadata"]["labels"]["karpenter.sh/nodepool"]
+
+
+def test_nothing_that_can_be_compared_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "node.yaml"
+    node = deepcopy(next(obj for obj in _cluster() if obj["kind"] == "Node"))
+    of_an_agent_pool(node)
+    path.write_text(yaml.safe_dump(node), encoding="utf-8")
+    assert main(["reality", str(path), "--region", "westeurope", "--facts", str(tmp_path / "facts.yaml")]) == 2
+    out, err = capsys.readouterr()
+    assert "not comparable" in out
+    assert err == (
+        "harness reality: nothing could be compared: no NodePool of Karpenter made it: agent pools have no Nodes here\n"
+    )
+    assert not (tmp_path / "facts.yaml").exists()
+
+
+def test_files_without_a_node_are_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "pool.yaml"
+    path.write_text(yaml.safe_dump(next(obj for obj in _cluster() if obj["kind"] == "NodePool")), encoding="utf-8")
+    assert main(["reality", str(path), "--format", "json"]) == 2
+    out, err = capsys.readouterr()
+    assert json.loads(out)["facts"] == []
+    assert err == "harness reality: nothing could be compared: there is no Node and no NodeClaim\n"
+
+
+def test_json_stays_one_document_with_facts_to_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shared = tmp_path / "facts.yaml"
+    main(["reality", str(dump(tmp_path)), "--region", "westeurope", "--format", "json", "--facts", str(shared)])
+    value = json.loads(capsys.readouterr().out)
+    assert value["shared"] == yaml.safe_load(shared.read_text(encoding="utf-8"))  # shown before it is written
+
+
+def test_it_has_no_option_that_it_does_not_heed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["reality", str(dump(tmp_path)), "--fail-on", "pending"])
+    assert left.value.code == 2
+    assert "--fail-on" in capsys.readouterr().err

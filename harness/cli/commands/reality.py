@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.manifests import add_inputs
 from harness.cli.output import bad_input, no_environment, print_json, show
-from plainlines import print_document
+from plainlines import print_document, printable
 
 if TYPE_CHECKING:
     from harness.reality.facts import Comparison
@@ -20,7 +20,7 @@ __all__ = ["add_arguments", "run"]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options of `harness reality`."""
-    add_inputs(parser)
+    add_inputs(parser, fail_on=False)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the answer is printed")
     parser.add_argument(
         "--facts", type=Path, metavar="FILE", help="write what was compared as anonymous facts; they are shown first"
@@ -28,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the comparison. Exit code 0 where nothing differs, 1 where something does, 2 for bad input."""
+    """Prints the comparison.
+
+    Exit code 0 where nothing differs, 1 where something does, 2 for bad input and where nothing can be compared, 3 without a cluster.
+    """
     from harness.cli.destinations import check_outputs
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import bad_files, inputs_given, world_of
@@ -36,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.reading.problems import ScenarioError
     from harness.reality.comparing import comparisons
     from harness.reality.facts import State
+    from harness.reality.sharing import shared
 
     try:
         check_outputs(arguments, "facts")
@@ -49,14 +53,25 @@ def run(arguments: argparse.Namespace) -> int:
         return no_environment(f"harness reality: {error}")
     except ScenarioError as error:
         return bad_files("reality", arguments, error)
+    comparable = any(comparison.state is not State.INCOMPARABLE for comparison in found)
+    entries = shared(found) if arguments.facts is not None and comparable else None
     if arguments.format == "json":
-        print_json({"read": inputs.value(), "facts": [comparison.value() for comparison in found]})
+        facts = {} if entries is None else {"shared": entries}
+        print_json({"read": inputs.value(), "facts": [comparison.value() for comparison in found], **facts})
     else:
         for line in (*inputs.head(world), *_lines(found)):
             show(line)
-    if arguments.facts is not None:
-        _share(arguments.facts, found)
+    if entries is not None:
+        _share(arguments, entries)
+    if not comparable:
+        return bad_input(printable(f"harness reality: nothing could be compared: {_why_nothing(found)}"))
     return int(any(comparison.state is State.DIFFERENT for comparison in found))
+
+
+def _why_nothing(found: Sequence[Comparison]) -> str:
+    """The reason of most facts."""
+    reasons = Counter(comparison.why for comparison in found).most_common(1)
+    return reasons[0][0] if reasons else "there is no Node and no NodeClaim"
 
 
 def _lines(found: Sequence[Comparison]) -> Iterator[str]:
@@ -75,13 +90,13 @@ def _lines(found: Sequence[Comparison]) -> Iterator[str]:
         yield f"not comparable, {times}: {why}"
 
 
-def _share(path: Path, found: Sequence[Comparison]) -> None:
-    """Shows the facts, then writes them."""
+def _share(arguments: argparse.Namespace, entries: Sequence[Mapping[str, object]]) -> None:
+    """Writes the facts after they were shown, in JSON as a part of the answer."""
     import yaml
 
     from harness.outputs import write_text
-    from harness.reality.sharing import shared
 
-    text = yaml.safe_dump(shared(found), sort_keys=False, width=120)
-    print_document(text)
-    write_text(path, text)
+    text = yaml.safe_dump(entries, sort_keys=False, width=120)
+    if arguments.format == "text":
+        print_document(text)
+    write_text(arguments.facts, text)
