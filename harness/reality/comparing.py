@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.explain.pods.causes import pending_cause
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
+from harness.karpenter.validation import Rejection
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
-from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
+from harness.kube.api.objects import Object, labels_of, mapping_in, name_of
 from harness.kube.api.quantity import Quantity, QuantityError
 from harness.reading.manifests import Manifest
-from harness.reality.facts import ABSENT, Comparison, State, compared, facts_of, missing
+from harness.reality.facts import ABSENT, Comparison, State, compared, facts_of
 from harness.scenario.language.dumps import Dump, as_new
 from harness.world import World
 
@@ -19,7 +21,8 @@ __all__ = ["Twins", "comparisons"]
 _KINDS = ("Node", "NodeClaim")
 _NO_POOL = "no NodePool of Karpenter made it: agent pools have no Nodes here"
 _EVENT = "what the simulation would have said depends on all that happened before"
-_NO_TWIN = "the simulation launches no machine of this size, zone and priority for its NodePool"
+_NO_TWIN = "the simulation launches no machine of it"
+_NODECLASS = "AKSNodeClass"
 
 
 class Twins:
@@ -38,26 +41,33 @@ class Twins:
             return _NO_POOL
         if pool is None:
             return f"its NodePool {labels[NODEPOOL]} is not in the dump"
-        reference = spec_of(pool).get("template", {}).get("spec", {}).get("nodeClassRef") or {}
-        nodeclass = self._by_name.get(("AKSNodeClass", str(reference.get("name"))))
-        if nodeclass is None:
-            return f"its AKSNodeClass {reference.get('name')} is not in the dump"
         asked = {key: labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if labels.get(key)}
         slot = (name_of(pool), *asked.values())
         if slot not in self._made:
-            self._made[slot] = self._launched(pool, nodeclass, asked)
+            self._made[slot] = self._launched(pool, asked)
         return self._made[slot]
 
-    def _launched(self, pool: Object, nodeclass: Object, asked: Mapping[str, str]) -> Mapping[str, Object] | str:
+    def _launched(self, pool: Object, asked: Mapping[str, str]) -> Mapping[str, Object] | str:
         world = self._world.again()
-        world.apply(_of_today(nodeclass), _unlimited(pool))
+        if refused := world.apply(_unlimited(pool)):
+            return _not_launched(refused[0])
+        reference = world.list("NodePool")[0]["spec"]["template"]["spec"]["nodeClassRef"]
+        nodeclass = self._by_name.get((_NODECLASS, reference["name"]))
+        if nodeclass is None and reference["kind"] == _NODECLASS:
+            return f"its {_NODECLASS} {reference['name']} is not in the dump"
+        if nodeclass is not None and (refused := world.apply(_of_today(nodeclass))):
+            return _not_launched(refused[0])
         world.apply(_pod(pool, asked))
         world.settle(allow_rejections=True)
         node = next(iter(world.list("Node")), None)
         claim = next(iter(world.list("NodeClaim")), None)
         if node is None or claim is None:
-            return _NO_TWIN
+            return f"{_NO_TWIN}: {pending_cause(world, 'twin').partition(', requirements=')[0]}"
         return {"Node": node, "NodeClaim": claim}
+
+
+def _not_launched(rejection: Rejection) -> str:
+    return f"{_NO_TWIN}: {rejection.object}: {rejection.text}"
 
 
 def comparisons(dump: Dump, world: World) -> Iterator[Comparison]:
@@ -74,30 +84,24 @@ def comparisons(dump: Dump, world: World) -> Iterator[Comparison]:
 
 
 def _of_object(manifest: Manifest, twin: Mapping[str, Object] | str) -> Iterator[Comparison]:
-    obj = manifest.object
-    theirs = list(facts_of(obj))
+    theirs: list[tuple[str, str | None, tuple[str | int, ...]]] = [*facts_of(manifest.object)]
     ours = {} if isinstance(twin, str) else {field: value for field, value, _ in facts_of(twin[manifest.kind])}
-    gib = _gib(obj)
-    for field, value, path in theirs:
-        place = str(manifest.document.position(path))
-        if isinstance(twin, str):
-            yield Comparison(manifest.reference, field, place, value, ABSENT, State.INCOMPARABLE, twin)
-            continue
-        state, why, within = compared(field, value, ours.get(field), gib)
-        yield Comparison(manifest.reference, field, place, value, ours.get(field, ABSENT), state, why, within)
     present = {field for field, _, _ in theirs}
-    place = str(manifest.document.position())
-    for field, value in ours.items():
-        if field not in present:
-            state, why = missing(field)
-            yield Comparison(manifest.reference, field, place, ABSENT, value, state, why)
+    theirs += [(field, None, ()) for field in ours if field not in present]
+    gib = _gib(manifest.object)
+    for field, value, path in theirs:
+        state, why, within = (
+            (State.INCOMPARABLE, twin, None) if isinstance(twin, str) else compared(field, value, ours.get(field), gib)
+        )
+        values = ABSENT if value is None else value, ours.get(field, ABSENT)
+        yield Comparison(manifest.reference, field, str(manifest.document.position(path)), *values, state, why, within)
 
 
 def _gib(obj: Object) -> float:
+    """What the object says of its machine's memory; 0 where that is no quantity."""
+    memory = mapping_in(mapping_in(obj.get("status")).get("capacity")).get("memory")
     try:
-        return float(Quantity.parse(str((status_of(obj).get("capacity") or {}).get("memory") or "0")).value()) / (
-            1 << 30
-        )
+        return float(Quantity.parse(str(memory)).value()) / (1 << 30)
     except QuantityError:
         return 0.0
 
@@ -109,7 +113,7 @@ def _of_today(nodeclass: Object) -> dict[str, Any]:
 
 def _unlimited(pool: Object) -> dict[str, Any]:
     """The NodePool without limits, status and hash."""
-    spec = {key: value for key, value in spec_of(pool).items() if key not in ("limits", "replicas")}
+    spec = {key: value for key, value in mapping_in(pool.get("spec")).items() if key not in ("limits", "replicas")}
     meta = {"name": name_of(pool)}
     return {"apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": meta, "spec": spec}
 

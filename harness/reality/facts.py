@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from harness.kube.api.labels import HOSTNAME
-from harness.kube.api.objects import Object, conditions_of, labels_of, spec_of, status_of
+from harness.kube.api.labels import HOSTNAME, UNSCHEDULABLE
+from harness.kube.api.objects import Object, is_mapping, labels_of, mapping_in
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.scheduling.taints import NO_SCHEDULE
 from lazyrecords import dataclass
 
-__all__ = ["ABSENT", "Comparison", "State", "compared", "facts_of", "memory_bound", "missing"]
+__all__ = ["ABSENT", "Comparison", "State", "compared", "facts_of", "memory_bound"]
 
 
 class State(StrEnum):
@@ -67,6 +68,9 @@ _VERSIONED: Mapping[str, str] = {
     "imageID": "images come out every week",
 }
 """Fields whose other value only says that the image, or the version, is another one."""
+_BY_SOMEBODY: Mapping[str, str] = {f"taints.{UNSCHEDULABLE}:{NO_SCHEDULE}": "the Node is cordoned"}
+"""Fields that are there because of what somebody did to the Node."""
+_INFO = ("architecture", "operatingSystem", "osImage", "kernelVersion", "containerRuntimeVersion", "kubeletVersion")
 _OTHERS_WRITE = re.compile(
     r"conditions\.(?!Ready$|MemoryPressure$|DiskPressure$|PIDPressure$|Launched$|Registered$|Initialized$)"
 )
@@ -82,47 +86,54 @@ def memory_bound(gib: float) -> float:
 
 
 def facts_of(obj: Object) -> Iterator[tuple[str, str, tuple[str | int, ...]]]:
-    """Every fact of a Node or a NodeClaim: field, value, and its path in the object."""
-    for key, value in labels_of(obj).items():
+    """Yield every fact of a Node or a NodeClaim: field, value, and its path in the object.
+
+    A field that is empty, or of another form than Kubernetes gives it, is no fact.
+    """
+    for key, value in mapping_in(labels_of(obj)).items():
         yield f"labels.{key}", str(value), ("metadata", "labels", key)
-    status = status_of(obj)
+    status = mapping_in(obj.get("status"))
     for side in ("capacity", "allocatable"):
-        for name, value in (status.get(side) or {}).items():
+        for name, value in mapping_in(status.get(side)).items():
             yield f"{side}.{name}", str(value), ("status", side, name)
-    for name in (
-        "architecture",
-        "operatingSystem",
-        "osImage",
-        "kernelVersion",
-        "containerRuntimeVersion",
-        "kubeletVersion",
-    ):
-        if name in (info := status.get("nodeInfo") or {}):
+    info = mapping_in(status.get("nodeInfo"))
+    for name in _INFO:
+        if info.get(name):
             yield f"nodeInfo.{name}", str(info[name]), ("status", "nodeInfo", name)
-    for number, condition in enumerate(conditions_of(obj)):
-        yield (
-            f"conditions.{condition['type']}",
-            str(condition.get("status")),
-            ("status", "conditions", number, "status"),
-        )
-    for number, taint in enumerate(spec_of(obj).get("taints") or ()):
-        text = f"{taint.get('value') or ''}:{taint.get('effect')}"
-        yield f"taints.{taint.get('key')}", text, ("spec", "taints", number)
-    if "imageID" in status:
+    for number, condition in _entries(status, "conditions"):
+        if condition.get("type"):
+            path = ("status", "conditions", number, "status")
+            yield f"conditions.{condition['type']}", str(condition.get("status")), path
+    for number, taint in _entries(mapping_in(obj.get("spec")), "taints"):
+        field = f"taints.{taint.get('key')}:{taint.get('effect')}"
+        yield field, str(taint.get("value") or ""), ("spec", "taints", number)
+    if status.get("imageID"):
         yield "imageID", str(status["imageID"]), ("status", "imageID")
-    for number, address in enumerate(status.get("addresses") or ()):
+    for number, address in _entries(status, "addresses"):
         yield f"addresses.{address.get('type')}", "there", ("status", "addresses", number)
 
 
-def compared(field: str, theirs: str, ours: str | None, gib: float) -> tuple[State, str, float | None]:
-    """The state of one fact, why it is not comparable, and the bound within which it is equal."""
+def _entries(part: Object, name: str) -> Iterator[tuple[int, Object]]:
+    """Yield the objects of a list with their numbers."""
+    value = part.get(name)
+    for number, entry in enumerate(value if isinstance(value, list | tuple) else ()):
+        if is_mapping(entry):
+            yield number, entry
+
+
+def compared(field: str, theirs: str | None, ours: str | None, gib: float) -> tuple[State, str, float | None]:
+    """Return the state of one fact, why it is not comparable, and the bound within which it is equal; None stands for no value."""
     if theirs == ours:
         return State.EQUAL, "", None
     if field in _NAMED:
         return State.INCOMPARABLE, _NAMED[field], None
+    if ours is None and field in _BY_SOMEBODY:
+        return State.INCOMPARABLE, _BY_SOMEBODY[field], None
     if ours is None and (_OTHERS_WRITE.match(field) or field.startswith(("labels.", "taints."))):
         return State.INCOMPARABLE, _NOT_FOUND, None
-    if ours is not None and field in _VERSIONED:
+    if theirs is None or ours is None:
+        return State.DIFFERENT, "", None
+    if field in _VERSIONED:
         return State.INCOMPARABLE, _VERSIONED[field], None
     bound = memory_bound(gib) if field.endswith(".memory") else 0.0
     share = _share(theirs, ours)
@@ -131,15 +142,10 @@ def compared(field: str, theirs: str, ours: str | None, gib: float) -> tuple[Sta
     return State.DIFFERENT, "", None
 
 
-def missing(field: str) -> tuple[State, str]:
-    """The state of a fact that only the simulation has, and why it is not comparable."""
-    return (State.INCOMPARABLE, _NAMED[field]) if field in _NAMED else (State.DIFFERENT, "")
-
-
-def _share(theirs: str, ours: str | None) -> float | None:
+def _share(theirs: str, ours: str) -> float | None:
     """The share by which two quantities differ; None for what is none."""
     try:
-        one, other = Quantity.parse(theirs).value(), Quantity.parse(ours or "").value()
+        one, other = Quantity.parse(theirs).value(), Quantity.parse(ours).value()
     except QuantityError:
         return None
     return abs(one - other) / one if one else float(one != other)

@@ -121,6 +121,78 @@ def test_what_nothing_can_be_said_of_is_counted_with_its_reason(
     }
 
 
+BROKEN_POOLS: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
+    ("template", lambda pool: pool["spec"].update(template=None)),
+    ("template is a list", lambda pool: pool["spec"].update(template=[None])),
+    ("template.spec", lambda pool: pool["spec"]["template"].update(spec=None)),
+    ("nodeClassRef", lambda pool: pool["spec"]["template"]["spec"].update(nodeClassRef=5)),
+    ("spec", lambda pool: pool.update(spec=[None])),
+]
+
+
+@pytest.mark.parametrize(("field", "change"), BROKEN_POOLS, ids=[field for field, _ in BROKEN_POOLS])
+def test_a_nodepool_that_is_refused_is_the_reason(
+    field: str, change: Callable[[dict[str, Any]], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, facts = asked(dump(tmp_path, change, "NodePool"), capsys)
+    (why,) = {fact["why"] for fact in facts}
+    assert why.startswith("the simulation launches no machine of it: NodePool/default: spec.")
+    assert code == 2
+
+
+def test_a_condition_without_type_is_no_fact(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, facts = asked(dump(tmp_path, lambda node: node["status"]["conditions"].insert(0, {"status": "True"})), capsys)
+    assert (code, [fact for fact in facts if fact["field"] in ("conditions.", "conditions.None")]) == (0, [])
+
+
+BROKEN: list[tuple[str, str, Callable[[dict[str, Any]], None]]] = [
+    ("NodeClaim", "spec", lambda claim: claim.update(spec=[None])),
+    ("NodeClaim", "taints", lambda claim: claim["spec"].update(taints=[None])),
+    ("NodeClaim", "allocatable", lambda claim: claim["status"].update(allocatable=5, capacity=[1])),
+    ("Node", "conditions", lambda node: node["status"].update(conditions="x")),
+    ("Node", "taints", lambda node: node["spec"].update(taints=[None])),
+    ("Node", "nodeInfo", lambda node: node["status"].update(nodeInfo="x")),
+]
+
+
+@pytest.mark.parametrize(("kind", "field", "change"), BROKEN, ids=[f"{kind} {field}" for kind, field, _ in BROKEN])
+def test_a_field_of_another_form_is_told_or_no_fact(
+    kind: str, field: str, change: Callable[[dict[str, Any]], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["reality", str(dump(tmp_path, change, kind)), "--region", "westeurope"])
+    out, err = capsys.readouterr()
+    assert (code, field in err) == (2, True) if kind == "Node" else (code in (0, 1), " facts of 2 objects" in out)
+
+
+def test_taints_of_one_key_are_two_facts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taints = [{"key": "team", "value": "blue", "effect": effect} for effect in ("NoSchedule", "NoExecute")]
+    _, facts = asked(dump(tmp_path, lambda node: node["spec"].update(taints=taints)), capsys)
+    told = {fact["field"]: fact["theirs"] for fact in facts if fact["field"].startswith("taints.")}
+    assert told == {"taints.team:NoSchedule": "blue", "taints.team:NoExecute": "blue"}
+
+
+def test_the_taint_of_a_cordoned_node_has_its_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    code, facts = asked(dump(tmp_path, lambda node: node["spec"].update(unschedulable=True, taints=[taint])), capsys)
+    told = [(fact["state"], fact["why"]) for fact in facts if fact["field"].startswith("taints.")]
+    assert (code, told) == (0, [("not comparable", "the Node is cordoned")])
+
+
+@pytest.mark.parametrize(
+    "absent",
+    [lambda info: info.pop("kernelVersion"), lambda info: info.update(kernelVersion="")],
+    ids=["no field", "an empty one"],
+)
+def test_no_version_is_not_another_version(
+    absent: Callable[[dict[str, Any]], None], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, facts = asked(dump(tmp_path, lambda node: absent(node["status"]["nodeInfo"])), capsys)
+    assert [(fact["field"], fact["theirs"]) for fact in facts if fact["state"] == "different"] == [
+        ("nodeInfo.kernelVersion", "(absent)")
+    ]
+    assert code == 1
+
+
 def of_an_agent_pool(obj: dict[str, Any]) -> None:
     del obj["metadata"]["labels"]["karpenter.sh/nodepool"]
 
@@ -146,6 +218,35 @@ def test_files_without_a_node_are_no_success(tmp_path: Path, capsys: pytest.Capt
     out, err = capsys.readouterr()
     assert json.loads(out)["facts"] == []
     assert err == "harness reality: nothing could be compared: there is no Node and no NodeClaim\n"
+
+
+NOT_LAUNCHED: list[tuple[str, Callable[[dict[str, Any]], None], str]] = [
+    (
+        "AKSNodeClass",
+        lambda nodeclass: nodeclass["spec"].update(imageFamily="Plan9"),
+        'AKSNodeClass/default: spec.imageFamily: Unsupported value: "Plan9"',
+    ),
+    (
+        "NodePool",
+        lambda pool: pool["spec"]["template"]["spec"]["nodeClassRef"].update(kind="Other"),
+        "NodePool default is not used: its nodeClassRef names Other of group karpenter.azure.com, not AKSNodeClass of karpenter.azure.com",
+    ),
+    (
+        "Node",
+        lambda node: node["metadata"]["labels"].update({"node.kubernetes.io/instance-type": "Standard_D2_v99"}),
+        "no instance type met all requirements",
+    ),
+]
+
+
+@pytest.mark.parametrize(("kind", "change", "why"), NOT_LAUNCHED, ids=[kind for kind, _, _ in NOT_LAUNCHED])
+def test_why_no_machine_is_launched_is_told(
+    kind: str, change: Callable[[dict[str, Any]], None], why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, facts = asked(dump(tmp_path, change, kind), capsys)
+    reasons = {fact["why"] for fact in facts if fact["object"].startswith("Node/")}
+    assert len(reasons) == 1
+    assert reasons.pop().startswith(f"the simulation launches no machine of it: {why}")
 
 
 def test_json_stays_one_document_with_facts_to_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
