@@ -29,7 +29,10 @@ def show_price_risks(arguments: argparse.Namespace) -> int:
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells if risks else ():
         print_line("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())
-    print_line(f"{counted(len(risks), 'price')} in {world.region}, USD/h, with several rows in Azure's price list")
+    guess = next((f" (guessed: {risk.guess})" for risk in risks if risk.guess), "")
+    print_line(
+        f"{counted(len(risks), 'price')} in {world.region}, USD/h, with several rows in Azure's price list{guess}"
+    )
     if risks:
         print_line(
             "each controller takes one of them at each reading, every 12 hours; a NodePool that leaves such sizes out is free of it"

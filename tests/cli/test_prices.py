@@ -22,6 +22,33 @@ def test_the_sizes_at_risk_of_a_region(capsys: Output) -> None:
     assert (found["rows"], found["billed"], found["believed"] in found["rows"]) == ([0.208, 0.392], 0.208, True)
 
 
+@pytest.mark.parametrize(("region", "guess"), [("westeurope", ""), ("eastus", "no list of eastus is recorded")])
+def test_rows_that_are_no_recorded_ones_are_said_to_be_guessed(region: str, guess: str, capsys: Output) -> None:
+    told = f"with several rows in Azure's price list{f' (guessed: {guess})' if guess else ''}\n"
+    assert told in call(capsys, "explain", "--prices", "--region", region)[1]
+    value = json.loads(call(capsys, "explain", "--prices", "--region", region, "--format", "json")[1])
+    assert {size["guess"] for size in value["sizes"]} == {guess}
+
+
+@pytest.mark.parametrize(
+    ("words", "unused"),
+    [
+        (("nofile.yaml",), "nofile.yaml"),
+        (("--as-of", "2025-06-02"), "--as-of"),
+        (("--fail-on", "bogus", "--kubernetes", "1.34.0"), "--kubernetes, --fail-on"),
+        (("--format", "github"), "--format github"),
+    ],
+)
+def test_what_the_prices_of_a_region_do_not_depend_on_is_refused(
+    words: tuple[str, ...], unused: str, capsys: Output
+) -> None:
+    code, out, err = call(capsys, "explain", "--prices", *words)
+    assert (code, out) == (2, "")
+    assert err == (
+        f"harness explain: --prices is about a region (--region, --release, --format): {unused} changes nothing there\n"
+    )
+
+
 def test_an_unknown_region_is_a_mistake(capsys: Output) -> None:
     code, _, err = call(capsys, "explain", "--prices", "--region", "eastus22")
     assert code == 2
@@ -35,7 +62,10 @@ def test_an_unknown_region_is_a_mistake(capsys: Output) -> None:
         ("westeurope", "spot 0.0384 USD/h (andy-diericks/azure-pricing-radar, 2026-08-22)"),
         ("eastus", "on-demand 0.1720 USD/h (karpenter-provider-azure, 2026-06-18)"),
         ("eastus", "spot 0.0189 USD/h (guessed: no list of eastus is recorded"),
-        ("eastus", "Karpenter believes 0.172 or 0.356: the price list has several rows for it"),
+        (
+            "eastus",
+            "Karpenter believes 0.172 or 0.356: the price list has several rows for it (guessed: no list of eastus is recorded)",
+        ),
     ],
 )
 def test_requirements_have_what_azure_bills_with_its_source(region: str, expected: str, capsys: Output) -> None:

@@ -245,7 +245,20 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
             return f"{option}: the name of a {kind} is expected"
     if arguments.pod is not None and arguments.node is not None:
         return "--pod asks about a pod, --node about a Node of a dump: one of them"
+    if arguments.prices and (unused := _unused_by_prices(arguments)):
+        return f"--prices is about a region (--region, --release, --format): {', '.join(unused)} changes nothing there"
     return ""
+
+
+def _unused_by_prices(arguments: argparse.Namespace) -> list[str]:
+    """What was given beside `--prices` that its answer does not depend on, as it was written."""
+    from harness.cli import whole_parser
+
+    used = {"prices", "region", "release", "format", "command", "words", "files"}
+    plain = vars(whole_parser().parse_args(["explain", "--prices"]))
+    options = [name for name, value in vars(arguments).items() if name not in used and value != plain.get(name)]
+    form = [] if arguments.format in ("text", "json") else [f"--format {arguments.format}"]
+    return [*map(str, arguments.files), *form, *(f"--{name.replace('_', '-')}" for name in options)]
 
 
 def _asked(arguments: argparse.Namespace, given: Dump) -> tuple[argparse.Namespace, str]:

@@ -176,14 +176,14 @@ def _prices(world: World, size: str) -> dict[str, Any]:
     from harness.explain.sizes.believed import at_risk
     from harness.karpenter.labels.core import ON_DEMAND, SPOT
 
-    rows = {(risk.size, risk.capacity_type): list(risk.rows) for risk in at_risk(world)}
+    risks = {(risk.size, risk.capacity_type): risk for risk in at_risk(world)}
     value: dict[str, Any] = {}
     for capacity_type in (ON_DEMAND, SPOT):
         price = world.price(size, capacity_type)
         if price.usd is not None and not price.as_on_demand:
             value[capacity_type] = {"usd": price.usd, "source": price.source, "guess": price.guess}
-            if (size, capacity_type) in rows:
-                value[capacity_type]["rows"] = rows[size, capacity_type]
+            if (risk := risks.get((size, capacity_type))) is not None:
+                value[capacity_type] |= {"rows": list(risk.rows), "rows_guess": risk.guess}
     return value
 
 
@@ -192,7 +192,9 @@ def _price_lines(prices: Mapping[str, Any]) -> Iterator[str]:
         basis = f"guessed: {price['guess']}" if price["guess"] else price["source"]
         yield f"  {capacity_type:10} {price['usd']:.4f} USD/h ({basis})"
         if "rows" in price:
-            yield f"  {'':10} Karpenter believes {' or '.join(f'{usd:g}' for usd in price['rows'])}: the price list has several rows for it"
+            guess = f" (guessed: {price['rows_guess']})" if price["rows_guess"] else ""
+            believed = " or ".join(f"{usd:g}" for usd in price["rows"])
+            yield f"  {'':10} Karpenter believes {believed}: the price list has several rows for it{guess}"
 
 
 def _print(value: Mapping[str, Any]) -> None:

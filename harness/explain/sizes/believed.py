@@ -39,13 +39,17 @@ class Mistaken:
 
 @dataclass(frozen=True, slots=True)
 class AtRisk:
-    """A size of which the list has several rows that Karpenter takes: USD per hour by row, the billed one, the one believed now."""
+    """A size of which the list has several rows that Karpenter takes: USD per hour by row, the billed one, the one believed now.
+
+    `guess`: why these rows are a guess, "" if they are not.
+    """
 
     size: str
     capacity_type: str
     rows: tuple[float, ...]
     billed: float | None
     believed: float | None
+    guess: str
 
 
 def at_risk(world: World) -> list[AtRisk]:
@@ -58,6 +62,7 @@ def at_risk(world: World) -> list[AtRisk]:
             toss.usd,
             world.price(toss.size, toss.capacity_type).usd,
             tables[toss.capacity_type].get(toss.size),
+            world.azure.prices.guess(toss.size),
         )
         for toss in world.azure.prices.price_list.tosses
         if world.instance_types.sku(toss.size) is not None
@@ -131,16 +136,16 @@ def _believed(world: World) -> Mapping[str, Mapping[str, float]]:
 
 def price_lines(world: World, mistaken: Iterable[Mistaken] | None = None) -> Iterator[str]:
     """One line for each mistaken price that decided a launch."""
-    why = _why(world)
-    lines = [_line(each, why) for each in (mistaken_prices(world) if mistaken is None else mistaken)]
+    lines = [_line(each, _why(world, each.size)) for each in (mistaken_prices(world) if mistaken is None else mistaken)]
     yield from lines[:_FEW]
     if len(lines) > _FEW:
         yield f"… and {len(lines) - _FEW} more prices that Karpenter mistakes (harness explain --prices has all sizes at risk)"
 
 
-def _why(world: World) -> str:
+def _why(world: World, size: str) -> str:
     if world.instance_types.reads_prices:
-        return "the price list has two rows for it"
+        guess = world.azure.prices.guess(size)
+        return "the price list has two rows for it" + (f" (guessed: {guess})" if guess else "")
     return "Karpenter goes by the table that it brings along"
 
 

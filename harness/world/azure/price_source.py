@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fakeazure.catalog.prices.linux_view import taken_for_linux
+from fakeazure.catalog.prices.rows import recorded_regions
 from fakeazure.market.market import Market
 from harness.engine.rng import Rng
 from harness.karpenter.instancetypes import Prices
@@ -68,6 +69,12 @@ class AzurePrices:
         return PriceList.of(
             {ON_DEMAND: view.linux, SPOT: view.spot}, {ON_DEMAND: view.beside_linux, SPOT: view.beside_spot}
         )
+
+    def guess(self, size: str) -> str:
+        """Return why the rows of a size are a guess; "" where they are recorded or declared."""
+        if self._region in recorded_regions() or size.lower() in self._market.prices.declared_sizes(self._region):
+            return ""
+        return f"no list of {self._region} is recorded"
 
     def _kept(self, reading: int | None) -> Prices:
         key = (self._market.prices.version, reading)
