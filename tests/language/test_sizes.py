@@ -15,7 +15,8 @@ RAISE = "HARNESS_LIMITS=pods=N in the environment raises that"
 
 def _workload(kind: str, spec: str, name: str = "d") -> str:
     group = {"Job": "batch/v1", "NodePool": "karpenter.sh/v1"}.get(kind, "apps/v1")
-    template = "template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Never, containers: [{name: c, image: x}]}}"
+    policy = "Never" if kind == "Job" else "Always"
+    template = f"template: {{metadata: {{labels: {{a: b}}}}, spec: {{restartPolicy: {policy}, containers: [{{name: c, image: x}}]}}}}"
     rest = f"selector: {{matchLabels: {{a: b}}}}, {template}" if kind != "NodePool" else "template: {}"
     return f"---\napiVersion: {group}\nkind: {kind}\nmetadata: {{name: {name}}}\nspec:\n  {{{spec}, {rest}}}\n"
 
