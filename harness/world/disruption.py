@@ -8,6 +8,8 @@ from dataclasses import replace
 from harness.engine.access import Access
 from harness.engine.engine import Controller
 from harness.engine.rng import Rng
+from harness.karpenter.disruption.deletion_costs import GATE as DELETION_COSTS
+from harness.karpenter.disruption.deletion_costs import DeletionCosts, DeletionCostWrites
 from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.karpenter.disruption.execution.executions import Executions
 from harness.karpenter.disruption.loop import DisruptionController
@@ -72,6 +74,9 @@ class Departures:
         ]
         if release.repair_policies and instance_types.options.gate("NodeRepair"):
             found.append(NodeRepair(view, writer, sink, clock, release))
+        if self.rules.manages_deletion_costs and instance_types.options.gate(DELETION_COSTS):
+            writes = DeletionCostWrites(engine, view, writer)
+            found += [DeletionCosts(self.observer, marks, writes), writes]
         instances = ArmInstances(arm)
         drift = ProviderDrift(view, sink, instances, instance_types.options, release)
         actions = ClusterActions(view, writer, sink, clock, marks, create)

@@ -169,19 +169,13 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
             mistakes.append(InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{given}'"))
         else:
             found[option.field] = value
-    if release is not None and (lacking := _not_simulated(found, release)) is not None:
+    if release is not None and (lacking := _unstartable(found, release)) is not None:
         mistakes.append(lacking)
     return found, mistakes
 
 
-_NOT_SIMULATED: Mapping[str, str] = {
-    "PodDeletionCostManagement": "tells ReplicaSets which pods to remove first",
-}
-"""Feature gates of core 1.15.0 → what they open."""
-
-
-def _not_simulated(found: Mapping[str, Any], release: str) -> InputMistake | None:
-    """A feature gate that would answer otherwise than the release does."""
+def _unstartable(found: Mapping[str, Any], release: str) -> InputMistake | None:
+    """A feature gate with which the release does not start."""
     rules = disruption_rules_of(provider(release).core)
     gates = found.get("feature_gates")
     if not rules.repair_is_disruption or not isinstance(gates, Mapping):
@@ -190,10 +184,6 @@ def _not_simulated(found: Mapping[str, Any], release: str) -> InputMistake | Non
     if opened.gate("NodeRepair") and found.get("legacy_node_repair") is not True:
         problem = f"the controller of {release} does not start with NodeRepair=true: its repair policies name no action"
         return InputMistake(("options", "feature-gates"), problem, "set legacy-node-repair=true, which repairs nothing")
-    for gate, does in _NOT_SIMULATED.items():
-        if opened.gate(gate):
-            what = f"how {release} {does} is not simulated"
-            return InputMistake(("options", "feature-gates"), what, f"take {gate}=true away")
     return None
 
 

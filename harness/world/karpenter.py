@@ -10,6 +10,7 @@ from harness.engine.engine import Controller
 from harness.engine.ports import Cloud
 from harness.engine.rng import Rng
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.deletion_costs import GATE as DELETION_COSTS
 from harness.karpenter.disruption.situation import View as DisruptionView
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.instancetypes import NoInstanceTypes
@@ -217,6 +218,7 @@ class Karpenter:
             preference_policy=options.preference_policy,
             min_values_policy=options.min_values_policy,
             default_spread=default_constraints(options.scheduler_config),
+            writes_deletion_costs=options.gate(DELETION_COSTS),
             choose=rng.stream("labels").randrange,
             draw=rng.pick,
             equal_prices=EqualPrices(rng.pick),

@@ -33,19 +33,6 @@ def test_it_is_suggested(capsys: pytest.CaptureFixture[str], pool: str) -> None:
     assert (code, err) == (2, "harness explain: --release: unknown release 'nxt'; did you mean 'next'?\n")
 
 
-@pytest.mark.parametrize(
-    ("gate", "does"),
-    [
-        ("PodDeletionCostManagement", "tells ReplicaSets which pods to remove first"),
-    ],
-)
-def test_what_is_not_simulated_is_refused(capsys: pytest.CaptureFixture[str], pool: str, gate: str, does: str) -> None:
-    code, _, err = call(capsys, "explain", "--release", "next", "--option", f"feature-gates={gate}=true", pool)
-    assert code == 2
-    assert err == f"harness explain: --option: how next {does} is not simulated; take {gate}=true away\n"
-    assert call(capsys, "explain", "--release", "next", "--option", f"feature-gates={gate}=false", pool)[0] != 2
-
-
 def test_node_repair_starts_with_the_older_controller_only(capsys: pytest.CaptureFixture[str], pool: str) -> None:
     """Core pkg/controllers/disruption/repair.go NewRepair; the provider's policies name no action."""
     opened = ("explain", "--release", "next", "--option", "feature-gates=NodeRepair=true")

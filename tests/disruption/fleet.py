@@ -116,6 +116,7 @@ def situation(
     release: ProviderRelease = RELEASE,
     spot_to_spot: bool = False,
     terminates_first: bool = False,
+    writes_deletion_costs: bool = False,
     nominated: Mapping[str, int] | None = None,
     attempt_seconds: float = 0.0,
     memory: ClusterMemory | None = None,
@@ -140,7 +141,7 @@ def situation(
         snapshot,
         {each["metadata"]["name"]: types for each in pools},
         release=release,
-        options=SchedulingOptions(attempt_seconds=attempt_seconds),
+        options=SchedulingOptions(attempt_seconds=attempt_seconds, writes_deletion_costs=writes_deletion_costs),
         nominated=nominated,
         memory=memory,
     )

@@ -10,12 +10,14 @@ from harness.conformance.ops.schedule import nodeclaim_answer, overlays_answer
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands.command import REPLACE, Command
 from harness.karpenter.disruption.controller import AGAIN, Turn, turn
+from harness.karpenter.disruption.deletion_ranking import deletion_costs
 from harness.karpenter.disruption.methods.method import Method
 from harness.karpenter.disruption.methods.order import Attempt, attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent, pod_key
-from harness.kube.api.objects import name_of
+from harness.kube.api.objects import annotations_of, name_of
+from harness.kube.deletion_order import DELETION_COST
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
@@ -34,10 +36,24 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
         if not request.get("methods"):
             found.update(overlays_answer(cluster.overlays))
         found["methods"] = [_tried(cluster, known[name], request, rules.announces) for name in named]
+        if cluster.options.writes_deletion_costs and rules.manages_deletion_costs:
+            found["deletion_costs"] = _deletion_costs(cluster)
         if not options.get("skipLoop"):
             found["loop"] = _loop(cluster, list(known.values()), request)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"not a cluster: {type(error).__name__}: {error}") from error
+    return found
+
+
+def _deletion_costs(cluster: Cluster) -> dict[str, str]:
+    """The deletion costs of all pods after Karpenter has written them."""
+    situation, _ = cluster.situation()
+    pods = cluster.snapshot.pods
+    found = {pod_key(pod): cost for pod in pods if (cost := annotations_of(pod).get(DELETION_COST)) is not None}
+    for each in deletion_costs(situation) if situation.view.synced else ():
+        found.pop(pod_key(each.pod), None)
+        if each.cost is not None:
+            found[pod_key(each.pod)] = str(each.cost)
     return found
 
 

@@ -10,6 +10,7 @@ from harness.conformance.errors import RequestError, Unsupported
 from harness.conformance.ops.catalog import instance_types
 from harness.engine.clock import parse
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.deletion_costs import GATE as DELETION_COSTS
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.overlays.controller import GATE, with_verdict
 from harness.karpenter.overlays.evaluation import Evaluation, evaluate
@@ -130,6 +131,7 @@ def scheduling_options(options: Mapping[str, Any]) -> SchedulingOptions:
         min_values_policy=options.get("minValuesPolicy") or STRICT,
         stable_inflight_sort=bool(options.get("stableInflightSort")),
         reservation_label=options.get("reservationLabel") or None,
+        writes_deletion_costs=DELETION_COSTS in (options.get("gates") or ()),
     )
 
 

@@ -10,13 +10,23 @@ from typing import Any
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events.texts import nodepool_blocked
 from harness.karpenter.disruption.schedules import ScheduleError, is_within
-from harness.karpenter.disruption.situation import Situation
+from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of, spec_of
 from harness.kube.go.durations import DurationError, parse_duration
+from lazyrecords import dataclass
 
-__all__ = ["UNLIMITED", "BudgetError", "allowed_disruptions", "disruption_budgets", "unreadable", "within"]
+__all__ = [
+    "UNLIMITED",
+    "BudgetError",
+    "Remaining",
+    "allowed_disruptions",
+    "disruption_budgets",
+    "remaining_budgets",
+    "unreadable",
+    "within",
+]
 
 UNLIMITED = (1 << 31) - 1
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -28,7 +38,31 @@ class BudgetError(ValueError):
 
 def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
     """By NodePool, how many more nodes its budgets let go for a reason. Nodes that are not ready or are being deleted use them up."""
-    view = situation.view
+    found = {}
+    for name, budget in remaining_budgets(situation.view, reason).items():
+        situation.tally.allowed[name, reason] = budget.allowed
+        situation.tally.consuming[name, reason] = budget.consuming
+        found[name] = budget.left
+        if budget.nodes and budget.allowed == 0:
+            situation.say(nodepool_blocked(name, reason))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """How many of a NodePool's ``nodes`` may be disrupted at once, and how many use that up."""
+
+    nodes: int
+    allowed: int
+    consuming: int
+
+    @property
+    def left(self) -> int:
+        return max(self.allowed - self.consuming, 0)
+
+
+def remaining_budgets(view: View, reason: str) -> dict[str, Remaining]:
+    """Return by NodePool what its budgets allow for a reason; none where they cannot be read."""
     total: dict[str, int] = {}
     disrupting: dict[str, int] = {}
     for counting, count in view.simulations.state.fleet.counts(_counting).items():
@@ -42,11 +76,7 @@ def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
             allowed = allowed_disruptions(pool_object, total.get(name, 0), reason, view.now)
         except BudgetError:
             allowed = 0
-        situation.tally.allowed[name, reason] = allowed
-        situation.tally.consuming[name, reason] = disrupting.get(name, 0)
-        found[name] = max(allowed - disrupting.get(name, 0), 0)
-        if total.get(name) and allowed == 0:
-            situation.say(nodepool_blocked(name, reason))
+        found[name] = Remaining(total.get(name, 0), allowed, disrupting.get(name, 0))
     return found
 
 

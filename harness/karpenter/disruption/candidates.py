@@ -38,6 +38,7 @@ __all__ = [
     "find_candidates",
     "node_refusals",
     "pod_refusals",
+    "savings_ratio",
 ]
 
 
@@ -269,6 +270,11 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
         )
         node.remembered[Candidate] = known
     return known
+
+
+def savings_ratio(situation: Situation, node: StateNode, instance_type: InstanceType | None) -> float:
+    """Return the node's price for each unit of what moving its pods costs."""
+    return labelled_price(node, instance_type) / _load(situation, node).moving_cost
 
 
 def _refusal(situation: Situation, node: StateNode, is_nominated: bool) -> NodeEvents | None:

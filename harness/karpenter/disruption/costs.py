@@ -45,7 +45,9 @@ def eviction_cost(pod: Object, rules: DisruptionRules) -> float:
     if not rules.own_disruption_cost:
         text = said.get(DELETION_COST)
         cost += (parse_float(text) or 0.0) / 2.0**27 if text is not None else 0.0
-    elif (text := said.get(DISRUPTION_COST, said.get(DELETION_COST))) is not None:
+    elif (
+        text := said.get(DISRUPTION_COST, said.get(DELETION_COST) if rules.deletion_cost_counts else None)
+    ) is not None:
         cost += _whole(text) / 2.0**27
     priority = spec_of(pod).get("priority")
     if priority is not None:

@@ -157,7 +157,8 @@ class Situation:
     ) -> None:
         self.view, self.spot_to_spot, self.terminates_first = view, spot_to_spot, terminates_first
         self.tally = tally if tally is not None else Tally()
-        self.rules = disruption_rules_of(view.release.core)
+        options = view.simulations.options
+        self.rules = disruption_rules_of(view.release.core, writes_deletion_costs=options.writes_deletion_costs)
         self.said: list[Told] = []
         """All events in order, with repetitions; the text of those about a node is not made yet. A row at the end may still grow."""
         self._events: dict[SchedulingEvent, None] = {}

@@ -43,6 +43,11 @@ class DisruptionRules:
     own_disruption_cost: bool = True
     """Pods say by ``karpenter.sh/disruption-cost`` what their eviction costs, which counts before the cost of their deletion; of both
     only whole numbers of 32 bits count, and before any number (core ``pkg/utils/disruption/disruption.go`` EvictionCost, since 1.15.0)."""
+    deletion_cost_counts: bool = True
+    """What the deletion of a pod costs is what its eviction costs; not where Karpenter itself writes that annotation (the same function,
+    with the gate PodDeletionCostManagement, since 1.15.0)."""
+    manages_deletion_costs: bool = True
+    """There is the gate PodDeletionCostManagement (core ``pkg/controllers/pod/deletioncost``, since 1.15.0)."""
     terminates_first: bool = True
     """The gate TerminateFirstDrift lets drifted nodes of a static NodePool at its limit go before there is a replacement (the same file,
     since 1.15.0)."""
@@ -101,6 +106,7 @@ _V1_14_3 = replace(
     _NEWEST,
     repair_is_disruption=False,
     own_disruption_cost=False,
+    manages_deletion_costs=False,
     drift_error="{error}",
     terminates_first=False,
     tells_unreplaceable=False,
@@ -153,6 +159,18 @@ _RULES: Mapping[str, DisruptionRules] = {
 }
 
 
-def disruption_rules_of(core: CoreRelease) -> DisruptionRules:
-    """The rules of a core release. Raises UnknownRelease for one that the table does not have."""
-    return entry_of(core.version, _RULES)
+_WITH_DELETION_COSTS: Mapping[str, DisruptionRules] = {
+    version: replace(rules, deletion_cost_counts=False)
+    for version, rules in _RULES.items()
+    if rules.manages_deletion_costs
+}
+
+
+def disruption_rules_of(core: CoreRelease, *, writes_deletion_costs: bool = False) -> DisruptionRules:
+    """Return the rules of a core release; the same object for the same arguments. Raises UnknownRelease for one that the table does not
+    have.
+
+    ``writes_deletion_costs``: the gate PodDeletionCostManagement is open, which makes a difference where the release has it.
+    """
+    rules = entry_of(core.version, _RULES)
+    return _WITH_DELETION_COSTS.get(core.version, rules) if writes_deletion_costs else rules

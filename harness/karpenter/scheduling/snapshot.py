@@ -78,7 +78,7 @@ class SchedulingOptions:
     ``reservation_label``: the key by which reserved offerings name their capacity reservation; None is the feature gate
     ReservedCapacity off, as Azure sets it. ``time_limit`` seconds after its start a simulation stops and keeps what it has;
     its time is virtual: each attempt to place a pod takes ``attempt_seconds`` of it. ``default_spread`` are the topology spread
-    constraints of pods that have none, without selectors.
+    constraints of pods that have none, without selectors. ``writes_deletion_costs`` is the gate PodDeletionCostManagement.
     """
 
     preference_policy: str = RESPECT
@@ -93,6 +93,7 @@ class SchedulingOptions:
     time_limit: float = 60.0
     attempt_seconds: float = 0.0
     default_spread: tuple[Mapping[str, Any], ...] = ()
+    writes_deletion_costs: bool = False
 
     def relaxes_min_values(self, rules: SchedulingRules) -> bool:
         """Whether a NodeClaim may be made although it misses ``minValues``."""

@@ -124,7 +124,7 @@ def _cheapest(
 ) -> list[StateNode]:
     """Empty nodes in their order; then the others, those with a do-not-disrupt pod last, by the cost of moving their pods."""
     judge = Displaced((), simulations.snapshot.now, simulations.rules)
-    rules = disruption_rules_of(simulations.core)
+    rules = disruption_rules_of(simulations.core, writes_deletion_costs=simulations.options.writes_deletion_costs)
 
     def is_protected(pods: Sequence[Object]) -> bool:
         for pod in pods:

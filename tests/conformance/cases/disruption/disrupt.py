@@ -8,7 +8,7 @@ from typing import Any
 from tests.conformance.cases.disruption.nodepools import nodepool
 from tests.conformance.cases.disruption.nodes import BLOCKED, Machine, machine, unmanaged
 from tests.conformance.cases.disruption.pods import daemonset, disruption_budget, fill, pod, stuff
-from tests.conformance.cases.disruption.scene import Json, Scene
+from tests.conformance.cases.disruption.scene import DELETION_COST, Json, Scene
 from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.cases.disruption.waits import wait
 from tests.conformance.cases.draw import Draw
@@ -68,6 +68,12 @@ def disrupt_case(draw: Draw) -> Json:
     _surroundings(scene, pools)
     if theme == "wait" or scene.chance(0.05):
         scene.input["wait"] = wait(scene)
+    if scene.chance(0.12):
+        scene.options.setdefault("gates", []).append("PodDeletionCostManagement")
+        for each in scene.pods:
+            annotations = each["metadata"].get("annotations") or {}
+            if DELETION_COST in annotations and scene.chance(0.5):
+                annotations["karpenter.sh/disruption-cost"] = annotations.pop(DELETION_COST)
     made = scene.request()
     if theme == "wait" and scene.chance(0.5):
         for pool in made["nodepools"]:  # so that something waits

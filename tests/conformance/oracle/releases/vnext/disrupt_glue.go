@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/resourcemanager/containerservice/armcontainerservice/v9"
 	"github.com/samber/lo"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/controllers/disruption"
 	"sigs.k8s.io/karpenter/pkg/controllers/nodeclaim/lifecycle"
+	"sigs.k8s.io/karpenter/pkg/controllers/pod/deletioncost"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	coreoptions "sigs.k8s.io/karpenter/pkg/operator/options"
 	"sigs.k8s.io/karpenter/pkg/state/cost"
@@ -87,6 +89,26 @@ func moreGates(o *coreoptions.Options) {
 func init() {
 	openGates = func(o *coreoptions.Options, names []string) {
 		o.FeatureGates.TerminateFirstDrift = lo.Contains(names, "TerminateFirstDrift")
+		o.FeatureGates.PodDeletionCostManagement = lo.Contains(names, "PodDeletionCostManagement")
+	}
+	deletionCosts = func(w *world) (J, error) {
+		queue := deletioncost.NewQueue(w.c)
+		if _, err := deletioncost.NewController(w.clk, w.c, w.cp, w.cluster, queue).Reconcile(w.ctx); err != nil {
+			return nil, err
+		}
+		pods, out := &corev1.PodList{}, J{}
+		must(w.c.List(w.ctx, pods))
+		for i := range pods.Items {
+			p := &pods.Items[i]
+			if _, err := queue.Reconcile(w.ctx, p.DeepCopy()); err != nil {
+				return nil, err
+			}
+			must(w.c.Get(w.ctx, client.ObjectKeyFromObject(p), p))
+			if v, ok := p.Annotations[corev1.PodDeletionCost]; ok {
+				out[p.Namespace+"/"+p.Name] = v
+			}
+		}
+		return out, nil
 	}
 }
 
