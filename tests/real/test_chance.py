@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harness.scenario.comparing.chance import without_chance
+from harness.scenario.comparing.draws import Draws
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
 from harness.world.facts import Facts
@@ -103,8 +104,53 @@ def test_how_often_disruption_has_looked(case_of: Callable[..., Case]) -> None:
     assert differing(case_of(), left, right) == []
     right["Events"]["Node a"] = {POLLED.format("another text"): "told"}
     assert differing(case_of(), left, right), "another text"
-    left["Events"]["Node a"] = {"Normal DisruptionBlocked: Node isn't initialized": "told"}
-    right["Events"]["Node a"] = {"Normal DisruptionBlocked: Node is deleting or marked for deletion": "told"}
-    assert differing(case_of(), left, right) == [], "each look falls into another phase"
     right["Events"]["Node a"] = {"Normal DisruptionTerminating: x": "told"}
     assert differing(case_of(), left, right), "no Event of a look"
+
+
+@pytest.mark.parametrize(
+    ("course", "there", "passes"),
+    [(["Unknown", "True"], True, True), (["Unknown"], False, True), (["Unknown"], True, False), ([], True, False)],
+    ids=["it was initialized", "it is gone", "it waits", "nothing is known of it"],
+)
+def test_what_a_node_passes_through(case_of: Callable[..., Case], course: list[str], there: bool, passes: bool) -> None:
+    left, right = facts(zones=("eastus-1",)), facts(zones=("eastus-1",))
+    for each, told in ((left, "Node isn't initialized"), (right, "Node is nominated for a pending pod")):
+        own = each["NodeClaims"]["default 1"]
+        own["NodeClaim"] |= {"conditions": {"Initialized": course}, "there": there}
+        own["Events of the Node"] = {f"Normal DisruptionBlocked: {told}": "told"}
+    assert (differing(case_of(), left, right) == []) is passes
+    going = right["NodeClaims"]["default 1"]
+    going["Events of the Node"] = {"Normal DisruptionBlocked: Node is deleting or marked for deletion": "told"}
+    assert (differing(case_of(), left, right) == []) is passes, "one look fell into its end"
+
+
+def test_of_a_node_that_nobody_has_any_more_looks_make_no_difference(case_of: Callable[..., Case]) -> None:
+    left, right = facts(), facts()
+    left["Events"]["Node a"] = {"Normal DisruptionBlocked: Node isn't initialized": "told"}
+    right["Events"]["Node a"] = {"Normal DisruptionBlocked: Node is deleting or marked for deletion": "told"}
+    assert differing(case_of(), left, right) == []
+    for each in (left, right):
+        each["Nodes of others"] = {"a": {}}
+    assert differing(case_of(), left, right), "it is there"
+
+
+def test_a_run_is_held_beside_the_draw_that_pinned_the_same_zones() -> None:
+    zones = [("eastus-1", "0"), ("eastus-1", "eastus-2"), ("eastus-2", "0"), ("eastus-1",)]
+    runs = [Facts(facts(zones=drawn), ()) for drawn in zones]
+    asked: list[int] = []
+
+    def again(seed: int) -> tuple[Facts, dict[str, str]]:
+        asked.append(seed)
+        return runs[seed % 3], {"seed": str(seed)}
+
+    draws = Draws((runs[0], {}), again)
+    assert draws.like(runs[0]) == (runs[0], {})
+    assert asked == []
+    assert draws.like(runs[2]) == (runs[2], {"seed": "2"})
+    assert asked == [1, 2]
+    assert draws.like(runs[1])[0] is runs[1], "known from before"
+    assert draws.like(runs[3])[0] is runs[0], "another number of NodeClaims is no chance"
+    assert asked == [1, 2]
+    assert draws.like(Facts(facts(zones=("eastus-3", "eastus-3")), ()))[0] is runs[0], "nobody draws that"
+    assert len(asked) == 16

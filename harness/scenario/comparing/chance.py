@@ -4,7 +4,8 @@
   takes first, and which stays pending, their creation times and uids decide.
 * Zones that the case does not name are the same to a topology spread, which takes any of those with the fewest pods (Go's map order).
 * Of Nodes that come at the same instant kube-scheduler fills the one that it sees first.
-* Disruption looks every ten seconds: how often it has looked decides how many of its Events there are, and never what they say.
+* Disruption looks every ten seconds: how often it has looked decides how many of its Events there are, and never what they say; of what a
+  Node passes through it tells where a look fell into it. A Node that has not come through in both runs is none of these.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from harness.kube.api.labels import ZONE
@@ -33,6 +34,8 @@ _PASSING = re.compile(
 )
 """What a look tells of a Node that comes or goes (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable): each Node passes
 through these, and a look falls into one of them or into none."""
+_GOING = "is deleting"
+_OF_A_NODE = ("Events", "Events of the Node")
 _PINNED = re.compile(rf"{re.escape(ZONE)} In ([^,\s]+-\d+)")
 _ASKED = re.compile(r'zones=\["\d+"\]')
 _SHARED = "NodeClaims that share a zone"
@@ -47,7 +50,43 @@ def without_chance(case: Case, expected: Facts, found: Facts) -> tuple[Found, Fo
     right = _exchanged(left, paired(left, right), _equal_pods(manifests, said))
     if any(count > 1 for count in expected.waves):
         left, right = _together(left), _together(right)
-    return _as_often(left, right)
+    return _as_often(*_without_passing(left, right))
+
+
+def _without_passing(left: Found, right: Found) -> tuple[Found, Found]:
+    """Both without what was told of Nodes on their way, where in both runs the Node has come through."""
+    return _passed(left, right), _passed(right, left)
+
+
+def _passed(facts: Found, other: Found) -> Found:
+    claims, others = facts.get("NodeClaims") or {}, other.get("NodeClaims") or {}
+    found = {name: _claim_passed(claim, others.get(name, claim)) for name, claim in claims.items()}
+    staying = facts.get("Nodes of others") or {}
+    told = {
+        name: texts if name.partition(" ")[2] in staying else _without(texts, lambda text: True)
+        for name, texts in (facts.get("Events") or {}).items()
+    }
+    return {**facts, **({"NodeClaims": found} if claims else {}), **({"Events": told} if told else {})}
+
+
+def _claim_passed(claim: Found, other: Found) -> Found:
+    def is_over(text: str) -> bool:
+        return all(_is_gone(each) or (_GOING not in text and _is_initialized(each)) for each in (claim, other))
+
+    return {key: _without(value, is_over) if key in _OF_A_NODE else value for key, value in claim.items()}
+
+
+def _without(texts: Found, is_over: Callable[[str], bool]) -> Found:
+    return {text: seen for text, seen in texts.items() if not (_PASSING.match(text) and is_over(text))}
+
+
+def _is_gone(claim: Found) -> bool:
+    return claim["NodeClaim"].get("there") is False
+
+
+def _is_initialized(claim: Found) -> bool:
+    course = (claim["NodeClaim"].get("conditions") or {}).get("Initialized") or [""]
+    return str(course[-1]).startswith("True")
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -157,15 +196,12 @@ def _as_often(left: Any, right: Any) -> tuple[Any, Any]:
 def _surplus(left: Found, right: Found) -> set[str]:
     """The Events of turns of disruption that only one has, by their reason as far as the other has no other text."""
     by_reason: dict[str, tuple[set[str], set[str]]] = {}
-    passing: set[str] = set()
     for place, facts in enumerate((left, right)):
         for key in facts:
-            if _PASSING.match(key):
-                passing.add(key)
-            elif match := POLLED.match(key):
+            if match := POLLED.match(key):
                 by_reason.setdefault(match[1], (set(), set()))[place].add(key)
     nested = (ours ^ theirs for ours, theirs in by_reason.values() if ours <= theirs or theirs <= ours)
-    return passing.union(*nested)
+    return set().union(*nested)
 
 
 def _is_polled(value: Any) -> bool:

@@ -18,6 +18,7 @@ from harness.clusters.waiting import Patience, stopwatch
 from harness.kube.api.objects import Object, spec_of
 from harness.scenario.comparing.chance import without_chance
 from harness.scenario.comparing.comparison import Comparison, Difference, Result
+from harness.scenario.comparing.draws import Draws, Outcome
 from harness.scenario.comparing.inputs import real_inputs
 from harness.scenario.comparing.kept import KeptDifferences
 from harness.scenario.comparing.limit import REAL_LIMIT
@@ -115,16 +116,23 @@ class RealRuns:
             how = "goes on without end" if seconds < self._limit else f"takes {duration_text(seconds)} of virtual time"
             return Comparison(name, release, mode, Result.VIRTUAL, how)
         capacity = self._simulates_kubelets  # a node container has the host's
-        expected = facts_of(simulated.world, capacity=capacity)
-        verdicts = _verdicts(simulated)
+
+        def outcome(run: Run) -> Outcome:
+            return facts_of(run.world, capacity=capacity), _verdicts(run)
+
+        draws = Draws(
+            outcome(simulated),
+            lambda seed: outcome(self._simulated(case, Shared(self._caches, self._overrides), seed)),
+        )
         with ExitStack() as open_worlds:
             try:
-                real, found = self._real(case, expected, verdicts, open_worlds, capacity=capacity)
+                real, found = self._real(case, draws, open_worlds, capacity=capacity)
             except ControllerDied:
                 if not any(each.rule == "crash" for each in simulated.world.rejections):
                     raise
                 ends = "the controller panics and ends, as the simulated one does"
                 return Comparison(name, release, mode, Result.AGREE, ends, facts=1, seconds=watch())
+            expected, verdicts = draws.like(found)
             differences = self._differences(case, release, expected, verdicts, real, found)
         if self._record is not None:
             Recording.of(name, release, real, found).write(self._record)
@@ -193,13 +201,16 @@ class RealRuns:
             self._trace(run, "real")
             return beside_runaway(about, str(simulated.runaways[0]), world.journal, began, watch())
 
-    def _simulated(self, case: Case, shared: Shared) -> Run:
+    def _simulated(self, case: Case, shared: Shared, seed: int | None = None) -> Run:
+        """A run of the case; with another `seed` than its own it leaves no trace."""
         from harness.world import World
         from harness.world.real.world import CLOUD_TIMING
 
-        world = World(**real_inputs(case, shared, self._overrides), cloud_timing=CLOUD_TIMING)
+        overrides = self._overrides if seed is None else {**self._overrides, "seed": seed}
+        world = World(**real_inputs(case, shared, overrides), cloud_timing=CLOUD_TIMING)
         run = self._walked(case, world, shared)
-        self._trace(run, "simulated")
+        if seed is None:
+            self._trace(run, "simulated")
         return run
 
     def _walked(self, case: Case, world: World, shared: Shared) -> Run:
@@ -230,7 +241,7 @@ class RealRuns:
         return {label: reason for label, reason in reasons.items() if reason}
 
     def _real(
-        self, case: Case, expected: Facts, verdicts: Mapping[str, str], open_worlds: ExitStack, *, capacity: bool
+        self, case: Case, draws: Draws, open_worlds: ExitStack, *, capacity: bool
     ) -> tuple[Mapping[str, str], Facts]:
         """Verdicts and facts of a real run, once it has come to what is expected or is not going to."""
         from harness.world.facts import facts_of
@@ -241,15 +252,15 @@ class RealRuns:
         release = world.release.version
 
         def agrees() -> bool:
-            return not self._differences(
-                case, release, expected, {}, {}, facts_of(world, capacity=capacity), only_new=True
-            )
+            facts = facts_of(world, capacity=capacity)
+            return not self._differences(case, release, draws.like(facts)[0], {}, {}, facts, only_new=True)
 
         world.satisfied = agrees
         run = self._walked(case, world, shared)
         patience = Patience(_LATE)
         while True:
             found, held = facts_of(world, capacity=capacity), _verdicts(run)
+            expected, verdicts = draws.like(found)
             if patience.passed or not self._differences(case, release, expected, verdicts, held, found, only_new=True):
                 self._trace(run, "real", verdicts)
                 return held, found
