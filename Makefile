@@ -18,7 +18,8 @@
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
 # make mutants        changes code at random places, one operator or number at a time: some test must fail (N=100 SEED=1)
-# make fuzz           50,000 requests, malformed and costly ones, to one served cloud, beside a client that polls (REQUESTS=50000 SEED=1)
+# make fuzz           50,000 requests, malformed and costly ones, to one served cloud, beside a client that polls (REQUESTS=50000 SEED=1); then
+#                     CHANGES=5000 snapshots of which a value was changed: refused, or the world answers everything
 # make bench          benchmarks, beside the Go scheduler where KARPENTER_SOURCES is set; plot and figures in reports/ (WEEKS=100,1000: weeks
 #                     of clusters of so many nodes)
 # make schema         the scenario language's JSON Schema and its reference page anew
@@ -46,6 +47,7 @@ RELEASES ?=
 OPS ?=
 N ?= 100
 REQUESTS ?= 50000
+CHANGES ?= 5000
 SMOKE ?=
 RECORD ?=
 WEEKS ?= 100
@@ -151,6 +153,7 @@ mutants: $(CORE)
 
 fuzz: $(CORE)
 	$(RUN) -m tests.transports.fuzz --requests $(REQUESTS) --seed $(SEED) $(ARGS)
+	$(RUN) -m tests.cloud.foreign --changes $(CHANGES) --seed $(SEED)
 
 bench: $(CORE)
 	WEEKS=$(WEEKS) $(RUN) -m pytest benchmarks -o addopts=--import-mode=importlib $(ARGS)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
+from fakeazure.arm.bodies import check_forms
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import EMPTY, Request, Response
 from fakeazure.arm.real_namespaces import REAL_NAMESPACES
@@ -51,6 +52,8 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
             state.subscriptions[subscription.lower()] = set()
         extra = state.throttle.take(asked.method, subscription.lower(), now)
         _check_registration(state, asked, subscription)
+    if asked.method in ("PUT", "PATCH") and route.versioned and isinstance(asked.body, Mapping):
+        check_forms(asked.body)
     check_locks(state, asked)
     deletion.check(state, asked)
     _check_faults(state, asked, match, now)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fakeazure.arm.forms import NUMBER, OBJECT, OBJECTS, PAIRS, TEXT, TEXTS, Form, misfit
 from fakeazure.arm.messages import Request
 from fakeazure.arm.texts import refuse
 
@@ -23,7 +24,7 @@ def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict | Mapping):
-        raise _refused(name, "an object")
+        raise _refused(name, OBJECT)
     return value
 
 
@@ -33,7 +34,7 @@ def items(holder: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]
     if values is None:
         return ()
     if not isinstance(values, list | tuple) or not all(isinstance(value, Mapping) for value in values):
-        raise _refused(name, "a list of objects")
+        raise _refused(name, OBJECTS)
     return tuple(values)
 
 
@@ -43,7 +44,7 @@ def texts(holder: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if values is None:
         return ()
     if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
-        raise _refused(name, "a list of strings")
+        raise _refused(name, TEXTS)
     return tuple(values)
 
 
@@ -51,7 +52,7 @@ def pairs(holder: Mapping[str, Any], name: str) -> dict[str, str]:
     """An object of text, as tags and labels are; empty if absent or null."""
     values = section(holder, name)
     if not all(isinstance(value, str) for value in values.values()):
-        raise _refused(name, "an object of strings")
+        raise _refused(name, PAIRS)
     return dict(values)
 
 
@@ -80,7 +81,7 @@ def text(holder: Mapping[str, Any], name: str, default: str = "") -> str:
     if value is None or value == "":
         return default
     if not isinstance(value, str):
-        raise _refused(name, "a string")
+        raise _refused(name, TEXT)
     return value
 
 
@@ -95,8 +96,16 @@ def number(holder: Mapping[str, Any], name: str, default: float = 0) -> float:
             raise ValueError(value)
         return found
     except (TypeError, ValueError, OverflowError):
-        raise _refused(name, "a number") from None
+        raise _refused(name, NUMBER) from None
 
 
-def _refused(name: str, shape: str) -> Exception:
-    return refuse("InvalidRequestContent", target=name, reason=f"'{name}' must be {shape}.")
+def check_forms(body: Mapping[str, Any]) -> None:
+    """Refuse a resource of which a part has another form, the envelope first. ArmError."""
+    wrong = misfit(body)
+    if wrong is not None:
+        place, form, _ = wrong
+        raise _refused(str(place[-1]), form)
+
+
+def _refused(name: str, form: Form) -> Exception:
+    return refuse("InvalidRequestContent", target=name, reason=f"'{name}' must be {form.words}.")

@@ -6,14 +6,13 @@ A snapshot is data. It is read by the field, each by its own type (`layout`), an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from heapq import heapify
 from operator import attrgetter
 from typing import Any
 
 from fakeazure.arm.operations import Operations
 from fakeazure.guids import Guids
-from fakeazure.snapshots.envelope import check_envelope
+from fakeazure.snapshots.envelope import check_envelope, check_resource
 from fakeazure.snapshots.files import packed, unpacked
 from fakeazure.snapshots.layout import FIELDS, GUIDS, SHARED, STORE, world_kinds
 from fakeazure.snapshots.values import Json, Reader, Unreadable, Writer, at
@@ -22,8 +21,6 @@ from fakeazure.state import State
 __all__ = ["put_back", "taken"]
 
 _SAME = ("location", "subscription", "tenant", "cluster", "resource_group", "node_resource_group")
-_END = datetime.max.replace(tzinfo=UTC).timestamp()
-"""The last moment that can be written; near 1e300 a clock could no longer go on."""
 _DOCUMENTS = ("groups", "assignments", "scoped")
 """Fields of ARM documents that are not in the store."""
 _PARTS = ("world", "time", "guids", "fields", "store", "tables")
@@ -62,16 +59,16 @@ def put_back(state: State, snapshot: bytes) -> float:
     _check_world(state, document["world"])
     reader = Reader(_tables(document["tables"]), {State: state, Operations: state.operations})
     moment = kinds[float].read(document["time"], reader, "time")
-    if not 0 <= moment < _END:
-        raise Unreadable("time", "seconds since 1970 are expected, before the year 10000")
+    if moment < 0:
+        raise Unreadable("time", "seconds since 1970 are expected")
     guids = kinds[GUIDS | None].read(document["guids"], reader, "guids")
     fields = _fields(document["fields"], reader)
     entries, history = kinds[STORE].read(document["store"], reader, "store")
     for place, entry in enumerate(entries):
-        check_envelope(entry.document, f"store[0][{place}].document")
+        check_resource(entry, f"store[0][{place}].document")
     for place, (_, _, entry) in enumerate(history):
         if entry is not None:
-            check_envelope(entry.document, f"store[1][{place}][2].document")
+            check_resource(entry, f"store[1][{place}][2].document")
     for name in _DOCUMENTS:
         for key, document_ in fields[name].items():
             check_envelope(document_, at(name, key))

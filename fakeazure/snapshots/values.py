@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence, Set
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from lazyrecords import dataclass
@@ -107,6 +108,10 @@ def at(path: str, key: Any) -> str:
     return f"{path}[{ascii(key)[:120]}]"
 
 
+_LEAST, _MOST = (moment.replace(tzinfo=UTC).timestamp() for moment in (datetime.min, datetime.max))
+"""Numbers of a world are between these, since most are moments, in seconds since 1970: others can be written as no date."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plain:
     """Text, numbers, true and false."""
@@ -117,7 +122,11 @@ class Plain:
         """As it is."""
         if not self._fits(value):
             raise Unwritable(path, f"{NAMES[self.type]} is expected, not a {type(value).__name__}")
-        return float(value) if self.type is float else value
+        if self.type is not float:
+            return value
+        if not _LEAST <= value < _MOST:
+            raise Unwritable(path, "the number is too large")
+        return float(value)
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
         """As it is; an integer can be a number too."""
@@ -125,10 +134,9 @@ class Plain:
             raise Unreadable(path, f"{NAMES[self.type]} is expected, not {shown(value)}")
         if self.type is not float:
             return value
-        try:
-            return float(value)
-        except OverflowError:
-            raise Unreadable(path, "the number is too large") from None
+        if not _LEAST <= value < _MOST:
+            raise Unreadable(path, "the number is too large")
+        return float(value)
 
     def _fits(self, value: Any) -> bool:
         if isinstance(value, bool) and self.type is not bool:

@@ -1,0 +1,158 @@
+"""The JSON forms of the parts of ARM's documents, for requests and for what a snapshot holds: one table, so that a world that was saved
+can be restored.
+
+The envelope is that of Azure's common types (azure-rest-api-specs, common-types/resource-management/v5, types.json and
+managedidentity.json); the parts of `properties` are those of Microsoft.Compute, .Network and .ContainerService that this cloud reads, where
+a name has one form in all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
+
+from lazyrecords import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form that a value must have; `words` complete \"must be\"."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+
+Place: TypeAlias = tuple[str | int, ...]
+"""The keys and indices that lead to a part of a document."""
+
+
+def _all(values: Any, form: type) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, form) for value in values)
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        return not isinstance(value, bool) and math.isfinite(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+TEXT = Form("a string", lambda value: isinstance(value, str))
+NUMBER = Form("a number", _is_number)
+WHOLE = Form("a whole number", lambda value: isinstance(value, int) and not isinstance(value, bool))
+OBJECT = Form("an object", lambda value: isinstance(value, Mapping))
+OBJECTS = Form("a list of objects", lambda value: _all(value, Mapping))
+TEXTS = Form("a list of strings", lambda value: _all(value, str))
+PAIRS = Form(
+    "an object of strings",
+    lambda value: isinstance(value, Mapping) and all(isinstance(text, str) for text in value.values()),
+)
+IDENTITIES = Form(
+    "an object of objects",
+    lambda value: (
+        isinstance(value, Mapping) and all(inner is None or isinstance(inner, Mapping) for inner in value.values())
+    ),
+)
+
+ENVELOPE: Mapping[str, Form] = MappingProxyType(
+    {
+        **dict.fromkeys(("id", "name", "type", "location", "kind", "managedBy", "etag"), TEXT),
+        **dict.fromkeys(("properties", "sku", "plan", "identity", "extendedLocation", "systemData"), OBJECT),
+        **dict.fromkeys(("zones", "managedByExtended"), TEXTS),
+        "tags": PAIRS,
+    }
+)
+"""What every resource has beside `properties`, by name."""
+_WITHIN: Mapping[str, Mapping[str, Form]] = MappingProxyType(
+    {
+        "sku": {**dict.fromkeys(("name", "tier", "size", "family"), TEXT), "capacity": NUMBER},
+        "plan": dict.fromkeys(("name", "publisher", "product", "promotionCode", "version"), TEXT),
+        "extendedLocation": dict.fromkeys(("name", "type"), TEXT),
+        "identity": {
+            **dict.fromkeys(("type", "principalId", "tenantId"), TEXT),
+            "userAssignedIdentities": IDENTITIES,
+        },
+    }
+)
+"""Parts of the envelope → what is in them."""
+
+_NAMES: tuple[tuple[Form, str], ...] = (
+    (
+        TEXT,
+        "id name location provisioningState vmSize osType osSKU computerName computerNamePrefix createOption deleteOption "
+        "diskId vnetSubnetID podSubnetID nodeResourceGroup kubernetesVersion currentKubernetesVersion orchestratorVersion "
+        "currentOrchestratorVersion nodeImageVersion dnsPrefix fqdn hyperVGeneration principalId clientId roleDefinitionId "
+        "scope level publicKey resourceId sourceResourceId communityGalleryImageId addressPrefix domainNameLabel "
+        "orchestrationMode privateIPAddress evictionPolicy privateIPAddressVersion eTag vmId code",
+    ),
+    (WHOLE, "pendingInstanceCount inProgressInstanceCount successfulInstanceCount failedInstanceCount"),
+    (NUMBER, "diskSizeGB osDiskSizeGB lun count maxPods maxShares platformFaultDomainCount"),
+    (
+        OBJECT,
+        "properties hardwareProfile storageProfile osDisk imageReference managedDisk diskEncryptionSet diffDiskSettings "
+        "networkProfile osProfile linuxConfiguration securityProfile uefiSettings capacityReservation capacityReservationGroup "
+        "virtualMachine virtualMachineScaleSet virtualMachineProfile subnet publicIPAddress publicIPAddressConfiguration "
+        "ipConfiguration dnsSettings addressSpace creationData additionalCapabilities oidcIssuerProfile loadBalancerProfile "
+        "identityProfile kubeletidentity localDNSProfile artifactStreamingProfile hardware kubernetes operatingSystem "
+        "upgradePolicy powerState status runningStatus progress",
+    ),
+    (
+        OBJECTS,
+        "dataDisks networkInterfaces networkInterfaceConfigurations ipConfigurations loadBalancerBackendAddressPools "
+        "agentPoolProfiles subnets securityRules defaultSecurityRules publicKeys frontendIPConfigurations backendAddressPools "
+        "loadBalancingRules probes inboundNatRules outboundRules",
+    ),
+    (TEXTS, "zones availabilityZones addressPrefixes nodeTaints nodeInitializationTaints ipFamilies audiences"),
+    (PAIRS, "tags nodeLabels customNodeLabels"),
+    (IDENTITIES, "userAssignedIdentities"),
+)
+_PROPERTIES: Mapping[str, Form] = MappingProxyType({name: form for form, names in _NAMES for name in names.split()})
+"""Names in `properties`, however deep, → their form."""
+_FREE = frozenset(
+    {
+        *("tags", "nodeLabels", "customNodeLabels", "template", "parameters", "outputs", "output"),
+        *("settings", "protectedSettings", "metadata", "policyRule"),
+    }
+)
+"""Parts that users fill as they like: nothing in them is judged."""
+
+
+def misfit(document: Mapping[str, Any]) -> tuple[Place, Form, Any] | None:
+    """Return the first part of a document that has another form: where it is, the form that it must have, and what it is.
+
+    What is null is as absent.
+    """
+    return next(_misfits(document), None)
+
+
+def _misfits(document: Mapping[str, Any]) -> Iterator[tuple[Place, Form, Any]]:
+    yield from _among(document, ENVELOPE, ())
+    for name, forms in _WITHIN.items():
+        if isinstance(part := document.get(name), Mapping):
+            yield from _among(part, forms, (name,))
+    yield from _below(document.get("properties"), ("properties",))
+
+
+def _among(part: Mapping[str, Any], forms: Mapping[str, Form], place: Place) -> Iterator[tuple[Place, Form, Any]]:
+    for name, form in forms.items():
+        value = part.get(name)
+        if value is not None and not form.fits(value):
+            yield (*place, name), form, value
+
+
+def _below(value: Any, place: Place) -> Iterator[tuple[Place, Form, Any]]:
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            if part is None:
+                continue
+            form = _PROPERTIES.get(name)
+            if form is not None and not form.fits(part):
+                yield (*place, name), form, part
+            if name not in _FREE and isinstance(part, Mapping | list | tuple):
+                yield from _below(part, (*place, name))
+    elif isinstance(value, list | tuple):
+        for index, part in enumerate(value):
+            if isinstance(part, Mapping | list | tuple):
+                yield from _below(part, (*place, index))
