@@ -6,8 +6,9 @@ import hashlib
 import re
 from functools import lru_cache
 
-_KEPT = 8192
-"""How many guids are kept: one world after the other asks for those of the same names, and for the first of a sequence."""
+_KEPT, _LONGEST = 8192, 1024
+"""How many guids are kept, and of what length of text at most: one world after the other asks for those of the same names, and for the
+first of a sequence."""
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -30,13 +31,15 @@ class Guids:
         return guid_of(f"{self._seed}/{self._count}")
 
 
-@lru_cache(maxsize=_KEPT)
 def guid_of(text: str) -> str:
     """The guid that always belongs to `text`."""
-    return new_guid(text)
+    return _kept(text) if len(text) <= _LONGEST else new_guid(text)
 
 
 def new_guid(text: str) -> str:
     """The same, calculated anew: for texts of which there are more than are kept."""
     digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
+
+
+_kept = lru_cache(maxsize=_KEPT)(new_guid)

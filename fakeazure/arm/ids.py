@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from lazyrecords import dataclass
 
-_KEPT = 4096
-"""How many ids are kept: the same few resources are asked for again and again, in one world after the other."""
+_KEPT, _LONGEST = 4096, 1024
+"""How many ids are kept, and of what length of names at most: the same few resources are asked for again and again, in one world after
+the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +72,12 @@ class ResourceId:
         return self._text
 
 
-@lru_cache(maxsize=_KEPT)
 def resource_id(
     subscription: str, group: str, namespace: str, types: tuple[str, ...], names: tuple[str, ...]
 ) -> ResourceId:
     """The id with these parts; the same object for those that were asked for lately."""
-    return ResourceId(subscription, group, namespace, types, names)
+    short = len(subscription) + len(group) + sum(map(len, names)) <= _LONGEST
+    return (_kept if short else ResourceId)(subscription, group, namespace, types, names)
+
+
+_kept = lru_cache(maxsize=_KEPT)(ResourceId)

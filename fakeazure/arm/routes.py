@@ -12,8 +12,8 @@ from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.versions import RESOURCES
 from lazyrecords import dataclass
 
-_PATHS = 4096
-"""How many calls' routes are kept: a controller asks for the same paths again and again."""
+_PATHS, _LONGEST = 4096, 1024
+"""How many calls' routes are kept, and of what length at most: a controller asks for the same short paths again and again."""
 
 _ACTIONS: Mapping[str, str] = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
 """Method → what a role calls it."""
@@ -106,7 +106,7 @@ class Router(Generic[State]):
 
     def find(self, method: str, path: str) -> Match[State] | None:
         """The first route for this method and path."""
-        return self._found(method, path)
+        return (self._found if len(path) <= _LONGEST else self._search)(method, path)
 
     def _search(self, method: str, path: str) -> Match[State] | None:
         parts = _split(path)

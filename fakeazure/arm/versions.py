@@ -13,7 +13,8 @@ from functools import lru_cache
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.texts import refuse
 
-_FORM = re.compile(r"\d{4}-\d{2}-\d{2}(-(preview|alpha|beta|privatepreview)([.-]?\d+)?)?", re.IGNORECASE)
+_FORM = re.compile(r"\d{4}-\d{2}-\d{2}(-(preview|alpha|beta|privatepreview)([.-]?\d{1,8})?)?", re.IGNORECASE)
+_LONGEST = len("2024-01-01-privatepreview.12345678")
 _AHEAD = 2
 """Years that a client may be ahead of the list."""
 RESOURCES = "Microsoft.Resources"
@@ -27,7 +28,7 @@ def check_version(
 
     `type_` is the resource type without the namespace, `location` where the resource is, `locations` returns where it could be.
     """
-    if _served(namespace, version):
+    if len(version) <= _LONGEST and _served(namespace, version):
         return
     if not version:
         raise refuse("MissingApiVersionParameter")

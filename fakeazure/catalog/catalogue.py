@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import field, replace
-from functools import cache
+from functools import lru_cache
 from types import MappingProxyType
 
 from fakeazure.catalog.errors import NotSold, UnknownRegion, UnknownSize
 from fakeazure.catalog.locations import location_key
 from fakeazure.catalog.records import Evidence, Record, RecordMaker
 from fakeazure.catalog.regions import REGIONS
-from fakeazure.catalog.tables import Source, check_date, read, size_source, sizes
+from fakeazure.catalog.tables import DAYS_KEPT, REGIONS_KEPT, Source, check_date, read, size_source, sizes
 from fakeazure.catalog.zones import unlisted, zones_in
 from lazyrecords import dataclass
 
@@ -150,7 +150,7 @@ def prices_of(region: str, names: Iterable[str]) -> dict[str, float]:
     return {name: float(priced[name]) for name in names if name in priced}
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def _sold(region: str, as_of: str | None) -> frozenset[str]:
     """The names that a packaged region sells, without making their records."""
     document = read("prices.json.gz")
@@ -159,12 +159,12 @@ def _sold(region: str, as_of: str | None) -> frozenset[str]:
     return frozenset(listed & sizes(as_of).keys())
 
 
-@cache
+@lru_cache(maxsize=DAYS_KEPT)
 def _packaged(as_of: str | None) -> Catalogue:
     return Catalogue(as_of=as_of)
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def _region(name: str, as_of: str | None) -> RegionCatalogue:
     """Azure sells a size where it has a price for it."""
     region, known = REGIONS[name], sizes(as_of)

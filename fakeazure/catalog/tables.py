@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import zlib
 from bisect import bisect_right
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,11 @@ from lazyrecords import dataclass
 
 __all__ = ["Size", "Source", "check_date", "read", "regional_spot", "size_source", "sizes", "told_spot"]
 
+REGIONS_KEPT = 128
+"""Of how many regions something is remembered: more than Azure has, since a page of the whole price list reads each of them, and a world
+may name others."""
+DAYS_KEPT = 16
+"""Of how many days."""
 DATA = Path(__file__).parent / "data"
 
 _NOTHING = -2  # no list states it, nor of a family near it; -1: some list does
@@ -54,7 +59,7 @@ def read(name: str) -> Any:
     return json.loads(zlib.decompress((DATA / name).read_bytes(), wbits=31))
 
 
-@cache
+@lru_cache(maxsize=DAYS_KEPT)
 def size_source(as_of: str | None = None) -> Source:
     """What the capabilities are recorded in, and when: the list of that day or the last one before."""
     document = read("sizes.json.gz")
@@ -77,7 +82,7 @@ def check_date(as_of: str) -> None:
         raise CatalogueError(f"no list of sizes is as old as {as_of}; the first is of {first}")
 
 
-@cache
+@lru_cache(maxsize=DAYS_KEPT)
 def sizes(as_of: str | None = None) -> dict[str, Size]:
     """All sizes that Azure lists, of the day that goes with the prices or of another."""
     document = read("sizes.json.gz")
@@ -105,7 +110,7 @@ def regional_spot() -> frozenset[str]:
     return frozenset(read("sizes.json.gz")["spot"]["regional"])
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def told_spot(region: str) -> dict[str, tuple[str, Source]]:
     """Of these sizes, those of which a list of that region is recorded: the value, and where."""
     told = read("sizes.json.gz")["spot"]["told"]

@@ -7,10 +7,10 @@ there in the numbers of the first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 
 from fakeazure.catalog.regions import REGIONS
-from fakeazure.catalog.tables import Size, Source, read
+from fakeazure.catalog.tables import REGIONS_KEPT, Size, Source, read
 from lazyrecords import dataclass
 
 __all__ = ["SoldIn", "unlisted", "zones_in", "zones_recorded"]
@@ -61,7 +61,7 @@ def unlisted(region: str) -> frozenset[str]:
     return frozenset(name for name, mask in zip(document["names"], masks, strict=True) if mask == ".")
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def _recorded(region: str) -> Mapping[str, SoldIn]:
     document = read("zones.json.gz")
     found: dict[str, SoldIn] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from harness.clusters.memory_limit import MemoryLimit
@@ -21,6 +21,8 @@ __all__ = ["Check", "EngineMissing", "RuleError", "TooCostly", "compiled"]
 Check = Callable[[Any, Any], bool]
 """Whether a value passes, by it and the old one. Raises CelError, TooCostly."""
 
+_KEPT = 1024
+"""Rules and patterns that are remembered as programs."""
 _LONGEST = 10_000
 """Characters of a rule; the API server takes no more than its budget of cost allows, far less."""
 
@@ -99,7 +101,7 @@ def _find(text: str, pattern: str) -> str:
     return match[0] if match else ""
 
 
-@cache
+@lru_cache(maxsize=_KEPT)
 def _pattern(pattern: str) -> Any:
     """RE2 itself: the linear engine of the rest of the project says whether a pattern is found, not where."""
     import re2
@@ -122,7 +124,7 @@ def _optional_environment() -> Any:
     )
 
 
-@cache
+@lru_cache(maxsize=_KEPT)
 def _optional_check(expression: str) -> Check:
     """The check of a rule with `optionalOldSelf`: `oldSelf` is an optional value, none when the object is new."""
     bound = f"cel.bind(oldSelf, updates ? optional.of(old) : optional.none(), ({expression}))"
@@ -142,7 +144,7 @@ def _optional_check(expression: str) -> Check:
     return check
 
 
-@cache
+@lru_cache(maxsize=_KEPT)
 def _check(expression: str) -> Check:
     environment = _environment()
     try:

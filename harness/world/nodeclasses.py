@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 
 from harness.engine.ports import View
 from harness.karpenter.validation.admission import admit
@@ -24,7 +24,7 @@ def nodeclass_of(view: View, nodepool: Object | None, crds: str, kubernetes: str
     return {**_empty(crds, kubernetes), "status": {"kubernetesVersion": kubernetes}}
 
 
-@cache
+@lru_cache(maxsize=64)
 def _empty(crds: str, kubernetes: str) -> Object:
     """An AKSNodeClass with the defaults of the CRDs."""
     empty = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import lru_cache
 from types import MappingProxyType
 
 from fakeazure.catalog.prices.derived import derived
@@ -19,7 +19,7 @@ from fakeazure.catalog.prices.rows import (
     recorded_rows,
 )
 from fakeazure.catalog.prices.spot import guess_reason
-from fakeazure.catalog.tables import Source, read
+from fakeazure.catalog.tables import REGIONS_KEPT, Source, read
 from lazyrecords import dataclass
 
 
@@ -72,7 +72,7 @@ def static_source() -> Source:
     return Source("karpenter-provider-azure", read("prices.json.gz")["date"])
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def rows_by_size(region: str) -> Mapping[str, tuple[PriceRow, ...]]:
     """Size in small letters → its rows, in the order of the region's list."""
     rows: dict[str, list[PriceRow]] = {}
@@ -81,12 +81,12 @@ def rows_by_size(region: str) -> Mapping[str, tuple[PriceRow, ...]]:
     return MappingProxyType({size: tuple(listed) for size, listed in rows.items()})
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def prices_in(region: str) -> RegionPrices:
     """The prices of a region; without rows if it is not known.
 
-    Remembered for all of Azure's regions, 60 MB in all, and no more, since only names of regions come here: a page of the whole list reads
-    each of them, which would take seconds if any were made anew.
+    Remembered for all of Azure's regions, 60 MB in all: a page of the whole list reads each of them, which would take seconds if any were
+    made anew.
     """
     if rows := recorded_rows(region):
         return RegionPrices(region, rows, by_kind(rows), list_source(), frozenset())

@@ -7,14 +7,14 @@ its Linux row is a "Cloud Services" row of 87 sizes and one Windows row ("Virtua
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 
 from fakeazure.catalog.prices.book import prices_in, restored_prices, static_prices, static_source
 from fakeazure.catalog.prices.derived import derived
 from fakeazure.catalog.prices.price_file import price_file
 from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow, Priority, list_source, recorded_regions
 from fakeazure.catalog.prices.spot import guess_reason, guessed_fraction
-from fakeazure.catalog.tables import Source
+from fakeazure.catalog.tables import REGIONS_KEPT, Source
 from lazyrecords import dataclass
 
 __all__ = ["LinuxView", "linux_source", "linux_view", "spot_guess", "taken_for_linux", "view_of"]
@@ -62,7 +62,7 @@ def view_of(rows: Iterable[PriceRow]) -> LinuxView:
     return LinuxView(*tables, *others)
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def linux_view(region: str) -> LinuxView:
     """The view of a region; empty if the region is not known."""
     if region in recorded_regions() or price_file(region) is not None:

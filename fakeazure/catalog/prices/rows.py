@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from fakeazure.catalog.tables import Source, read
+from fakeazure.catalog.tables import REGIONS_KEPT, Source, read
 
 __all__ = [
     "Kind",
@@ -79,7 +79,7 @@ class PriceRow(NamedTuple):
         return kind_of(self.product, self.sku)
 
 
-@cache
+@lru_cache(maxsize=1 << 15)
 def kind_of(product: str, sku: str) -> Kind:
     """What a row is the price of, by the names of its product and SKU.
 
@@ -111,7 +111,7 @@ def list_source() -> Source:
     return Source(document["source"], document["date"])
 
 
-@cache
+@lru_cache(maxsize=REGIONS_KEPT)
 def recorded_rows(region: str) -> tuple[PriceRow, ...]:
     """All rows of a recorded region, in the order of their products; none of another one."""
     document = read("retail-rows.json.gz")

@@ -26,8 +26,8 @@ _TOKEN = re.compile(
 )
 _LONGEST = 24_576
 """Characters of an expression (learn.microsoft.com, "Template limits")."""
-_KEPT = 512
-"""Expressions that are remembered as trees."""
+_KEPT, _LONGEST_KEPT = 512, 1024
+"""Expressions that are remembered as trees, and of how many characters at most: a tree takes some hundred times their bytes."""
 Functions = Mapping[str, Function]
 FUNCTIONS: Functions = {**PLAIN, **TEXTS, **NETWORKS, **LAMBDAS}
 """The functions that know nothing of a deployment."""
@@ -88,7 +88,7 @@ def _of_text(value: str, scope: Functions, budget: Budget) -> Any:
         raise TemplateError(
             f"The language expression length limit exceeded. Limit: '{_LONGEST}' and actual: '{len(value)}'."
         )
-    tree, count = _tree(value)
+    tree, count = (_tree if len(value) <= _LONGEST_KEPT else _tree.__wrapped__)(value)
     budget.step(count)
     return _Evaluation(scope, budget, {}).of(tree)
 

@@ -1,7 +1,7 @@
 """The requirements of an instance type (kaz ``instancetype.go`` computeRequirements)."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 
 from harness.karpenter.cloudprovider import InstanceType, Offering
 from harness.karpenter.instancetypes.filters import gpu_key
@@ -41,7 +41,7 @@ _LINUX = frozenset({"linux"})
 _MAX_LABEL = 63
 
 
-@cache
+@lru_cache(maxsize=1 << 16)
 def _only(value: str) -> frozenset[str]:
     """The set of one value, one object for equal values, since sizes share most of theirs."""
     return frozenset({value})

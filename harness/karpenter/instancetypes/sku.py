@@ -1,7 +1,7 @@
 """A ``Microsoft.Compute/skus`` record, read once into the facts that Karpenter uses (skewer ``sku.go``)."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from harness.karpenter.instancetypes.vmsize import Grammar, VmSize
@@ -135,7 +135,7 @@ class Sku:
         return None
 
 
-_folded = cache(str.casefold)  # of capability names, of which there are few
+_folded = lru_cache(maxsize=4096)(str.casefold)
 
 
 def same_location(a: str, b: str) -> bool:

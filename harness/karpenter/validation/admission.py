@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, Protocol
 
 from harness.karpenter.validation.crds import RuleRow
@@ -47,7 +47,7 @@ class Admission:
         return not self.errors
 
 
-_api_server = cache(api_server)
+_api_server = lru_cache(maxsize=32)(api_server)
 
 
 def admit(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -166,7 +166,7 @@ def _kinds(release: str) -> tuple[str, ...]:
     )
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _resource(release: str, name: str, integer_formats: bool) -> CustomResource | None:
     if name not in _kinds(release):
         return None

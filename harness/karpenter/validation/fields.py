@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from harness.karpenter.validation.crds import field_paths
@@ -50,7 +50,7 @@ def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
     )
 
 
-@cache
+@lru_cache(maxsize=256)
 def _children(resource: str) -> Mapping[str, tuple[str, ...]]:
     """Path of a map → names of its fields; `{}` among them where any name will do."""
     found: dict[str, list[str]] = {}

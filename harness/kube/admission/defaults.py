@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
@@ -177,7 +177,7 @@ def canonical_list(resources: Mapping[str, Any]) -> dict[str, str]:
     return {name: _canonical(value) for name, value in resources.items()}
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _canonical(value: str | int | float | None) -> str:
     return str(Quantity.stored(value))
 
