@@ -10,6 +10,7 @@ from fakeazure.catalog.prices.linux_view import LinuxView, linux_view, view_of
 from fakeazure.catalog.prices.rows import recorded_regions
 from fakeazure.market.facts import CatalogueLike, RegionLike, region_of
 from fakeazure.market.prices import Prices
+from fakeazure.market.spot_discount import discounted_view
 from lazyrecords import dataclass
 
 
@@ -43,6 +44,8 @@ class PriceList:
     def linux_view(self, location: str) -> LinuxView:
         """Return the list's prices for machines with Linux in one of the regions; the catalogue's own where the world declares nothing."""
         azures = linux_view(location) if isinstance(self.catalogue, Catalogue) else view_of(())
+        if self.prices.spot_discount is not None:
+            azures = discounted_view(azures, self.prices.spot_discount)
         region, declared = self._own_region(location), self.prices.declared_sizes(location)
         if region is None and not declared:
             return azures

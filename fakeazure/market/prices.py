@@ -11,6 +11,7 @@ from fakeazure.catalog.prices.elsewhere import names_of
 from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, PriceRow
 from fakeazure.catalog.prices.spot import guessed_fraction
 from fakeazure.market.facts import RegionLike
+from fakeazure.market.spot_discount import discounted_rows
 from lazyrecords import dataclass
 
 ON_DEMAND, SPOT = "on-demand", "spot"
@@ -29,7 +30,8 @@ class Price:
 class Prices:
     """The overlay: declared prices of sizes, and declared rows, which take the place of Azure's rows of their sizes.
 
-    `served`: whether the retail price list answers; where it does not, clients keep the prices that they have.
+    `served`: whether the retail price list answers; where it does not, clients keep the prices that they have. `spot_discount`: the part
+    of the price on demand that spot is supposed to cost less in the list, None for Azure's own prices.
     """
 
     def __init__(self) -> None:
@@ -37,6 +39,7 @@ class Prices:
         self._overlay: dict[tuple[str, str, str], float | None] = {}
         self._rows: dict[tuple[str, str], tuple[PriceRow, ...]] = {}
         self.served = True
+        self.spot_discount: float | None = None
         self.version = 0
         """Counts the declarations."""
         self.withheld: frozenset[PriceRow] = frozenset()
@@ -46,7 +49,7 @@ class Prices:
         """An overlay of its own with what is declared by now."""
         prices = Prices()
         prices._overlay, prices._rows, prices.served = dict(self._overlay), dict(self._rows), self.served
-        prices.withheld = self.withheld
+        prices.withheld, prices.spot_discount = self.withheld, self.spot_discount
         return prices
 
     def set(self, size: str, usd: float | None, *, kind: str = ON_DEMAND, location: str = "*") -> None:
@@ -56,6 +59,11 @@ class Prices:
         if usd is not None and usd < 0:
             raise ValueError(f"a price is not negative: {size}: {usd}")
         self._overlay[(size.lower(), location.lower(), kind)] = usd
+        self.version += 1
+
+    def suppose_spot_discount(self, discount: float) -> None:
+        """Let spot cost this part of the price on demand less."""
+        self.spot_discount = discount
         self.version += 1
 
     def list_rows(self, rows: Iterable[PriceRow], location: str = "*") -> None:
@@ -68,8 +76,8 @@ class Prices:
 
     @property
     def declared(self) -> bool:
-        """Tell whether a world declares any price."""
-        return bool(self._overlay or self._rows)
+        """Tell whether a world has any price that is not Azure's."""
+        return bool(self._overlay or self._rows) or self.spot_discount is not None
 
     def declared_sizes(self, location: str) -> frozenset[str]:
         """The sizes in small letters of which a world declares prices or rows in a region."""
@@ -110,6 +118,8 @@ class Prices:
         that are declared and sold. A size with a declared price on
         demand, and one that Azure does not list, has rows of Linux alone; a declared price on spot takes that row's place.
         """
+        if self.spot_discount is not None:
+            listed = discounted_rows(listed, self.spot_discount)
         own = self.declared_sizes(location) | _given(region)
         azures: dict[str, list[PriceRow]] = {}
         for row in listed:
@@ -130,7 +140,9 @@ class Prices:
         """The rows of one size, of which `listed` are Azure's; inputs otherwise as those of `rows`."""
         declared = self._declared_rows(size.lower(), location)
         azures = declared or ([] if size.lower() in _given(region) else listed)
-        if azures and not self._declares(size, location, ON_DEMAND) and not self._declares(size, location, SPOT):
+        if self.spot_discount is not None:
+            azures = discounted_rows(azures, self.spot_discount)
+        if azures and not self.declares(size, location, ON_DEMAND) and not self.declares(size, location, SPOT):
             yield from azures
         else:
             yield from self._own_rows(azures, region, size, location)
@@ -144,7 +156,7 @@ class Prices:
         """The rows of a size of which a world says something, or of which Azure's list has none."""
         spot = next((row.usd for row in azures if row.kind == LINUX_SPOT), None)
         record = region.by_name.get(size) if region is not None else None
-        if azures and not self._declares(size, location, ON_DEMAND):
+        if azures and not self.declares(size, location, ON_DEMAND):
             yield from (row for row in azures if row.kind != LINUX_SPOT)
         else:
             on_demand = self._look(size, location, ON_DEMAND, region.prices.get(size) if region is not None else None)
@@ -152,7 +164,7 @@ class Prices:
                 yield PriceRow(*names_of(size, LINUX), size, on_demand)
             can_be_spot = _can_be_spot(record) if record is not None else spot is not None
             spot = (
-                round(on_demand * guessed_fraction(size, location), 6)
+                round(on_demand * self._spot_fraction(size, location), 6)
                 if can_be_spot and on_demand is not None
                 else None
             )
@@ -162,7 +174,12 @@ class Prices:
         if spot is not None and (record is None or _can_be_spot(record)):
             yield PriceRow(*names_of(size, LINUX_SPOT), size, spot)
 
-    def _declares(self, size: str, location: str, kind: str) -> bool:
+    def _spot_fraction(self, size: str, location: str) -> float:
+        """The price on spot by the price on demand of a size that the list lacks."""
+        return guessed_fraction(size, location) if self.spot_discount is None else 1 - self.spot_discount
+
+    def declares(self, size: str, location: str, kind: str) -> bool:
+        """Tell whether a world declares the price of a size in a region by itself; `kind` is that of `set`."""
         return any((size.lower(), place, kind) in self._overlay for place in (location, "*"))
 
     def _look(self, size: str, location: str, kind: str, otherwise: float | None) -> float | None:

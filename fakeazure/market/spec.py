@@ -12,6 +12,7 @@ faults:
 - {what: TooManyRequests, where: {resource: "*", method: GET}, times: always, probability: 0.1}
 - {what: Dropped, where: {resource: virtualMachines}}             # or Slow (seconds: 5), Truncated: only over HTTP
 prices: {Standard_D2s_v5: 0.05, Standard_D4s_v5: {on-demand: 0.2, spot: 0.04}, "*": static}   # or a word, or rows: `declared_prices`
+spotDiscount: 70%                                                # spot is supposed to cost 70% less than on demand
 images: {"2404": 202601.13.0, V3gen2: 202601.07.0}               # or `released`: each version on its day
 ```
 
@@ -40,10 +41,11 @@ from fakeazure.market.match import Where
 from fakeazure.market.prices import Prices
 from fakeazure.market.quota import GENERAL, Quota
 from fakeazure.market.restrictions import PRESETS, REASONS, Restriction, Restrictions, Sizes
+from fakeazure.market.spot_discount import SPOT_DISCOUNT, spot_discount_of
 from fakeazure.market.stock import UNITS, Shelf, Stock
 from fakeazure.market.wording import MarketError, check_placement, families, hint, mistakes, one_of
 
-SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices", "images")
+SECTIONS = ("preset", "quota", "restrictions", "capacity", "faults", "prices", SPOT_DISCOUNT, "images")
 _AT_START = (*SECTIONS, *AMENDMENTS, RESERVATIONS, SUBNETS)
 _WHERE = tuple(field.name for field in fields(Where))
 _PLACEMENT = ("size", "family", "zone", "priority", "location")
@@ -59,6 +61,8 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     images = Images(catalogue.as_of)
     if "images" in spec:
         images.change(spec["images"])
+    prices = declare_prices(spec.get("prices"), Prices())
+    _suppose(spec, prices)
     return Market(
         catalogue,
         images=images,
@@ -71,7 +75,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
         ),
         stock=Stock(_shelf(item, path, catalogue) for item, path in _items(spec, "capacity")),
         faults=Faults(_fault(item, path, catalogue, now=now, seed=seed) for item, path in _items(spec, "faults")),
-        prices=declare_prices(spec.get("prices"), Prices()),
+        prices=prices,
     )
 
 
@@ -93,6 +97,7 @@ def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Calla
     yield partial(_known, spec, _AT_START, "azure")
     yield partial(_preset, spec, catalogue)
     yield from price_checks(spec.get("prices"))
+    yield partial(spot_discount_of, spec)
     if _is_mapping(spec.get("quota")):
         for name, value in (spec.get("quota") or {}).items():
             yield partial(_limits, {name: value}, catalogue)
@@ -136,8 +141,15 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     for item, path in _items(spec, "faults"):
         market.faults.declare(_fault(item, path, market.catalogue, now=now))
     declare_prices(spec.get("prices"), market.prices)
+    _suppose(spec, market.prices)
     if "images" in spec:
         market.images.change(spec["images"])
+
+
+def _suppose(spec: Mapping[str, Any], prices: Prices) -> None:
+    discount = spot_discount_of(spec)
+    if discount is not None:
+        prices.suppose_spot_discount(discount)
 
 
 def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes]:

@@ -59,6 +59,7 @@ FIELDS: Mapping[str, Any] = MappingProxyType(
         "market.prices._overlay": dict[tuple[str, str, str], float | None],
         "market.prices._rows": dict[tuple[str, str], tuple[PRICE_ROW, ...]],
         "market.prices.served": bool,
+        "market.prices.spot_discount": float | None,
         "market.prices.version": int,
         "market.prices.withheld": frozenset[PRICE_ROW],
         "market.images._own": dict[str, tuple[str, ...]],

@@ -52,6 +52,10 @@ class Inputs:
             yield f"provider {world.release.version} has no option {_named(fact.name, fact.value)} ({fact.place}): left out"
         if assumed := list(self._assumed(world)):
             yield f"assumed: {', '.join(assumed)}"
+        if world.spot_discount:
+            from harness.trace.prices import supposed_text
+
+            yield supposed_text(world.spot_discount)
 
     def lines(self) -> Iterator[str]:
         """What was read and where, and what is taken instead; nothing when the files say nothing."""

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from atomicfiles.inputs import open_input
+from fakeazure.market.spot_discount import SPOT_DISCOUNT
 from harness.cli.output import display_name
 from harness.cli.outside import checkout_given
-from harness.cli.worlds import InputError, check_release
+from harness.cli.worlds import InputError, check_release, check_spot_discount
 
 if TYPE_CHECKING:
     from harness.clusters.control_plane.cluster import RealCluster
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["ComparedTraces", "compared_traces", "is_trace", "one_trace"]
 
 _NAMED = 5
-_OPTIONS = ("release", "region", "cluster", "karpenter")
+_OPTIONS = ("release", "region", "cluster", "karpenter", "spot_discount")
 
 Compared = tuple[str, "Trace", "Trace"]
 
@@ -39,6 +40,7 @@ class Side:
     cluster: str
     karpenter: str
     kubernetes: str | None = None
+    spot_discount: str | None = None
     fixed: bool = False
     """Whether `kubernetes` also replaces what the file says."""
     checkout: Checkout | None = None
@@ -122,14 +124,17 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
         given = getattr(arguments, option)
         words = [None] if given is None else given.split(",")
         if len(words) > 2 or "" in words:
-            raise InputError(f"--{option} {given}: A or A,B is expected")
+            raise InputError(f"--{option.replace('_', '-')} {given}: A or A,B is expected")
         values[option] = [words[0], words[-1]]
     if len(arguments.files) == 1 and all(left == right for left, right in values.values()):
         raise InputError(
-            "one file, and nothing that differs: name a second file, or two values of --release, --region, --cluster or --karpenter"
+            "one file, and nothing that differs: name a second file, or two values of --release, --region, --spot-discount, --cluster or "
+            "--karpenter"
         )
     for name in filter(None, values["release"]):
         check_release(name)
+    for text in filter(None, values["spot_discount"]):
+        check_spot_discount(text)
     _check("cluster", values["cluster"], ("memory", "http", "apiserver", "kind"))
     _check("karpenter", values["karpenter"], ("simulated", "real"))
     paths = [arguments.files[0], arguments.files[-1]]
@@ -142,6 +147,7 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
             values["region"][number],
             values["cluster"][number] or "memory",
             values["karpenter"][number] or "simulated",
+            spot_discount=values["spot_discount"][number],
         )
         for number in range(2)
     ]
@@ -185,8 +191,10 @@ def _traces(side: Side, overrides: dict[str, Any], text: str | None) -> list[tup
     from harness.trace import read_trace
 
     if is_trace(side.path):
-        if side.release or side.region or side.cluster != "memory":
-            raise InputError(f"{side.path}: a trace is as it is; --release, --region and --cluster are for what is run")
+        if side.release or side.region or side.cluster != "memory" or side.spot_discount:
+            raise InputError(
+                f"{side.path}: a trace is as it is; --release, --region, --spot-discount and --cluster are for what is run"
+            )
         return [("", read_trace(side.path))]
     if is_scenario_file(side.path):
         return [(case.name, _of_case(case, side, overrides)) for case in _cases(side, text)]
@@ -225,6 +233,7 @@ def _cases(side: Side, text: str | None) -> list[Case]:
 
 def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
     """Runs a case and records it."""
+    from harness.scenario.language.inputs import world_arguments
     from harness.scenario.running.runner import Runner, expected_outcome
     from harness.scenario.running.tracing import finished
 
@@ -233,6 +242,8 @@ def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
         raise InputError(f"{case.name}: needs {', '.join(needs)}, which {side.cluster} does not have")
     if side.fixed or case.given.kubernetes is None:
         overrides = {"kubernetes": side.kubernetes, **overrides}
+    if side.spot_discount is not None:
+        overrides = {"azure": {**world_arguments(case.given).get("azure", {}), **_market(side)}, **overrides}
     runner = Runner(**overrides, region=side.region)
     runner.check_inputs([case])
     run, verdicts = runner.examine(case, recorded=True)
@@ -254,7 +265,7 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
     }
     inputs = inputs_from(given, said)
     common = None if "kubernetes" in inputs.arguments else side.kubernetes
-    world = world_from(inputs, **{"kubernetes": common, **overrides})
+    world = world_from(inputs, azure=_market(side), **{"kubernetes": common, **overrides})
     recording = record(world)
     for manifest in given.manifests:
         mark = manifest.document.position()
@@ -263,6 +274,11 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
     settle(world)
     side.notes.update(dict.fromkeys([*inputs.lines(), *given.notes()]))
     return recording.trace()
+
+
+def _market(side: Side) -> dict[str, Any]:
+    """What the side's options say of Azure."""
+    return {} if side.spot_discount is None else {SPOT_DISCOUNT: side.spot_discount}
 
 
 def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Compared]:

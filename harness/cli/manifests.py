@@ -27,6 +27,7 @@ __all__ = [
     "add_inputs",
     "add_live",
     "add_options",
+    "add_spot_discount",
     "apply_manifests",
     "bad_files",
     "check_fail_on",
@@ -83,6 +84,7 @@ def add_inputs(parser: argparse.ArgumentParser, *, fail_on: bool = True) -> None
         metavar="CODE[,KEY=VALUE…]",
         help="a failure of Azure, for example SkuNotAvailable,zone=1,times=always (keys: size, zone, priority, times, at)",
     )
+    add_spot_discount(parser)
     if not fail_on:
         parser.set_defaults(fail_on=[])
         return
@@ -118,6 +120,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="option of the controller, for example network-plugin=none (repeat for more; `harness options` lists them)",
+    )
+
+
+def add_spot_discount(parser: argparse.ArgumentParser, *, metavar: str = "P%", several: str = "") -> None:
+    """Declares `--spot-discount`; `several` says what more than one value means."""
+    parser.add_argument(
+        "--spot-discount",
+        metavar=metavar,
+        help=f"what if spot cost that much less than on demand, for example 70%%{several} (default: Azure's prices)",
     )
 
 
@@ -167,17 +178,21 @@ def _option(arguments: argparse.Namespace, path: Sequence[str | int]) -> str:
     match path:
         case ("azure", "faults", int(number), *_):
             return f"--fault {arguments.fault[number]}"
+        case ("azure", "spotDiscount"):
+            return "--spot-discount"
         case ("azure", "quota", name, *_):
             return next((f"--quota {text}" for text in arguments.quota if text.partition("=")[0] == name), "")
     return ""
 
 
 def market(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The state of Azure that `--as-of`, `--quota` and `--fault` describe. Raises InputError."""
+    """The state of Azure that `--as-of`, `--quota`, `--fault` and `--spot-discount` describe. Raises InputError."""
+    from fakeazure.market.spot_discount import SPOT_DISCOUNT
     from harness.cli.worlds import InputError
     from harness.reading.problems import did_you_mean
 
-    value: dict[str, Any] = {} if arguments.as_of is None else {"asOf": arguments.as_of}
+    said = {"asOf": arguments.as_of, SPOT_DISCOUNT: arguments.spot_discount}
+    value: dict[str, Any] = {name: text for name, text in said.items() if text is not None}
     for text in arguments.quota:
         name, _, number = text.partition("=")
         if not name or not number.isdecimal():

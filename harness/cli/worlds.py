@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from harness.world import World
     from harness.world.inputs import InputMistake
 
-__all__ = ["OPTIONS", "InputError", "UnknownMode", "add_as_of", "check_release", "check_size", "create_world"]
+__all__ = [
+    "OPTIONS",
+    "InputError",
+    "UnknownMode",
+    "add_as_of",
+    "check_release",
+    "check_size",
+    "check_spot_discount",
+    "create_world",
+]
 
 OPTIONS = {
     "karpenter": "--release",
@@ -74,6 +83,18 @@ def check_release(name: str | None, option: str = "--release") -> None:
     mistake = release_mistake(name) if name is not None else None
     if mistake is not None:
         raise InputError(f"{option}: {mistake}", mistake=mistake)
+
+
+def check_spot_discount(text: str) -> str:
+    """The value of `--spot-discount`. Raises InputError for what is no percentage."""
+    from fakeazure.market.spot_discount import SPOT_DISCOUNT, spot_discount_of
+    from fakeazure.market.wording import MarketError
+
+    try:
+        spot_discount_of({SPOT_DISCOUNT: text})
+    except MarketError as error:
+        raise InputError(f"--spot-discount: {error.what}") from None
+    return text
 
 
 def check_size(world: World, size: str | None) -> None:

@@ -22,7 +22,10 @@ from harness.scenario.running.worlds import world_inputs
 from harness.sweep.result import KEY, OUTCOME
 from harness.sweep.situation import Scaled, Situation
 
-__all__ = ["Plan", "Planned", "read_plan"]
+__all__ = ["OF_AZURE", "Plan", "Planned", "read_plan"]
+
+OF_AZURE = frozenset({"spotDiscount"})
+"""Axes that are fields of `given.azure`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def read_plan(
 ) -> Plan:
     """Reads a plan; `file` is the name to print, `until` replaces the time that its steps let pass, in seconds.
 
-    `more` are axes besides the plan's own: a field of Situation (karpenter, region, seed) and its values.
+    `more` are axes besides the plan's own: a field of Situation (karpenter, region, seed) or of its market (OF_AZURE) and its values.
     `checkout` is what it may name files of, by itself the one that it lies in. Raises ScenarioError with every mistake.
     """
     cases = [case for scenario in load(path, file, header=SweepHeader, checkout=checkout) for case in scenario.cases]
@@ -86,10 +89,17 @@ def read_plan(
         for values in product(*extra.values()):
             chosen: dict[str, Any] = dict(zip(extra, values, strict=True))
             axes = {**named, **{name: str(value) for name, value in chosen.items()}}
-            planned.append(_planned(len(planned), axes, replace(situation, **chosen), digest))
+            planned.append(_planned(len(planned), axes, _chosen(situation, chosen), digest))
     names = dict.fromkeys(axis for each in planned for axis in each.axes)
     files = dict.fromkeys(manifest.document.position().file for case in cases for manifest in case.manifests)
     return Plan(cases[0].scenario if not several else file, tuple(names), tuple(planned), manifests, tuple(files))
+
+
+def _chosen(situation: Situation, chosen: Mapping[str, Any]) -> Situation:
+    """The situation at these values of the axes that the plan itself does not have."""
+    azure = {name: value for name, value in chosen.items() if name in OF_AZURE}
+    own = {name: value for name, value in chosen.items() if name not in OF_AZURE}
+    return replace(situation, azure={**situation.azure, **azure}, **own)
 
 
 def _planned(number: int, axes: Mapping[str, str], situation: Situation, digest: str) -> Planned:

@@ -23,6 +23,7 @@ OUTCOME: dict[str, type] = {
     "usd_per_hour": float,
     "usd": float,
     "guessed_prices": str,
+    "supposed_prices": str,
     "hours": float,
     "machines": int,
     "disruptions": int,
@@ -95,6 +96,8 @@ class Result:
     unpriced: tuple[str, ...] = ()
     guessed: tuple[str, ...] = ()
     """Sizes whose price on spot is a guess."""
+    supposed: str = ""
+    """What is supposed of prices, in a sentence."""
 
     @property
     def pending(self) -> tuple[PodRow, ...]:
@@ -128,6 +131,7 @@ class Result:
             "usd_per_hour": None if self.unpriced else round(self.usd_per_hour, 6),
             "usd": None if self.unpriced else round(self.usd, 6),
             "guessed_prices": ", ".join(self.guessed),
+            "supposed_prices": self.supposed,
             "hours": round(self.seconds / 3600, 4),
             "machines": self.machines,
             "disruptions": self.disruptions,

@@ -12,6 +12,7 @@ from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, s
 from harness.kube.api.owners import workload_of
 from harness.sweep.result import NodeRow, PodRow, RefusalRow, Result
 from harness.sweep.situation import Scaled, Situation
+from harness.trace.prices import supposed_text
 from harness.world import World
 from harness.world.costs.bill import Bill
 from harness.world.costs.prices import machine_prices
@@ -60,6 +61,7 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         motion=str(settled.runaway or settled.exhausted or ""),
         unpriced=tuple(sorted(bill.unpriced)),
         guessed=tuple(sorted(bill.guessed)),
+        supposed=supposed_text(world.spot_discount) if world.spot_discount else "",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -41,6 +42,9 @@ def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) 
         if len(best) > _FEW:
             last = best[-1]
             yield f"  … dearest: {last[column]} ({_where(axes, last)})"
+    supposed = Counter(str(row["supposed_prices"]) for row in ran if row["supposed_prices"])
+    for text, count in supposed.items():
+        yield text if count == len(ran) else f"{text}, in {count} of {len(ran)}"
     guessed = [row for row in priced if row.get("guessed_prices")]
     if guessed:
         sizes = sorted({size for row in guessed for size in str(row["guessed_prices"]).split(", ")})

@@ -16,7 +16,7 @@ from harness.world.snapshot import differences
 
 __all__ = ["Comparison", "Difference", "Missing", "compare_traces"]
 
-_SAID = ("harness", "release", "kubernetes", "region", "mode", "seed", "cluster", "karpenter")
+_SAID = ("harness", "release", "kubernetes", "region", "mode", "seed", "cluster", "karpenter", "spot_discount")
 
 
 @dataclass(frozen=True, slots=True)

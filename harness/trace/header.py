@@ -17,7 +17,10 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Recorded):
-    """The first line: what was simulated. `epoch` is t = 0 in seconds since 1970, `command` makes the trace again."""
+    """The first line: what was simulated. `epoch` is t = 0 in seconds since 1970, `command` makes the trace again.
+
+    `spot_discount`: what spot is supposed to cost less than on demand.
+    """
 
     trace: int = field(default=VERSION, metadata={"always": True})
     harness: str
@@ -29,6 +32,7 @@ class Header(Recorded):
     cluster: str
     karpenter: str
     epoch: float
+    spot_discount: str = ""
     scenario: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["price_text", "saving_text", "unpriced_text"]
+__all__ = ["price_text", "saving_text", "supposed_text", "unpriced_text"]
 
 
 def price_text(usd: float, *, unpriced: bool = False) -> str:
     """`0.0960 USD/h`; for an offering without a price the figure that Karpenter uses."""
     return f"no known price (Karpenter reckons with {usd:g} USD/h)" if unpriced else f"{usd:.4f} USD/h"
+
+
+def supposed_text(spot_discount: str) -> str:
+    """The line of every answer in a world whose spot is supposed to cost less than on demand by this, `70%`."""
+    return f"supposed: spot costs {spot_discount} less than on demand"
 
 
 def unpriced_text(unpriced: Mapping[str, float]) -> str:

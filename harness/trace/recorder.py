@@ -217,6 +217,7 @@ class Recording:
             cluster=world.cluster.name,
             karpenter="simulated" if world.simulated else "real",
             epoch=round(self._epoch, 6),
+            spot_discount=world.spot_discount,
             scenario=scenario,
             command=command,
         )

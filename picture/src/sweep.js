@@ -90,6 +90,8 @@ function cell(rows, all, shade) {
   return tip(found, () => [
     all.axes.map((axis) => [...new Set(rows.map((row) => row[axis.name]))]).filter((values) => values.length === 1).map(([value]) => value).join(", ") || counted(rows.length, "situation"),
     ...(best ? [`${price(best[all.measure])}${all.overTime ? ` in ${best.hours.toFixed(1)} h, ${counted(best.disruptions, "disruption")}` : " per hour"}: ${best.sizes || "no nodes"}`] : []),
+    ...(best?.guessed_prices ? [`at prices on spot that are guesses: ${best.guessed_prices}`] : []),
+    ...(best?.supposed_prices ? [best.supposed_prices] : []),
     ...(whole.length > 1 ? [`${price(whole.at(-1)[all.measure])} where it is dearest of ${whole.length}`] : []),
     ...(broken.length ? [`${counted(broken.length, "situation")} without a place for every pod: ${broken[0].error || broken[0].reason || "never at rest"}`] : []),
   ]);
@@ -106,6 +108,7 @@ function list(asked, all) {
     { head: "nodes", numeric: true, cell: (row) => row.nodes },
     { head: "pods", numeric: true, cell: (row) => (row.pending ? h("b.bad", `${row.bound} of ${row.pods}`) : row.pods) },
     { head: "sizes", cell: (row) => row.sizes },
+    ...(asked.some((row) => row.guessed_prices) ? [{ head: "guessed prices", cell: (row) => row.guessed_prices }] : []),
     { head: "why not", cell: (row) => row.error || row.reason || (row.error === "" && !row.settled ? "never at rest" : "") },
   ];
   const rest = order.slice(ROWS, MOST);

@@ -7,7 +7,7 @@ import { counted, price } from "./text.js";
 const FEW = 4; // values, and reasons, that are named
 
 export function answers(all) {
-  const cards = [cheapest(all), breaks(all), ...changes(all), all.overTime ? churned(all) : null].filter(Boolean);
+  const cards = [cheapest(all), prices(all), breaks(all), ...changes(all), all.overTime ? churned(all) : null].filter(Boolean);
   return h("div.answers", cards.map(([kind, title, ...lines]) => h(`section.answer.${kind}`, h("h2.said", title), lines.map((line) => h("p.said", line)))));
 }
 
@@ -27,6 +27,18 @@ function cheapest({ rows, axes, measure, overTime }) {
     free.length && same.length > 1 ? `The same at ${free.map((axis) => some([...new Set(same.map((row) => row[axis.name]))], axis)).join("; ")}` : null,
     unknown.length ? `Left out: ${counted(unknown.length, "situation")} with a size of which no price is known (${unknown[0].sizes})` : null,
     last[measure] > best[measure] ? `Dearest: ${price(last[measure])}, ${dearer(last[measure] / (best[measure] || 1))} (${where(last, axes)})` : null];
+}
+
+/** Which prices are no record: supposed ones, and guesses. */
+function prices({ rows }) {
+  const ran = rows.filter((row) => !row.error);
+  const guessed = ran.filter((row) => row.guessed_prices);
+  const sizes = [...new Set(guessed.flatMap((row) => row.guessed_prices.split(", ")))].sort();
+  const supposed = [...group(ran.filter((row) => row.supposed_prices), (row) => row.supposed_prices)]
+    .map(([text, own]) => (own.length === ran.length ? text : `${text}, in ${own.length} of ${ran.length}`));
+  if (!guessed.length && !supposed.length) return null;
+  const title = guessed.length ? `${guessed.length} of ${counted(ran.length, "situation")} at prices on spot that are guesses` : "Prices on spot are supposed";
+  return ["warn", title, guessed.length ? `Guessed: ${sizes.slice(0, FEW).join(", ")}${sizes.length > FEW ? ` and ${sizes.length - FEW} more` : ""}` : null, ...supposed.slice(0, FEW)];
 }
 
 const dearer = (times) => (times < 2 ? `${((times - 1) * 100).toFixed(times < 1.1 ? 1 : 0)} % more` : `${times.toFixed(1)} times as much`);

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.manifests import add_spot_discount
 from harness.cli.output import add_format, bad_input, no_environment, print_json, show
 from harness.cli.outside import add_allow_outside
 from harness.cli.pictures import add_html
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("karpenter", "Karpenters: simulated,real (the real one by HARNESS_KARPENTER)"),
     ):
         parser.add_argument(f"--{option}", metavar="A,B", help=f"one for both sides, or two {what}")
+    add_spot_discount(parser, metavar="A,B", several="; one for both sides, or two")
     parser.add_argument(
         "--kubernetes",
         metavar="V",

@@ -167,6 +167,7 @@ def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any
         "release": world.release.version,
         "kubernetes": world.kubernetes,
         "provision_mode": str(world.options.provision_mode),
+        **({"spot_discount": world.spot_discount} if world.spot_discount else {}),
         "read": done.inputs.value(),
         "added": done.added,
         "startup_taints_removed": done.started,

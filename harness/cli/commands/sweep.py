@@ -9,6 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.manifests import add_spot_discount
 from harness.cli.output import bad_input, display_name, no_environment, print_json, show
 from harness.cli.outside import add_allow_outside, checkout_given
 from harness.interrupts import code_of
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--releases", metavar="R[,R…]", help="releases of the provider as a further axis, or `all`")
     parser.add_argument("--regions", metavar="R[,R…]", help="Azure regions as a further axis, or `all`")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds from 0 on as a further axis")
+    add_spot_discount(parser, metavar="P%[,P%…]", several="; several are a further axis")
     parser.add_argument(
         "--until", metavar="TIME", help="virtual time that passes, for example 72h, in place of what the plan says"
     )
@@ -141,7 +143,7 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     """The axes of the options, which come after the plan's own. Raises InputError."""
     from fakeazure.catalog.locations import location_key
     from fakeazure.catalog.regions import REGIONS
-    from harness.cli.worlds import InputError, check_release
+    from harness.cli.worlds import InputError, check_release, check_spot_discount
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
     from harness.world.inputs import region_mistake
 
@@ -159,7 +161,13 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
         axes["region"] = [location_key(name) for name in names]
     if arguments.seeds is not None:
         axes["seed"] = range(arguments.seeds)
-    for option, values in (("--releases", axes.get("karpenter", ())), ("--regions", axes.get("region", ()))):
+    if arguments.spot_discount is not None:
+        axes["spotDiscount"] = [check_spot_discount(text) for text in arguments.spot_discount.split(",")]
+    for option, values in (
+        ("--releases", axes.get("karpenter", ())),
+        ("--regions", axes.get("region", ())),
+        ("--spot-discount", axes.get("spotDiscount", ())),
+    ):
         for value in values:
             if values.count(value) > 1:
                 raise InputError(f"{option}: '{value}' stands there more than once")
@@ -225,9 +233,9 @@ def _look(arguments: argparse.Namespace) -> int:
     from harness.sweep.summary import is_over_time
     from harness.sweep.table import axes_of, read_table
 
-    for option in ("releases", "regions", "seeds", "until", "output"):
+    for option in ("releases", "regions", "seeds", "spot_discount", "until", "output"):
         if getattr(arguments, option) is not None:
-            raise InputError(f"--{option} is for a plan: {arguments.plan} is a table")
+            raise InputError(f"--{option.replace('_', '-')} is for a plan: {arguments.plan} is a table")
     rows = read_table(arguments.plan)
     _show(display_name(arguments.plan), axes_of(rows), rows, is_over_time(rows), arguments)
     return int(any(row["error"] for row in rows))

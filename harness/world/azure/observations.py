@@ -8,6 +8,7 @@ from fakeazure.events import VirtualMachine
 from fakeazure.journal import Call
 from fakeazure.market.faults import Fault
 from fakeazure.market.quota import Shortage
+from fakeazure.market.spot_discount import percent
 from harness.karpenter.labels.core import SPOT
 from harness.world.assembly import Assembly
 from harness.world.costs.machine_price import MachinePrice, price_of
@@ -69,6 +70,12 @@ class AzureObservations(Assembly):
         """What a machine of a size costs here; capacity type `spot` or anything else."""
         catalogue = self.caches.catalogue.region(self.region)
         return price_of(self.cloud.market, catalogue, self.region, size, capacity_type)
+
+    @property
+    def spot_discount(self) -> str:
+        """What spot is supposed to cost less than on demand (`70%`); "" where the list has its own prices."""
+        discount = self.cloud.market.prices.spot_discount
+        return "" if discount is None else percent(discount)
 
     def cost(self) -> float:
         """USD per hour of all virtual machines that Karpenter made; one without a price counts as nothing."""

@@ -83,7 +83,7 @@ class AzurePort:
     def change(self, market: Mapping[str, Any]) -> None:
         """Changes the market while the world runs. Raises MarketError."""
         lay_over(self._cloud.market, market, now=self._engine.clock.unix)
-        if market.get("prices"):
+        if market.get("prices") or market.get("spotDiscount"):
             self.prices.declared()
         self._engine.touch()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fakeazure.catalog import RegionCatalogue
 from fakeazure.catalog.prices.linux_view import linux_source, spot_guess
 from fakeazure.market.market import Market
+from fakeazure.market.spot_discount import percent
 from harness.karpenter.labels.core import SPOT
 from lazyrecords import dataclass
 
@@ -39,4 +40,6 @@ def price_of(market: Market, catalogue: RegionCatalogue, region: str, size: str,
     spot = view.spot.get(size) or None
     if spot is None:
         return MachinePrice(on_demand, on_demand is not None, source=source)
+    if prices.spot_discount is not None and size not in catalogue.given and not prices.declares(size, region, SPOT):
+        return MachinePrice(spot, source=f"supposed: {percent(prices.spot_discount)} less than on demand")
     return MachinePrice(spot, guess="" if declared else spot_guess(region, size), source=source)

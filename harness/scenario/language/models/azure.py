@@ -184,6 +184,11 @@ class Market(Model):
         "along; rows of the list, which replace those of their sizes; or prices by size, with `'*': static` for all others. "
         "`live` when absent.",
     )
+    spot_discount: Text | None = Field(
+        None,
+        description="What spot is supposed to cost less than on demand, for example 70%, in place of the list's prices on spot; "
+        "prices by size stay as declared.",
+    )
     faults: list[Fault] = Field(default_factory=no_items, description="Failures to happen.")
     images: (
         Annotated[
