@@ -101,7 +101,12 @@ def request_of(case: str) -> dict[str, Any]:
 
 def ours(case: str, method: str) -> tuple[float, float, tuple[str, int, int] | None]:
     """Our CPU seconds for candidates and command, and what came of it, in this process."""
-    request, context = request_of(case), AnswerContext(RELEASE)
+    return our_pass(request_of(case), method)
+
+
+def our_pass(request: Mapping[str, Any], method: str) -> tuple[float, float, tuple[str, int, int] | None]:
+    """The same over the cluster of a `disrupt` request."""
+    context = AnswerContext(RELEASE)
     cluster = cluster_of(request, context)
     begun = time.process_time()
     situation, wait = cluster.situation()
@@ -115,8 +120,8 @@ def ours(case: str, method: str) -> tuple[float, float, tuple[str, int, int] | N
     chosen.compute = compute  # type: ignore[method-assign]
     made: Attempt = after_waiting(attempt(situation, chosen, validates=False), wait)
     ended = time.process_time()
-    assert made.findings is not None
-    commands = made.findings.commands
+    commands = made.findings.commands if made.findings is not None else ()
+    found = found or [ended]  # there was no candidate
     outcome = None
     if commands:
         outcome = commands[0].decision, len(commands[0].candidates), len(commands[0].replacements)
@@ -128,14 +133,25 @@ def go(case: str, oracle: str, methods: Sequence[str]) -> dict[str, Recorded]:
 
     Raises OracleError.
     """
+    return go_passes(request_of(case), oracle, methods)
+
+
+def go_passes(
+    request: Mapping[str, Any], oracle: str, methods: Sequence[str], limit: float | None = None
+) -> dict[str, Recorded]:
+    """The same over the cluster of a `disrupt` request. Raises OracleError, and TimeoutExpired after `limit` seconds."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump(request_of(case), file)
+        json.dump(request, file)
         file.flush()
         command = [oracle, "consolidate", file.name, "1", *methods]
         environment = {**os.environ, "GOMAXPROCS": "1"}
         try:
-            lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+            lines = subprocess.run(
+                command, check=True, stdout=subprocess.PIPE, text=True, env=environment, timeout=limit
+            ).stdout
             return _fastest(map(json.loads, lines.splitlines()), methods)
+        except subprocess.TimeoutExpired:
+            raise
         except (OSError, subprocess.SubprocessError, ValueError, LookupError, TypeError) as error:
             raise OracleError(f"{oracle}: does not answer as an oracle: {type(error).__name__}") from error
 
