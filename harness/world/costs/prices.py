@@ -45,9 +45,9 @@ class Totals:
 
 def totals(world: World) -> Totals:
     """The prices of all Nodes, by whether they were there before."""
-    made = {str((claim.get("status") or {}).get("nodeName")) for claim in world.list("NodeClaim")}
+    made = {str((claim.get("status") or {}).get("nodeName")) for claim in world.view.list("NodeClaim")}
     given = [one for one in world.applied if one.get("kind") == "Node" and name_of(one) not in made]
-    there = {name_of(node) for node in world.list("Node")}
+    there = {name_of(node) for node in world.view.list("Node")}
     old = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) in there]
     gone = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) not in there]
     machines = [(vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.vms()]
