@@ -106,25 +106,6 @@ def test_two_groups_are_put_in_order() -> None:
     assert in_order(groups) == (first, second)
 
 
-@pytest.mark.parametrize("more", [False, True])
-def test_the_groups_that_select_a_pod_are_found_again_when_there_are_others(more: bool) -> None:
-    first, second, third = Group("a"), Group("b"), Group("c")
-    plain, inverse = [first], [third]
-    finds: Any = SimpleNamespace(
-        generation=1,
-        _by_label=SimpleNamespace(selecting=lambda *who: tuple(plain)),
-        _repelling=SimpleNamespace(selecting=lambda *who: tuple(inverse)),
-    )
-    shape: Any = SimpleNamespace(counted=None, identity=0, namespace="default", labels={})
-    assert TopologyGroups.counted(finds, shape) == ((first,), (third,))
-    plain.append(second)
-    if more:
-        inverse.append(second)
-    assert TopologyGroups.counted(finds, shape) == ((first,), (third,)), "nothing is new"
-    finds.generation = 2
-    assert TopologyGroups.counted(finds, shape) == ((first, second), (second, third) if more else (third,))
-
-
 def test_the_terms_of_a_pod_stay_when_something_else_is_dropped() -> None:
     terms = [{"matchExpressions": []}, {"matchExpressions": []}]
     known = SimpleNamespace(rest=lambda: "the second term")

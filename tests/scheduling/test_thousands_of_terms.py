@@ -16,7 +16,7 @@ from harness.karpenter.releases import provider
 from harness.karpenter.scheduling import SchedulingOptions
 from harness.karpenter.scheduling.nodeclaims import pod_fitter
 from harness.karpenter.scheduling.pods.shapes import PodShape
-from harness.karpenter.scheduling.topology import groups as topology_groups
+from harness.karpenter.scheduling.topology import cluster as topology_cluster
 from harness.karpenter.scheduling.topology.group import TopologyGroup
 from harness.kube.scheduling.pods import HostPort
 from tests.scheduling import workload
@@ -140,7 +140,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
         patch.setattr(owner, name, wrapped)
 
     with monkeypatch.context() as patch:
-        count(topology_groups, "group_identity")
+        count(topology_cluster, "group_identity")
         count(TopologyGroup, "next_domains")
         count(TopologyGroup, "selects")
         count(HostPort, "conflicts")

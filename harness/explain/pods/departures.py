@@ -26,7 +26,6 @@ from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
 from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
 from harness.karpenter.scheduling.nodes.state import StateNode
-from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import condition, name_of, spec_of
 from harness.kube.go.durations import print_duration
@@ -101,7 +100,7 @@ def _refusals(situation: Situation, node: StateNode) -> Iterator[str]:
     pool = node.labels.get(NODEPOOL)
     if pool is not None and (pool not in view.nodepools or pool not in view.types_by_name):
         yield f"NodePool not found (NodePool={pool})"
-    judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
+    judge = view.simulations.pod_judge()
     pods = pod_refusals(situation, view.pods_on(node), judge)
     yield from dict.fromkeys(sentence(text) for text in pods)
 

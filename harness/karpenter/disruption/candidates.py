@@ -148,7 +148,7 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
     view = situation.view
     key = "candidates", eventual
     if key not in view.remembered:
-        judge = Displaced(view.snapshot.pdbs, view.now, view.simulations.rules)
+        judge = view.simulations.pod_judge()
         look = _Look(situation, judge, eventual, [], [])
         found = view.settled(("candidates", eventual), _found(look))
         view.remembered[key] = found, (*look.events, judge.events)

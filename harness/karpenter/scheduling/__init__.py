@@ -14,7 +14,7 @@ from harness.karpenter.scheduling.nodeclaims.planned import (
 from harness.karpenter.scheduling.reasons.pods import is_deferred
 from harness.karpenter.scheduling.simulation import solve
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
-from harness.karpenter.scheduling.topology.groups import TopologyError
+from harness.karpenter.scheduling.topology.group import TopologyError
 
 __all__ = [
     "CatalogIndexes",

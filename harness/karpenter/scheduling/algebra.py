@@ -35,6 +35,7 @@ class Algebra:
         self._labels: dict[tuple[tuple[str, str], ...], RequirementSet] = {}
         self._of_label: dict[tuple[str, str], Requirement] = {}
         self._keys: dict[frozenset[str], int] = {}
+        self._sequences: dict[tuple[int, ...], int] = {}
         self.empty = self.set_of(())
 
     @property
@@ -155,6 +156,10 @@ class Algebra:
     def keys_bit(self, requirements: RequirementSet) -> int:
         """A power of two for the set of keys, whatever their values."""
         return 1 << self._keys.setdefault(frozenset(requirements.items), len(self._keys))
+
+    def number_of(self, sets: tuple[int, ...]) -> int:
+        """A number for the ids of several sets, equal for equal ones."""
+        return self._sequences.setdefault(sets, len(self._sequences))
 
     def public(self, items: Mapping[str, Requirement]) -> Requirements:
         """The same as Requirements, which the rest of the project uses."""

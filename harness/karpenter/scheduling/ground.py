@@ -1,15 +1,16 @@
 """What all simulations over one snapshot share: computed once, and changed by none of them."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, KeysView, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex
-from harness.karpenter.scheduling.nodeclaims.model import Model
+from harness.karpenter.scheduling.nodeclaims.model import Model, alike
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
-from harness.karpenter.scheduling.nodeclaims.templates import Template
+from harness.karpenter.scheduling.nodeclaims.templates import Template, limits_left
 from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
@@ -19,10 +20,12 @@ from harness.karpenter.scheduling.pods.queue import QueuedPod, queued_pod
 from harness.karpenter.scheduling.pods.shapes import ShapeCatalog
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
+from harness.karpenter.scheduling.topology.cluster import ClusterTopology
 from harness.karpenter.scheduling.topology.domains import Domains
-from harness.karpenter.scheduling.topology.groups import RunningPods
+from harness.karpenter.scheduling.topology.inverse import InverseGroups, RepellingPod, repelling_pods
 from harness.kube.api.labels import INSTANCE_TYPE
-from harness.kube.api.objects import Object, same_objects, spec_of
+from harness.kube.api.objects import Object, name_of, same_objects, spec_of
+from harness.kube.api.quantity import Quantity
 from harness.kube.scheduling.taints import PREFER_NO_SCHEDULE
 
 if TYPE_CHECKING:
@@ -68,7 +71,6 @@ class Ground:
         )
         self.queued: Callable[[Object], QueuedPod] = memory.of_pods(kind, partial(queued_pod, self.shapes.of))
         """A pod with its shape, of which each simulation needs a fresh one. Raises QuantityError and ValueError."""
-        self.running = RunningPods(state)
 
     @cached_property
     def tolerates_preferences(self) -> bool:
@@ -160,9 +162,44 @@ class Ground:
             return {}
         return index.attach_limits_of(node.labels.get(INSTANCE_TYPE) or "")
 
-    def staying(self, leaving: frozenset[str]) -> Iterator[StateNode]:
-        """The active nodes but some."""
-        return (node.state for node in self.existing if node.name not in leaving)
+    def provider_ids(self, nodes: Iterable[str]) -> frozenset[str]:
+        """The provider ids of active nodes; names of others are left out."""
+        positions = self.position_of
+        return frozenset(self.existing[positions[name]].state.provider_id for name in nodes if name in positions)
+
+    @cached_property
+    def _hostnames(self) -> Mapping[str, int]:
+        """How many active nodes have a hostname."""
+        return Counter(node.state.hostname for node in self.existing)
+
+    def hostnames(self, leaving: frozenset[str]) -> KeysView[str]:
+        """The hostnames of the active nodes but some."""
+        hostnames, positions = dict(self._hostnames), self.position_of
+        for name in leaving:
+            if name in positions:
+                hostname = self.existing[positions[name]].state.hostname
+                hostnames[hostname] -= 1
+                if not hostnames[hostname]:
+                    del hostnames[hostname]
+        return hostnames.keys()
+
+    @cached_property
+    def _limits_left(self) -> Mapping[str, Mapping[str, Quantity]]:
+        """What each NodePool's limits leave beside all active nodes."""
+        return limits_left((node.state for node in self.existing), self.nodepools)
+
+    def limits_left(self, leaving: frozenset[str]) -> dict[str, dict[str, Quantity]]:
+        """What each NodePool's limits leave beside the active nodes but some; NodePools without limits are left out."""
+        left = {name: dict(limits) for name, limits in self._limits_left.items()}
+        for name in leaving if left else ():
+            if name not in self.position_of:
+                continue
+            state = self.existing[self.position_of[name]].state
+            limits = left.get(state.labels.get(NODEPOOL) or "")
+            if limits:
+                capacity = state.capacity()
+                limits.update((name, limits[name] + capacity[name]) for name in limits.keys() & capacity.keys())
+        return left
 
     @property
     def position_of(self) -> dict[str, int]:
@@ -174,6 +211,30 @@ class Ground:
         return self.room.holding(amounts)
 
     @cached_property
-    def domains(self) -> Domains:
-        """The universe of topology domains."""
-        return Domains(self.algebra, self.nodepools, self.indexes)
+    def _domains(self) -> Domains:
+        """The universe of topology domains, the same object while NodePools and instance types are the same."""
+        indexes = [self.indexes.get(name_of(pool)) for pool in self.nodepools]
+        known: tuple[Sequence[Object], list[CatalogIndex | None], Domains] | None = self._memory.models.get(Domains)
+        if (
+            known is None
+            or not same_objects(known[1], indexes)
+            or not all(alike(*pools) for pools in zip(known[0], self.nodepools, strict=True))
+        ):
+            made = Domains(self.algebra, self.nodepools, self.indexes)
+            known = self._memory.models[Domains] = self.nodepools, indexes, made
+        return known[2]
+
+    @property
+    def topology(self) -> tuple[ClusterTopology, InverseGroups]:
+        """The topology groups of the cluster's running pods at this look."""
+        known: ClusterTopology | None = self._memory.models.get(ClusterTopology)
+        if known is None or known.domains is not self._domains or known.rules is not self.rules:
+            known = self._memory.models[ClusterTopology] = ClusterTopology(self.algebra, self._domains, self.rules)
+        snapshot, fleet = self.state.snapshot, self.state.fleet
+        known.look(fleet, snapshot.nodes, snapshot.namespaces)
+        return known, known.inverse_groups(self.repelling_pods)
+
+    @property
+    def repelling_pods(self) -> Sequence[RepellingPod]:
+        """The running pods with required anti-affinity."""
+        return repelling_pods(self.state.fleet)

@@ -15,7 +15,7 @@ from harness.karpenter.scheduling.nodeclaims.order import InflightOrder
 from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim, SchedulingResults, pod_key
 from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
 from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
-from harness.karpenter.scheduling.nodeclaims.templates import Template, limits_left
+from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
 from harness.karpenter.scheduling.nodes.state import NODES
 from harness.karpenter.scheduling.pods.queue import shaped
@@ -34,6 +34,7 @@ from harness.karpenter.scheduling.reasons.pods import (
     lacks_key,
 )
 from harness.karpenter.scheduling.time_budget import TimeBudget
+from harness.karpenter.scheduling.topology.groups import TopologyGroups
 from harness.karpenter.scheduling.topology.ties import Ties
 from harness.karpenter.scheduling.topology.topology import Topology
 from harness.kube.api.labels import HOSTNAME
@@ -68,16 +69,11 @@ class Scheduler:
         self._pending = shaped(queue := [ground.queued(pod) for pod in pods])
         self._largest_first = sorted(range(len(queue)), key=lambda each: queue[each].place)
         self._ties = Ties(options.draw, ground.state.snapshot.number)
-        self._topology = Topology(
-            self._algebra,
-            ground.running,
-            lambda key: ground.domains.of(key),
-            options.preference_policy,
-            frozenset(each.key for each, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred),
-            leaving,
-            self._rules,
-            self._ties,
+        moving = frozenset(
+            each.key for each, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred
         )
+        groups = TopologyGroups(*ground.topology, moving, ground.provider_ids(leaving))
+        self._topology = Topology(groups, options.preference_policy, self._rules, self._ties)
         for shape, _ in self._pending:
             self._topology.reach(shape)
         self._templates = [template.fresh() for template in ground.templates]
@@ -97,8 +93,8 @@ class Scheduler:
             if (position := ground.position_of.get(name)) is not None:
                 self._staying &= ~(1 << position)
         self._settling, self._exempt = settling, exempt
-        self._topology.register_hosts(node.hostname for node in ground.staying(leaving))
-        self._limits = limits_left(ground.staying(leaving), ground.nodepools)
+        self._topology.register_hosts(ground.hostnames(leaving))
+        self._limits = ground.limits_left(leaving)
         self._order = InflightOrder(options.stable_inflight_sort)
         self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0

@@ -86,13 +86,18 @@ class Simulations:
         self._types, self._indexes = instance_types, indexes or CatalogIndexes()
         self._volumes = VolumeLookup(snapshot)
         self.state = ClusterState(snapshot, self._volumes, release.core, self._memory.nodes)
-        self.displaced = Displaced(snapshot.pdbs, snapshot.now, self.rules)
+        self.displaced = self.pod_judge()
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
         self._foreseen_now: dict[Hashable, Any] = {}
         self._seconds = [0.0]
         """By the number of pods that are tried."""
         self._affine: dict[int, tuple[Object, Object]] = {}
         self._spreads: dict[int, tuple[Object, Object]] = {}
+
+    def pod_judge(self) -> Displaced:
+        """A judge of the pods that nodes would have to give up."""
+        snapshot = self.snapshot
+        return Displaced(snapshot.pdbs, snapshot.now, self.rules, self._memory.budget_selectors)
 
     @property
     def core(self) -> "CoreRelease":

@@ -118,7 +118,7 @@ class Likeness:
         self._known = memory.of_pods((Asking, ground.shapes), self._asking)
         self._anyway = self._asking([*pending, *displaced])
         self._limited = any(spec_of(pool).get("limits") for pool in ground.nodepools)
-        alone = not ground.running.repelling and ground.options.reservation_label is None
+        alone = not ground.repelling_pods and ground.options.reservation_label is None
         self._tells = alone and self._anyway.plain
         self._rooms: dict[frozenset[tuple[tuple[str, int], ...]], int] = {}
         self._takers: dict[frozenset[int], int] = {}

@@ -12,6 +12,7 @@ from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.nodeclaims.model import alike
 from harness.karpenter.scheduling.nodes.fleet import StateNodes
+from harness.karpenter.scheduling.pods.displaced import BudgetSelectors
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.objects import Object, name_of, same_objects
 from harness.latest import LatestOf
@@ -41,6 +42,7 @@ class ClusterMemory:
         self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
         self._rewritten: dict[Callable[[Object], Object], tuple[Sequence[Object], Sequence[Object]]] = {}
         self._nodepools: dict[str, Object] = {}
+        self.budget_selectors = BudgetSelectors()
         self._types: LatestOf[Sequence[InstanceType], dict[str, InstanceType]] = LatestOf(_MOST_LISTS)
 
     def look(self, snapshot: ClusterSnapshot) -> None:
@@ -57,6 +59,7 @@ class ClusterMemory:
         for kept in self._of_pods.values():
             if len(kept) > most:
                 kept.clear()
+        self.budget_selectors.forget(most)
 
     def algebra(self, vocabulary: "Vocabulary") -> Algebra:
         """The algebra of all looks."""

@@ -17,13 +17,55 @@ from harness.kube.scheduling.pods import is_active, is_daemon, is_reschedulable,
 _DEDUPE_SECONDS = 120.0
 
 
+class BudgetSelectors:
+    """The disruption budgets that select a pod, asked once about each pod while the budgets' selectors are the same."""
+
+    def __init__(self) -> None:
+        self._budgets: Sequence[Object] = ()
+        self._selectors: list[tuple[str, Any]] = []
+        self._parsed: list[tuple[str, Selector]] = []
+        self._selecting: dict[int, tuple[Object, tuple[int, ...]]] = {}
+
+    def _look(self, budgets: Sequence[Object]) -> None:
+        self._budgets = budgets
+        selectors = [(pod_key(budget), spec_of(budget).get("selector")) for budget in budgets]
+        if selectors != self._selectors:
+            self._parsed = [
+                (namespace_of(budget), Selector.parse(spec_of(budget).get("selector"))) for budget in budgets
+            ]
+            self._selectors = selectors
+            self._selecting.clear()
+
+    def forget(self, most: int) -> None:
+        """Drops everything where it is about more pods than this."""
+        if len(self._selecting) > most:
+            self._selecting.clear()
+
+    def selecting(self, pod: Object, budgets: Sequence[Object]) -> tuple[int, ...]:
+        """The places of the budgets that select the pod, among all ``budgets`` of a moment in their order."""
+        if budgets is not self._budgets:
+            self._look(budgets)
+        known = self._selecting.get(id(pod))
+        if known is None:
+            namespace, labels = namespace_of(pod), labels_of(pod)
+            places = [
+                place
+                for place, (own, selector) in enumerate(self._parsed)
+                if own == namespace and selector.matches(labels)
+            ]
+            known = self._selecting[id(pod)] = pod, tuple(places)
+        return known[1]
+
+
 class Displaced:
     """Judges the pods of nodes that are being deleted or may be disrupted. ``now`` is in nanoseconds since the start."""
 
-    def __init__(self, budgets: Iterable[Object], now: int, rules: SchedulingRules) -> None:
-        ordered = sorted(budgets, key=pod_key)  # as the API server lists them
-        self._budgets = [(budget, Selector.parse(spec_of(budget).get("selector"))) for budget in ordered]
-        self.knows_budgets = bool(ordered)
+    def __init__(
+        self, budgets: Iterable[Object], now: int, rules: SchedulingRules, selectors: BudgetSelectors | None = None
+    ) -> None:
+        self._budgets = sorted(budgets, key=pod_key)  # as the API server lists them
+        self._selectors = selectors if selectors is not None else BudgetSelectors()
+        self.knows_budgets = bool(self._budgets)
         """Whether there is any budget."""
         self._now, self._rules = now, rules
         self.events: list[SchedulingEvent] = []
@@ -33,7 +75,7 @@ class Displaced:
 
     def movable(self, pod: Object) -> bool:
         """Whether the pod has to find another place, and may be evicted."""
-        if not self._budgets and DO_NOT_DISRUPT not in annotations_of(pod):
+        if DO_NOT_DISRUPT not in annotations_of(pod) and not self._selecting(pod):
             return is_reschedulable(pod)
         looked_at = is_active(pod) or self._rules.protects_ending
         protection = self._protection(pod) if looked_at else Protection(active=False)
@@ -66,7 +108,7 @@ class Displaced:
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
         if (
-            not self._budgets
+            not self._selecting(pod)
             or not is_active(pod)
             or is_static(pod)
             or tolerates_disruption(pod)
@@ -75,17 +117,16 @@ class Displaced:
             return ()
         return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 
+    def _selecting(self, pod: Object) -> tuple[int, ...]:
+        return self._selectors.selecting(pod, self._budgets) if self._budgets else ()
+
     def _protection(self, pod: Object) -> Protection:
         found = protection_of(pod, self._now, may_end=self._rules.protection_may_end)
         self.momentary = self.momentary or found.event is not None  # of one for ever nothing is said
         return found
 
     def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
-        matching = [
-            budget
-            for budget, selector in self._budgets
-            if namespace_of(budget) == namespace_of(pod) and selector.matches(labels_of(pod))
-        ]
+        matching = [self._budgets[place] for place in self._selecting(pod)]
         if len(matching) > 1 and self._rules.several_budgets_block:
             return matching
         for budget in matching:

@@ -19,6 +19,7 @@ from harness.kube.api.resources import ResourceList
 from harness.kube.scheduling.pods import HostPort, affinity_terms, host_ports, requests_for_pods
 
 if TYPE_CHECKING:
+    from harness.karpenter.scheduling.topology.cluster_group import ClusterGroup
     from harness.karpenter.scheduling.topology.group import TopologyGroup
     from harness.karpenter.scheduling.topology.node_filter import Alternatives
     from harness.karpenter.scheduling.topology.own_groups import OwnGroups
@@ -29,15 +30,14 @@ class PodShape:
 
     ``size`` is CPU and memory, negative, in billionths: the same object for all shapes of a size, so that it is quickly compared.
     ``requirements`` include the heaviest preferred node affinity term, ``strict`` do not. ``amounts`` are requests in billionths.
-    ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled
-    when the step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an
-    attempt has failed. ``repeats``: how often matchLabelKeys have been written into the pod's selectors, which happens anew with
-    each look at its topology (``repeating``: whether there are any). ``spread_groups`` are the groups of spread constraints that
-    are the same at every step, by the id of the constraint. ``fit`` numbers what decides, apart from topology, whether a node has
-    room. ``identity`` stands for namespace and labels. ``before`` is the shape that ``step`` led from; ``own`` and ``steps`` are
-    what it leaves of the pod's groups, ``gone`` the group that it took away, ``alternatives`` the nodes that its spread
-    constraints count. ``volume_problem`` says why ``volume_claims`` is None. ``plain``: nothing but ``fit`` decides, as long as no
-    other pod repels it, and there is nothing to give up.
+    ``groups`` are the topology groups that constrain the pod and ``anti`` those in which it repels others; both are filled when the
+    step is first reached. ``deferred``: the pod's volumes could not be looked up, which leaves its topology out until an attempt has
+    failed. ``repeats``: how often matchLabelKeys have been written into the pod's selectors, which happens anew with each look at its
+    topology (``repeating``: whether there are any). ``fit`` numbers what decides, apart from topology, whether a node has room.
+    ``cluster_groups`` are the groups of running pods, by kind and id of the constraint. ``identity`` stands for namespace and labels.
+    ``before`` is the shape that ``step`` led from; ``own`` and ``steps`` are what it leaves of the pod's groups, ``gone`` the group
+    that it took away, ``alternatives`` the nodes that its spread constraints count. ``volume_problem`` says why ``volume_claims`` is
+    None. ``plain``: nothing but ``fit`` decides, as long as no other pod repels it, and there is nothing to give up.
     """
 
     __slots__ = (
@@ -47,6 +47,7 @@ class PodShape:
         "anti",
         "before",
         "claims_resources",
+        "cluster_groups",
         "counted",
         "deferred",
         "dropped",
@@ -74,7 +75,6 @@ class PodShape:
         "required_pods",
         "requirements",
         "size",
-        "spread_groups",
         "step",
         "steps",
         "strict",
@@ -102,6 +102,7 @@ class PodShape:
         self.volume_problem = ""
         self.claims_resources = self.deferred = self.plain = False
         self.fit = -1
+        self.cluster_groups: dict[tuple[str, int, int], ClusterGroup] = {}
         self._begin()
 
     def _begin(self) -> None:
@@ -116,7 +117,6 @@ class PodShape:
         self.before: PodShape | None = None
         self.step: Relaxation | None = None
         self.reached = False
-        self.spread_groups: dict[int, TopologyGroup] = {}
         self.repeats = 1
         self.again: PodShape | None = None
         self.relaxation: PodShape | None = None
@@ -142,14 +142,15 @@ class PodShape:
         made._begin()
         made.preferences, made.deferred, made.repeats = preferences, False, self.repeats + 1
         before = self.preferences
-        if preferences.required_nodes is before.required_nodes and preferences.tolerations is before.tolerations:
-            made.spread_groups = self.spread_groups  # these two are part of a group
+        if preferences.required_nodes is not before.required_nodes or preferences.tolerations is not before.tolerations:
+            made.cluster_groups = {}  # these two are part of a group
         return made
 
 
 _OF_THE_POD = (
     "amounts",
     "claims_resources",
+    "cluster_groups",
     "fit",
     "host_ports",
     "identity",

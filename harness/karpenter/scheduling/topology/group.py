@@ -3,7 +3,7 @@
 Core ``pkg/controllers/provisioning/scheduling/topologygroup.go``, which visits domains in the order of a Go map.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, KeysView, Mapping, Sequence
 from typing import Any
 
 from harness.karpenter.requirement import Requirement
@@ -17,6 +17,10 @@ SPREAD, AFFINITY, ANTI_AFFINITY = "topology spread", "pod affinity", "pod anti-a
 MAX_SKEW = (1 << 31) - 1
 
 _RANK = {SPREAD: 0, AFFINITY: 1, ANTI_AFFINITY: 2}
+
+
+class TopologyError(ValueError):
+    """A constraint that stops the whole simulation; the message is Karpenter's."""
 
 
 class TopologyGroup:
@@ -91,6 +95,16 @@ class TopologyGroup:
             )
         )
 
+    def copy(self, domains: dict[str, int] | None = None, empty: set[str] | None = None) -> "TopologyGroup":
+        """The same constraint with other counts, in which no node of the simulation has a pod; by default with its own."""
+        made: TopologyGroup = object.__new__(TopologyGroup)
+        for field in _OF_THE_CONSTRAINT:
+            setattr(made, field, getattr(self, field))
+        made.domains = dict(self.domains) if domains is None else domains
+        made.empty = set(self.empty) if empty is None else empty
+        made.occupied = made.full = made.over = 0
+        return made
+
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
         """Whether the selector and the namespaces include a pod."""
         return namespace in self.namespaces and self.selector.matches(labels)
@@ -100,6 +114,13 @@ class TopologyGroup:
         if domain not in self.domains:
             self.domains[domain] = 0
             self.empty.add(domain)
+
+    def register_all(self, domains: KeysView[str]) -> None:
+        """Makes domains known, without pods."""
+        new = domains - self.domains.keys()
+        if new:
+            self.domains.update(dict.fromkeys(new, 0))
+            self.empty |= new
 
     def unregister(self, domain: str) -> None:
         """Forgets a domain."""
@@ -216,6 +237,25 @@ class TopologyGroup:
         if not node_domains.complement and len(node_domains.values) < len(self.empty):
             return [d for d in node_domains.values if d in self.empty and pod_domains.has(d)]
         return [d for d in self.empty if node_domains.has(d) and pod_domains.has(d)]
+
+
+_OF_THE_CONSTRAINT = (
+    "_new_hosts",
+    "admits_all",
+    "algebra",
+    "by_hostname",
+    "filter",
+    "inverse",
+    "key",
+    "kind",
+    "label",
+    "max_skew",
+    "min_domains",
+    "namespaces",
+    "raw_selector",
+    "selector",
+    "sort_key",
+)
 
 
 def group_identity(

@@ -25,10 +25,11 @@ class Alternatives(Sequence[RequirementSet]):
     number cancel out.
     """
 
-    __slots__ = ("_admitting", "_all", "_empty", "_parities", "_start")
+    __slots__ = ("_admitting", "_all", "_empty", "_number", "_parities", "_start")
 
     def __init__(self, algebra: Algebra, sets: Sequence[RequirementSet]) -> None:
         self._all, self._start = tuple(sets), 0
+        self._number = algebra.number_of(tuple([each.id for each in self._all]))
         self._parities = [0]
         for each in reversed(self._all):
             self._parities.append(self._parities[-1] ^ algebra.keys_bit(each))
@@ -53,6 +54,11 @@ class Alternatives(Sequence[RequirementSet]):
         return self._parities[len(self)]
 
     @property
+    def number(self) -> tuple[int, int]:
+        """Equal for equal alternatives of one algebra."""
+        return self._number, self._start
+
+    @property
     def all_ask(self) -> bool:
         """Whether none of them admits every node."""
         return self._empty < self._start
@@ -62,6 +68,7 @@ class Alternatives(Sequence[RequirementSet]):
         made = object.__new__(Alternatives)
         made._all, made._start = self._all, self._start + 1
         made._parities, made._empty, made._admitting = self._parities, self._empty, self._admitting
+        made._number = self._number
         return made
 
     def admit(self, algebra: Algebra, items: Mapping[str, Requirement], known_as: int | None) -> bool:

@@ -3,23 +3,22 @@
 Core ``pkg/controllers/provisioning/scheduling/{topology,topologydomaingroup}.go``.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import Requirement
-from harness.karpenter.scheduling.algebra import Algebra, RequirementSet
+from harness.karpenter.scheduling.algebra import RequirementSet
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.karpenter.scheduling.reasons.pods import Reason, RequirementsIncompatible, TopologyUnsatisfiable
 from harness.karpenter.scheduling.snapshot import IGNORE as IGNORE_PREFERENCES
-from harness.karpenter.scheduling.topology.domains import TaintsByDomain
 from harness.karpenter.scheduling.topology.group import (
     AFFINITY,
     ANTI_AFFINITY,
     SPREAD,
     TopologyGroup,
 )
-from harness.karpenter.scheduling.topology.groups import RunningPods, TopologyGroups
+from harness.karpenter.scheduling.topology.groups import TopologyGroups
 from harness.karpenter.scheduling.topology.own_groups import Constraint, OwnGroups, without
 from harness.karpenter.scheduling.topology.ties import Ties
 from harness.kube.api.labels import HOSTNAME
@@ -34,17 +33,12 @@ class Topology:
 
     def __init__(
         self,
-        algebra: Algebra,
-        running: RunningPods,
-        domains: Callable[[str], TaintsByDomain],
+        groups: TopologyGroups,
         preference_policy: str,
-        moving: frozenset[str],
-        leaving: frozenset[str],
         rules: SchedulingRules,
         ties: Ties,
     ) -> None:
-        self.algebra, self.ties = algebra, ties
-        self._groups = TopologyGroups(algebra, running, domains, moving, leaving, rules)
+        self.algebra, self.ties, self._groups = groups.algebra, ties, groups
         self._ignore_preferences = preference_policy == IGNORE_PREFERENCES
         self._cancel = rules.repeated_expressions_cancel
         self.register_host, self.unregister_host = self._groups.register_host, self._groups.unregister_host
@@ -109,10 +103,9 @@ class Topology:
             shape.anti = tuple(dict.fromkeys(owned))  # equal terms are one group, and count once
         if shape.deferred:
             return
-        known = shape.spread_groups
         pairs: list[tuple[Constraint, TopologyGroup]] = [
-            ((SPREAD, id(one)), known.get(id(one)) or self._groups.spread(shape, one))
-            for one in self._spread_constraints(shape)
+            ((SPREAD, id(constraint)), self._groups.spread(shape, constraint))
+            for constraint in self._spread_constraints(shape)
         ]
         before, step = shape.before, shape.step
         same = step is not None and step.filters_change  # the affinity terms are still the same
