@@ -1,4 +1,4 @@
-"""Which pods a ReplicaSet deletes first when it has too many.
+"""The order in which a ReplicaSet deletes pods when it has too many.
 
 Source: kubernetes pkg/controller/controller_utils.go (ActivePodsWithRanks), pkg/controller/replicaset/replica_set.go (getPodsToDelete,
 getIndirectlyRelatedPods).
@@ -22,11 +22,12 @@ __all__ = ["DELETION_COST", "deletion_cost", "in_deletion_order"]
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _PHASES: Mapping[str, int] = {"Pending": 0, "Unknown": 1, "Running": 2}
 _FIRST = frozenset("-123456789")
-_UNKNOWN = -2  # since nobody knows when, which comes before all that is known
+_UNKNOWN = -2  # an unknown time, which comes before all known ones
 
 
 def deletion_cost(annotations: Mapping[str, str]) -> int | None:
-    """The deletion cost that a pod's annotations say, 0 without one; None for what is none: 32 bits, neither a plus sign nor leading zeros.
+    """Return the deletion cost in a pod's annotations, 0 without one; None unless it is an integer of 32 bits without
+    plus sign or leading zeros.
 
     Source: kubernetes pkg/apis/core/helper/helpers.go (GetDeletionCostFromPodAnnotations).
     """
@@ -38,18 +39,19 @@ def deletion_cost(annotations: Mapping[str, str]) -> int | None:
 
 
 def in_deletion_order(pods: Sequence[Object], related: Iterable[Object], now: datetime) -> list[Object]:
-    """The pods of a ReplicaSet, those that it deletes first in front.
+    """Return the pods of a ReplicaSet in the order of their deletion.
 
-    `related` are the living pods of all ReplicaSets of its Deployment, itself included: where more of them stand, a pod goes first.
+    `related` are the living pods of all ReplicaSets of its Deployment, itself included: a pod goes first where more of
+    them stand.
     """
     together = Counter(spec_of(pod).get("nodeName") for pod in related)
     ranked = [_Ranked.of(pod, together[spec_of(pod).get("nodeName")], now) for pod in pods]
-    return [each.pod for each in sorted(ranked, key=cmp_to_key(_compare))]
+    return [entry.pod for entry in sorted(ranked, key=cmp_to_key(_compare))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Ranked:
-    """A pod with what decides: `standing` first, then for how long it is ready, its restarts, and its age."""
+    """A pod with the facts that decide: `standing` first, then for how long it is ready, its restarts, and its age."""
 
     pod: Object
     standing: tuple[bool, int, bool, int, int]
@@ -60,10 +62,10 @@ class _Ranked:
 
     @staticmethod
     def of(pod: Object, together: int, now: datetime) -> _Ranked:
-        """`together`: how many related pods are on the pod's node."""
-        found = condition(pod, "Ready")
-        is_ready = found is not None and found.get("status") == "True"
-        since = str(found.get("lastTransitionTime") or "") if found is not None and is_ready else ""
+        """Rank a pod. `together`: the number of related pods on the pod's node."""
+        ready = condition(pod, "Ready")
+        is_ready = ready is not None and ready.get("status") == "True"
+        since = str(ready.get("lastTransitionTime") or "") if ready is not None and is_ready else ""
         cost = deletion_cost(annotations_of(pod)) or 0
         phase = _PHASES.get(status_of(pod).get("phase", ""), 0)
         standing = bool(spec_of(pod).get("nodeName")), phase, is_ready, cost, -together
@@ -72,7 +74,7 @@ class _Ranked:
 
 
 def _compare(a: _Ranked, b: _Ranked) -> int:
-    """Negative where `a` goes first."""
+    """Return a negative number where `a` goes first."""
     if a.standing != b.standing:
         return -1 if a.standing < b.standing else 1
     if a.ready != b.ready:
@@ -83,7 +85,7 @@ def _compare(a: _Ranked, b: _Ranked) -> int:
 
 
 def _doublings(since: str, now: datetime) -> int:
-    """How often a nanosecond doubles until it is the time that has passed since then."""
+    """Return how many times a nanosecond doubles until it is the time that has passed since a moment."""
     if not since:
         return _UNKNOWN
     passed = (now - parse_rfc3339(since)) // timedelta(microseconds=1) * 1000
@@ -91,19 +93,26 @@ def _doublings(since: str, now: datetime) -> int:
 
 
 def _drawn(ranked: _Ranked) -> int:
-    """Stands for the pod's uid, by which upstream draws lots (where all is equal, by the order of a map): those of our worlds count up, so
-    that their checksums are compared."""
+    """Return the rank that stands for the pod's uid, by which upstream draws lots (where all is equal, by the order of
+    a map).
+
+    The uids of our worlds count up, so that their checksums are compared.
+    """
     return zlib.crc32(uid_of(ranked.pod).encode())
 
 
 def _restarts(pod: Object) -> tuple[int, int]:
     """The most restarts of a container, and of a sidecar."""
     spec, status = spec_of(pod), status_of(pod)
-    sidecars = {each.get("name") for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"}
-    own = [int(each.get("restartCount") or 0) for each in status.get("containerStatuses") or ()]
+    sidecars = {
+        container.get("name")
+        for container in spec.get("initContainers") or ()
+        if container.get("restartPolicy") == "Always"
+    }
+    own = [int(status.get("restartCount") or 0) for status in status.get("containerStatuses") or ()]
     beside = [
-        int(each.get("restartCount") or 0)
-        for each in status.get("initContainerStatuses") or ()
-        if each.get("name") in sidecars
+        int(status.get("restartCount") or 0)
+        for status in status.get("initContainerStatuses") or ()
+        if status.get("name") in sidecars
     ]
     return max(own, default=0), max(beside, default=0)

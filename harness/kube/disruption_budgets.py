@@ -1,8 +1,11 @@
-"""How many pods a PodDisruptionBudget can spare, as a pure function of objects.
+"""The number of pods that a PodDisruptionBudget can spare, as a pure function of objects.
 
-A percentage, and a number that may be unavailable, are taken of what the pods' controllers want, not of the pods that there are. So pods
-that nobody controls are never spared, and nothing is where one belongs to a controller that cannot be scaled.
-Source: kubernetes 1.36 pkg/controller/disruption/disruption.go (getExpectedPodCount, getExpectedScale, countHealthyPods, updatePdbStatus).
+A percentage, and maxUnavailable as a number, refer to the pods that the pods' controllers want, not to the present
+ones. So pods without a controller are never spared, and none is where one belongs to a controller that cannot be
+scaled.
+
+Source: kubernetes 1.36 pkg/controller/disruption/disruption.go (getExpectedPodCount, getExpectedScale,
+countHealthyPods, updatePdbStatus).
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ def budget_status(budget: Object, pods: Sequence[Object], get: Getter) -> Mappin
 
 def _scale(pods: Sequence[Object], get: Getter) -> int | None:
     """The sum of `spec.replicas` over all controllers of the pods; None where one has no scale subresource."""
-    found: dict[str, int] = {}
+    scales: dict[str, int] = {}
     seen: set[str] = set()
     for pod in pods:
         reference = controller_of(pod)
@@ -75,10 +78,10 @@ def _scale(pods: Sequence[Object], get: Getter) -> int | None:
             return None
         owner = _controller(reference, namespace_of(pod), get)
         if owner is None:
-            found[reference["uid"]] = sum(_is_there(each, reference) for each in pods)
+            scales[reference["uid"]] = sum(_is_there(pod, reference) for pod in pods)
         else:
-            found[uid_of(owner)] = int(spec_of(owner).get("replicas", 1))
-    return sum(found.values())
+            scales[uid_of(owner)] = int(spec_of(owner).get("replicas", 1))
+    return sum(scales.values())
 
 
 def _controller(reference: Mapping[str, Any], namespace: str, get: Getter) -> Object | None:

@@ -1,1 +1,1 @@
-"""What the API server fills in and refuses in core objects, and what it lets a kubelet write."""
+"""Defaults and refusals of core objects as the API server makes them, and the writes that it lets a kubelet make."""

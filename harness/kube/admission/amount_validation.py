@@ -1,4 +1,4 @@
-"""What the API server refuses of counts, and of amounts that may be percentages.
+"""Validation of counts, and of amounts that may be percentages.
 
 Source: kubernetes pkg/apis/apps/validation/validation.go (ValidatePositiveIntOrPercent, IsNotMoreThan100Percent),
 pkg/apis/core/validation/validation.go (ValidateNonnegativeField).
@@ -23,7 +23,7 @@ _PERCENT = (
 
 
 def nonnegative_errors(holder: Mapping[str, Any], at: Place, *fields: str) -> Iterator[FieldError]:
-    """The errors of those of the fields that are negative numbers."""
+    """Yield the errors of those fields that are negative numbers."""
     for field in fields:
         count = holder.get(field)
         if isinstance(count, int) and count < 0:
@@ -31,7 +31,7 @@ def nonnegative_errors(holder: Mapping[str, Any], at: Place, *fields: str) -> It
 
 
 def amount_errors(amount: int | str, at: Place) -> Iterator[FieldError]:
-    """The error of a negative number, and of a text that is no percentage."""
+    """Yield the error of a negative number, or of a text that is no percentage."""
     if isinstance(amount, str):
         if percentage(amount) is None:
             yield at.invalid(amount, _PERCENT)
@@ -40,7 +40,7 @@ def amount_errors(amount: int | str, at: Place) -> Iterator[FieldError]:
 
 
 def above_all_errors(amount: int | str, at: Place) -> Iterator[FieldError]:
-    """The error of a percentage above 100."""
+    """Yield the error of a percentage above 100."""
     percents = percentage(amount)
     if percents is not None and percents > 100:
         yield at.invalid(amount, "must not be greater than 100%")

@@ -1,4 +1,4 @@
-"""What the API server refuses in requests and limits: kubernetes pkg/apis/core/validation ValidateContainerResourceRequirements."""
+"""Validation of requests and limits: kubernetes pkg/apis/core/validation ValidateContainerResourceRequirements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _HUGE_PAGES = "hugepages-"
 
 
 def _plain(resources: Part) -> bool:
-    """Whether a container has only requests, of native resources and not negative: the usual case, decided quickly."""
+    """Return whether a container has only requests, of native resources and not negative: the usual case, decided quickly."""
     requests: Part = resources.get("requests") or {}
     return not resources.get("limits") and all(
         name in ("cpu", "memory", "ephemeral-storage") and Quantity.parse(amount).nano >= 0
@@ -27,7 +27,7 @@ def _plain(resources: Part) -> bool:
 
 
 def resources_errors(resources: Part, at: Place) -> Iterator[FieldError]:
-    """What is wrong with requests and limits of a container, or with the limits that an overhead is."""
+    """Yield the errors of a container's requests and limits, or of the limits that an overhead is."""
     if _plain(resources):
         return
     limits: Part = resources.get("limits") or {}
@@ -35,17 +35,17 @@ def resources_errors(resources: Part, at: Place) -> Iterator[FieldError]:
         yield from _quantity(name, amount, at.child("limits").key(name))
     for name, amount in (resources.get("requests") or {}).items():
         yield from _quantity(name, amount, at.child("requests").key(name))
-        asked = Quantity.parse(amount)
+        request = Quantity.parse(amount)
         place = Place(f"{at.text}.requests", (*at.pointer, "requests", name))
         if name not in limits:
             if not _overcommits(name):
                 yield at.child("limits").required("Limit must be set for non overcommitable resources")
             continue
         limit = Quantity.parse(limits[name])
-        if asked != limit and not _overcommits(name):
-            yield place.invalid(str(asked), f"must be equal to {name} limit of {limit}")
-        elif asked > limit:
-            yield place.invalid(str(asked), f"must be less than or equal to {name} limit of {limit}")
+        if request != limit and not _overcommits(name):
+            yield place.invalid(str(request), f"must be equal to {name} limit of {limit}")
+        elif request > limit:
+            yield place.invalid(str(request), f"must be less than or equal to {name} limit of {limit}")
     named = {*limits, *(resources.get("requests") or ())}
     if any(map(_is_huge_page, named)) and named.isdisjoint(("cpu", "memory")):
         yield at.forbidden("HugePages require cpu or memory")
@@ -71,7 +71,7 @@ def _is_huge_page(name: str) -> bool:
 
 
 def _divisible(quantity: Quantity, size: str) -> bool:
-    """Whether that are whole pages of this size (IsHugePageResourceValueDivisible)."""
+    """Return whether a quantity is a whole number of pages of this size (IsHugePageResourceValueDivisible)."""
     try:
         page = Quantity.parse(size)
     except QuantityError:
@@ -80,5 +80,5 @@ def _divisible(quantity: Quantity, size: str) -> bool:
 
 
 def _overcommits(name: str) -> bool:
-    """Whether less may be requested than the limit: Kubernetes' own resources but huge pages."""
+    """Return whether a resource may be requested below its limit: Kubernetes' own resources but huge pages."""
     return not _is_huge_page(name) and ("/" not in name or "kubernetes.io/" in name)

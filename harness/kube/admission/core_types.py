@@ -1,4 +1,4 @@
-"""Shapes of the core kinds: what the API server's decoder and its required fields would refuse in a Pod, a Deployment, a Node.
+"""Shapes of the core kinds: the types and required fields by which the API server refuses a Pod, a Deployment, a Node.
 
 The API server decodes core objects into Go types: a field of another type is a 400, a field that does not exist one too (kubectl asks
 for strict decoding), and validation then asks for some fields. Custom resources have schemas of their own (`schema.py`). The table is made
@@ -43,7 +43,7 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
     "meta.v1.LabelSelectorRequirement": ("key", "operator"),
 }
 TEXT_EXPECTED = "a text is expected"
-"""How sentences begin about another value in a text's place."""
+"""The beginning of sentences about another value in a text's place."""
 
 _KINDS: Mapping[str, str] = {
     "string": TEXT_EXPECTED.removesuffix(" is expected"),
@@ -66,7 +66,8 @@ class ShapeError:
 
 
 def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
-    """Every field of a core object that has the wrong type, does not exist, or is missing; of other kinds those of the metadata."""
+    """Yield an error for each field of a core object that has the wrong type, does not exist, or is missing; for other
+    kinds, of the metadata."""
     table = _table()
     name = table["kinds"].get(f"{obj.get('apiVersion')}/{obj.get('kind')}")
     if name is not None:
@@ -76,19 +77,20 @@ def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
 
 
 def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
-    """The paths of the maps that have a field of this name in a core kind, the shallowest first; `[]` for items of a list."""
+    """Return the paths of the maps that have a field of this name in a core kind, the shallowest first; `[]` for items
+    of a list."""
     table = _table()
-    name, found = table["kinds"].get(f"{api_version}/{kind}"), list[str]()
+    name, paths = table["kinds"].get(f"{api_version}/{kind}"), list[str]()
     level = [("", name)] if name is not None else []
     for _ in range(_DEEPEST):
-        found += [path for path, shape in level if field in table["types"].get(shape, ())]
+        paths += [path for path, shape in level if field in table["types"].get(shape, ())]
         below = [
             (f"{path}.{key}".strip("."), shape)
             for path, of in level
             for key, shape in table["types"].get(of, {}).items()
         ]
         level = [(f"{path}[]" * shape.startswith("[]") or path, shape.removeprefix("[]")) for path, shape in below]
-    return tuple(path for path in found if path)
+    return tuple(path for path in paths if path)
 
 
 @cache

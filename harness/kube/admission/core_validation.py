@@ -1,4 +1,4 @@
-"""Validation of core objects beyond their metadata, as far as scenarios come across it: what of a pod and of a node may be what.
+"""Validation of core objects beyond their metadata, as far as scenarios come across it.
 
 Source: kubernetes pkg/apis/core/validation/validation.go (ValidatePodUpdate, ValidateNode, ValidateNodeUpdate).
 """
@@ -33,7 +33,8 @@ _CHECKED_APART = (*_CONTAINERS, "activeDeadlineSeconds", "tolerations", "schedul
 
 
 def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
-    """What is wrong with the amounts and the selector of a PodDisruptionBudget (pkg/apis/policy/validation/validation.go)."""
+    """Return the errors of the amounts and the selector of a PodDisruptionBudget
+    (pkg/apis/policy/validation/validation.go)."""
     errors: list[FieldError] = []
     amounts = {field: spec[field] for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None}
     if len(amounts) == 2:
@@ -46,7 +47,7 @@ def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
 
 
 def node_errors(node: Object, old: Object | None) -> list[FieldError]:
-    """What is wrong with the spec of a Node, as it is and as a change of the one before."""
+    """Return the errors of a Node's spec, as it is and as a change of the one before."""
     errors: list[FieldError] = []
     if old is not None:
         before = spec_of(old).get("providerID")
@@ -58,7 +59,7 @@ def node_errors(node: Object, old: Object | None) -> list[FieldError]:
 
 
 def _taint_errors(taints: Sequence[Mapping[str, Any]]) -> list[FieldError]:
-    """The API server calls the place `metadata.taints`."""
+    """Return the errors of a Node's taints, at the place that the API server calls `metadata.taints`."""
     errors: list[FieldError] = []
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(taints):
@@ -72,7 +73,7 @@ def _taint_errors(taints: Sequence[Mapping[str, Any]]) -> list[FieldError]:
         if not effect:
             errors.append(FieldError(ErrorType.REQUIRED, f"{field}.effect", pointer=(*at, "effect")))
         elif effect not in _EFFECTS:
-            supported = ", ".join(print_value(each) for each in _EFFECTS)
+            supported = ", ".join(print_value(effect) for effect in _EFFECTS)
             detail = f"supported values: {supported}"
             errors.append(FieldError(ErrorType.NOT_SUPPORTED, f"{field}.effect", detail, effect, (*at, "effect")))
         if (key, effect) in seen:
@@ -84,14 +85,14 @@ def _taint_errors(taints: Sequence[Mapping[str, Any]]) -> list[FieldError]:
 
 
 def _taint_json(taint: Mapping[str, Any]) -> str:
-    """A taint as Go writes the API server's own type: capital names, nothing left out."""
+    """Return a taint as Go writes the API server's own type: capital names, nothing left out."""
     rows = [("Key", taint.get("key") or ""), ("Value", taint.get("value") or ""), ("Effect", taint.get("effect") or "")]
     rows.append(("TimeAdded", taint.get("timeAdded")))
     return "{" + ",".join(f'"{name}":{go_json(value)}' for name, value in rows) + "}"
 
 
 def pod_update_errors(pod: Object, old: Object) -> list[FieldError]:
-    """What of a pod's spec an update changes and may not. The API server adds a diff of both specs, which is left out here."""
+    """Return the errors of an update of a pod's spec, without the diff of both specs that the API server adds."""
     new, before = spec_of(pod), spec_of(old)
     if new == before:
         return []
@@ -103,8 +104,8 @@ def pod_update_errors(pod: Object, old: Object) -> list[FieldError]:
             return [*errors, _error(ErrorType.FORBIDDEN, ("spec", field), detail)]
         errors.extend(
             FieldError(ErrorType.REQUIRED, f"spec.{field}[{index}].image", pointer=("spec", field, index, "image"))
-            for index, each in enumerate(containers)
-            if not each.get("image") and (before.get(field) or ())[index].get("image")
+            for index, container in enumerate(containers)
+            if not container.get("image") and (before.get(field) or ())[index].get("image")
         )
     deadline = _deadline_error(new.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds"))
     if deadline is not None:
@@ -112,15 +113,15 @@ def pod_update_errors(pod: Object, old: Object) -> list[FieldError]:
         if new.get("activeDeadlineSeconds") is not None:
             return errors
     if not all(
-        any(_same_but_seconds(each, kept) for kept in new.get("tolerations") or ())
-        for each in before.get("tolerations") or ()
+        any(_same_but_seconds(toleration, present) for present in new.get("tolerations") or ())
+        for toleration in before.get("tolerations") or ()
     ):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         errors.append(_error(ErrorType.FORBIDDEN, ("spec", "tolerations"), detail))
-    gates = [each.get("name") for each in before.get("schedulingGates") or ()]
-    for index, each in enumerate(new.get("schedulingGates") or ()):
-        if each.get("name") not in gates:
-            detail = f"only deletion is allowed, but found new scheduling gate '{each.get('name')}'"
+    gates = [gate.get("name") for gate in before.get("schedulingGates") or ()]
+    for index, new_gate in enumerate(new.get("schedulingGates") or ()):
+        if new_gate.get("name") not in gates:
+            detail = f"only deletion is allowed, but found new scheduling gate '{new_gate.get('name')}'"
             field = f"spec.schedulingGates[{index}].name"
             errors.append(
                 FieldError(ErrorType.FORBIDDEN, field, detail, pointer=("spec", "schedulingGates", index, "name"))
@@ -135,24 +136,26 @@ def pod_update_errors(pod: Object, old: Object) -> list[FieldError]:
 
 
 def _fixed_parts(spec: Mapping[str, Any], *, gated: bool) -> dict[str, Any]:
-    """What no update changes; pods that wait at a gate may still be told where to go."""
+    """Return the parts of a spec that no update changes; a pod that waits at a gate may still be sent elsewhere."""
     fixed = {key: value for key, value in spec.items() if key not in _CHECKED_APART}
     if gated:
         fixed.pop("nodeSelector", None)
         affinity = {key: value for key, value in (spec.get("affinity") or {}).items() if key != "nodeAffinity"}
         fixed["affinity"] = affinity
     for field in _CONTAINERS:
-        fixed[field] = [{key: value for key, value in each.items() if key != "image"} for each in spec.get(field) or ()]
+        fixed[field] = [
+            {key: value for key, value in container.items() if key != "image"} for container in spec.get(field) or ()
+        ]
     return fixed
 
 
 def _grace_is_mended(new: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Whether the only change is that a negative grace period becomes 1."""
+    """Return whether the only change is that a negative grace period becomes 1."""
     if int(before.get("terminationGracePeriodSeconds") or 0) >= 0 or new.get("terminationGracePeriodSeconds") != 1:
         return False
-    kept = {**new, "terminationGracePeriodSeconds": before["terminationGracePeriodSeconds"]}
+    mended = {**new, "terminationGracePeriodSeconds": before["terminationGracePeriodSeconds"]}
     gated = bool(before.get("schedulingGates"))
-    return _fixed_parts(kept, gated=gated) == _fixed_parts(before, gated=gated)
+    return _fixed_parts(mended, gated=gated) == _fixed_parts(before, gated=gated)
 
 
 def _deadline_error(new: int | None, before: int | None) -> FieldError | None:
@@ -167,8 +170,8 @@ def _deadline_error(new: int | None, before: int | None) -> FieldError | None:
     return None
 
 
-def _same_but_seconds(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    return all(one.get(key) == other.get(key) for key in {*one, *other} - {"tolerationSeconds"})
+def _same_but_seconds(toleration: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    return all(toleration.get(key) == other.get(key) for key in {*toleration, *other} - {"tolerationSeconds"})
 
 
 _NO_VALUE = object()

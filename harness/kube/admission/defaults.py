@@ -1,4 +1,5 @@
-"""What the API server fills in or adds when core objects are written, as far as anything here reads it; a second time changes nothing.
+"""Defaults that the API server fills in when core objects are written, as far as anything here reads them; a second
+time changes nothing.
 
 Sources: kubernetes pkg/apis/{core,apps,batch,storage}/v1/defaults.go, plugin/pkg/admission/{defaulttolerationseconds,nodetaint,priority}.
 """
@@ -26,9 +27,11 @@ _POD_LEVEL_FROM = (1, 34)
 def default_pod(
     pod: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None], kubernetes: tuple[int, int]
 ) -> dict[str, Any]:
-    """A pod as the API server of a version stores it: defaulted spec, added tolerations, priority, phase Pending.
+    """Return a pod as the API server of a version stores it: defaulted spec, added tolerations, priority, phase
+    Pending.
 
-    `class_of` finds a PriorityClass by its name; for "" the global default, if there is one. Raises PriorityRefused, QuantityError.
+    `class_of` finds a PriorityClass by its name; for "" the global default, if there is one. Raises PriorityRefused,
+    QuantityError.
     """
     spec = _defaulted_spec(pod.get("spec") or {}, kubernetes)
     _prioritise(spec, class_of)
@@ -36,7 +39,7 @@ def default_pod(
 
 
 def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
-    """A pod that is stored already, as the API server takes a change of it: with the same defaults, and the priority that it has.
+    """Return a stored pod as the API server takes a change of it: with the same defaults, and the priority that it has.
 
     Raises QuantityError.
     """
@@ -48,24 +51,26 @@ def default_changed_pod(pod: dict[str, Any], old: Mapping[str, Any], kubernetes:
     return {**pod, "spec": spec}
 
 
-def _defaulted_spec(given: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
+def _defaulted_spec(spec_given: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str, Any]:
     spec: dict[str, Any] = {
         "restartPolicy": "Always",
         "terminationGracePeriodSeconds": 30,
         "schedulerName": "default-scheduler",
-        **{field: value for field, value in given.items() if value is not None},  # a null is none, and gets the default
+        **{
+            field: value for field, value in spec_given.items() if value is not None
+        },  # a null is none, and gets the default
     }
     on_host = spec.get("hostNetwork") is True
     for field in _CONTAINERS:
         if spec.get(field):
-            spec[field] = [_default_container(each, on_host) for each in spec[field]]
+            spec[field] = [_default_container(container, on_host) for container in spec[field]]
     if spec.get("overhead"):
         spec["overhead"] = canonical_list(spec["overhead"])
     if spec.get("resources"):
         spec["resources"] = _pod_level(spec, kubernetes)
     tolerations = list(spec.get("tolerations") or ())
     for key in (NOT_READY, UNREACHABLE):
-        if not any(_covers_no_execute(each, key) for each in tolerations):
+        if not any(_covers_no_execute(toleration, key) for toleration in tolerations):
             tolerations.append({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300})
     spec["tolerations"] = tolerations
     return spec
@@ -74,38 +79,38 @@ def _defaulted_spec(given: Mapping[str, Any], kubernetes: tuple[int, int]) -> di
 _MISSING = "no PriorityClass with name "
 
 
-def missing_priority_class(said: str) -> str:
-    """The name of the missing PriorityClass in the message of a refusal; "" for other messages."""
-    return said.partition(_MISSING)[2].partition(" ")[0]
+def missing_priority_class(message: str) -> str:
+    """Return the name of the missing PriorityClass in the message of a refusal; "" for other messages."""
+    return message.partition(_MISSING)[2].partition(" ")[0]
 
 
 def priority_classes(stored: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The names that a pod may give: those of the stored PriorityClasses and the two that each cluster has."""
-    return [*_SYSTEM_PRIORITIES, *(str(each["metadata"]["name"]) for each in stored)]
+    """Return the names that a pod may give: those of the stored PriorityClasses and the two that each cluster has."""
+    return [*_SYSTEM_PRIORITIES, *(str(stored_class["metadata"]["name"]) for stored_class in stored)]
 
 
 class PriorityRefused(LookupError):
-    """A pod whose priority is not what its PriorityClass says, or whose class does not exist; the message is the plugin's."""
+    """A pod whose priority contradicts its PriorityClass, or whose class does not exist; the message is the plugin's."""
 
 
 def _prioritise(spec: dict[str, Any], class_of: Callable[[str], Mapping[str, Any] | None]) -> None:
     name = spec.get("priorityClassName") or ""
-    found = class_of(name) or _SYSTEM_PRIORITIES.get(name)
-    if found is None and name:
+    priority_class = class_of(name) or _SYSTEM_PRIORITIES.get(name)
+    if priority_class is None and name:
         raise PriorityRefused(f"{_MISSING}{name} was found")
-    if found is not None:
-        spec["priorityClassName"] = found["metadata"]["name"]
+    if priority_class is not None:
+        spec["priorityClassName"] = priority_class["metadata"]["name"]
     computed = {
-        "priority": int(found["value"]) if found is not None else 0,
-        "preemptionPolicy": (found or {}).get("preemptionPolicy") or _PREEMPTS,
+        "priority": int(priority_class["value"]) if priority_class is not None else 0,
+        "preemptionPolicy": (priority_class or {}).get("preemptionPolicy") or _PREEMPTS,
     }
-    for (field, value), what in zip(
+    for (field, value), label in zip(
         computed.items(), ("integer value of priority", "string value of PreemptionPolicy"), strict=True
     ):
-        given = spec.get(field)
-        if given is not None and given != value:
+        stated = spec.get(field)
+        if stated is not None and stated != value:
             raise PriorityRefused(
-                f"the {what} ({given}) must not be provided in pod spec; "
+                f"the {label} ({stated}) must not be provided in pod spec; "
                 f"priority admission controller computed {value} from the given PriorityClass name"
             )
         spec[field] = value
@@ -117,7 +122,7 @@ def _quality_of_service(spec: Mapping[str, Any], kubernetes: tuple[int, int]) ->
     A pod that asks as a whole is judged as if it were one container.
     """
     whole = spec.get("resources") if kubernetes >= _POD_LEVEL_FROM else None
-    containers = [each.get("resources") or {} for field in _CONTAINERS for each in spec.get(field) or ()]
+    containers = [container.get("resources") or {} for field in _CONTAINERS for container in spec.get(field) or ()]
     requests, limits, limited = Counter[str](), Counter[str](), True
     for resources in containers if whole is None else [whole]:
         own = _positive(resources.get("limits") or {})
@@ -143,7 +148,7 @@ def _default_container(container: Mapping[str, Any], on_host: bool) -> Mapping[s
         return container
     limits = canonical_list(resources.get("limits") or {})
     requests = {**limits, **canonical_list(resources.get("requests") or {})}
-    lists = {kind: found for kind, found in (("limits", limits), ("requests", requests)) if found}
+    lists = {kind: amounts for kind, amounts in (("limits", limits), ("requests", requests)) if amounts}
     return {**container, "resources": {**resources, **lists}}
 
 
@@ -166,8 +171,8 @@ def _pod_level(spec: Mapping[str, Any], kubernetes: tuple[int, int]) -> dict[str
     lists = {kind: canonical_list(resources[kind]) for kind in ("limits", "requests") if resources.get(kind)}
     limits = lists.get("limits")
     if limits and kubernetes >= _POD_LEVEL_FROM:
-        asked = pod_requests({"spec": {field: spec.get(field) for field in _CONTAINERS}})
-        of_containers = {name: str(amount) for name, amount in asked.items() if is_pod_level(name)}
+        total = pod_requests({"spec": {field: spec.get(field) for field in _CONTAINERS}})
+        of_containers = {name: str(amount) for name, amount in total.items() if is_pod_level(name)}
         lists["requests"] = {**limits, **of_containers, **lists.get("requests", {})}
     return {**resources, **lists}
 
@@ -195,19 +200,20 @@ def default_node(node: dict[str, Any]) -> dict[str, Any]:
     spec = node.get("spec") or {}
     taints = spec.get("taints") or []
     taint = {"key": NOT_READY, "effect": "NoSchedule"}
-    if any(each.get("key") == NOT_READY and each.get("effect") == "NoSchedule" for each in taints):
+    if any(taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints):
         return node
     return {**node, "spec": {**spec, "taints": [*taints, taint]}}
 
 
 def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
-    """A workload as the API server stores it: one replica unless told otherwise, ports and quantities of the template as in pods.
+    """Return a workload as the API server stores it: one replica by default, ports and quantities of the template as in
+    pods.
 
-    What a template limits it does not request yet: only pods get that. Raises QuantityError.
+    The limits of a template do not become its requests yet: only pods get those. Raises QuantityError.
     """
     spec, kind = obj.get("spec") or {}, obj["kind"]
     made: dict[str, Any] = {}
-    if spec.get("paused") is False:  # which is written as nothing at all
+    if spec.get("paused") is False:  # false is written as nothing at all
         spec = {key: value for key, value in spec.items() if key != "paused"}
         obj = {**obj, "spec": spec}
     if kind in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
@@ -230,9 +236,9 @@ def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
 def _default_template(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     made: dict[str, Any] = {}
     for field in _CONTAINERS:
-        given = spec.get(field) or ()
-        containers = [_default_ports(_canonical_resources(each), on_host=False) for each in given]
-        if any(one is not other for one, other in zip(containers, given, strict=True)):
+        stated = spec.get(field) or ()
+        containers = [_default_ports(_canonical_resources(container), on_host=False) for container in stated]
+        if any(defaulted is not other for defaulted, other in zip(containers, stated, strict=True)):
             made[field] = containers
     return {**spec, **made} if made else spec
 
@@ -240,7 +246,7 @@ def _default_template(spec: Mapping[str, Any]) -> Mapping[str, Any]:
 def _canonical_resources(container: Mapping[str, Any]) -> Mapping[str, Any]:
     resources = container.get("resources") or {}
     lists = {kind: canonical_list(resources[kind]) for kind in ("limits", "requests") if resources.get(kind)}
-    changed = any(found != resources[kind] for kind, found in lists.items())
+    changed = any(amounts != resources[kind] for kind, amounts in lists.items())
     return {**container, "resources": {**resources, **lists}} if changed else container
 
 

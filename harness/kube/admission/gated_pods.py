@@ -1,4 +1,4 @@
-"""Where a pod may still be told to go while it waits at a scheduling gate: what is there stays, more may be asked.
+"""Changes of where a pod may go that are allowed while it waits at a scheduling gate: only additions.
 
 Source: kubernetes pkg/apis/core/validation/validation.go (validateNodeSelectorMutation, validateNodeAffinityMutation).
 """
@@ -20,20 +20,21 @@ _Term = Mapping[str, Any]
 
 
 def gated_update_errors(spec: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Returns what an update of a pod at a gate takes away or changes of its nodeSelector and required node affinity."""
+    """Yield the errors of an update that takes away or changes the nodeSelector or required node affinity of a gated
+    pod."""
     selector, selected = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(selector.get(key) != value for key, value in selected.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         shown = Verbatim(go_json(selector or None))
         yield FieldError(ErrorType.INVALID, ".".join(_SELECTOR), detail, shown, _SELECTOR)
-    terms, kept = _terms(spec), _terms(before)
+    terms, terms_before = _terms(spec), _terms(before)
     field = ".".join(_TERMS)
-    if kept and len(terms) != len(kept):
+    if terms_before and len(terms) != len(terms_before):
         detail = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
         shown = Verbatim(go_json([_as_go_names_it(term) for term in terms] or None))
         yield FieldError(ErrorType.INVALID, field, detail, shown, _TERMS)
         return
-    for index, (term, was) in enumerate(zip(terms, kept, strict=False)):
+    for index, (term, was) in enumerate(zip(terms, terms_before, strict=False)):
         if not _only_adds(term, was):
             detail = "only additions are allowed (no mutations or deletions)"
             shown = Verbatim(go_json(_as_go_names_it(term)))
@@ -46,7 +47,7 @@ def _terms(spec: Mapping[str, Any]) -> Sequence[_Term]:
 
 
 def _only_adds(term: _Term, was: _Term) -> bool:
-    """Whether each list begins as it was; a term that asks for nothing admits no node, so it may not begin to ask."""
+    """Return whether each list begins as it was; a term that asks for nothing admits no node, so it may not begin to ask."""
     now = {field: _requirements(term, field) for field in _ASKS}
     then = {field: _requirements(was, field) for field in _ASKS}
     if not any(then.values()):
@@ -57,8 +58,12 @@ def _only_adds(term: _Term, was: _Term) -> bool:
 def _requirements(term: _Term, field: str) -> list[Mapping[str, Any]]:
     """The requirements of a term, by the names of the API server's own type."""
     return [
-        {"Key": each.get("key") or "", "Operator": each.get("operator") or "", "Values": each.get("values") or None}
-        for each in term.get(field) or ()
+        {
+            "Key": requirement.get("key") or "",
+            "Operator": requirement.get("operator") or "",
+            "Values": requirement.get("values") or None,
+        }
+        for requirement in term.get(field) or ()
     ]
 
 

@@ -1,4 +1,4 @@
-"""LimitRanges: what containers get that say nothing, and what pods and claims may not ask for.
+"""LimitRanges: defaults of containers without requests or limits, and the bounds of pods and claims.
 
 Source: kubernetes plugin/pkg/admission/limitranger/admission.go, pkg/apis/core/v1/defaults.go (SetDefaults_LimitRangeItem).
 """
@@ -22,8 +22,11 @@ _LISTS = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
 
 def default_limit_range(obj: dict[str, Any]) -> dict[str, Any]:
-    """A LimitRange as the API server stores it: a container's default limit is its maximum, its default request its default limit, then
-    its minimum. Raises QuantityError."""
+    """Return a LimitRange as the API server stores it.
+
+    A container's default limit is its maximum, its default request its default limit, then its minimum. Raises
+    QuantityError.
+    """
     limits = [_default_item(item) for item in spec_of(obj).get("limits") or ()]
     return {**obj, "spec": {**spec_of(obj), "limits": limits}}
 
@@ -43,7 +46,7 @@ def _items(limit_range: Object, kind: str) -> Iterator[Mapping[str, Any]]:
 
 
 def with_limit_ranges(pod: dict[str, Any], limit_ranges: Sequence[Object]) -> dict[str, Any]:
-    """A new pod with the defaults of the LimitRanges of its namespace, and the annotation that tells of them."""
+    """Return a new pod with the defaults of the LimitRanges of its namespace, and the annotation that tells of them."""
     for limit_range in limit_ranges:
         default: dict[str, str] = {}
         request: dict[str, str] = {}
@@ -54,10 +57,10 @@ def with_limit_ranges(pod: dict[str, Any], limit_ranges: Sequence[Object]) -> di
         spec = dict(spec_of(pod))
         for field, word in _CONTAINERS:
             if spec.get(field):
-                spec[field] = [_filled(each, default, request, word, notes) for each in spec[field]]
+                spec[field] = [_filled(container, default, request, word, notes) for container in spec[field]]
         if notes:
-            told = {**annotations_of(pod), _ANNOTATION: f"LimitRanger plugin set: {'; '.join(notes)}"}
-            pod = {**pod, "metadata": {**pod["metadata"], "annotations": told}, "spec": spec}
+            annotations = {**annotations_of(pod), _ANNOTATION: f"LimitRanger plugin set: {'; '.join(notes)}"}
+            pod = {**pod, "metadata": {**pod["metadata"], "annotations": annotations}, "spec": spec}
     return pod
 
 
@@ -66,12 +69,12 @@ def _filled(
 ) -> Mapping[str, Any]:
     resources = container.get("resources") or {}
     limits = resources.get("limits") or {}
-    requests = {**limits, **(resources.get("requests") or {})}  # what is limited is requested, too
+    requests = {**limits, **(resources.get("requests") or {})}  # a limit is a request, too
     more_limits = {name: amount for name, amount in default.items() if name not in limits}
     more_requests = {name: amount for name, amount in request.items() if name not in requests}
-    for what, more in (("request", more_requests), ("limit", more_limits)):
+    for amount_kind, more in (("request", more_requests), ("limit", more_limits)):
         if more:
-            notes.append(f"{', '.join(sorted(more))} {what} for {word} {container.get('name')}")
+            notes.append(f"{', '.join(sorted(more))} {amount_kind} for {word} {container.get('name')}")
     if not more_limits and not more_requests:
         return container
     filled = {"limits": {**limits, **more_limits}, "requests": {**requests, **more_requests}}
@@ -79,7 +82,7 @@ def _filled(
 
 
 def limit_range_errors(kind: str, obj: Object, limit_ranges: Sequence[Object]) -> list[str]:
-    """What is wrong with a pod, or with a claim, by the LimitRanges of its namespace, in the plugin's words."""
+    """Return the errors of a pod or a claim by the LimitRanges of its namespace, in the plugin's words."""
     for limit_range in limit_ranges:
         errors = list(_pod_errors(obj, limit_range) if kind == "Pod" else _claim_errors(obj, limit_range))
         if errors:
@@ -88,7 +91,7 @@ def limit_range_errors(kind: str, obj: Object, limit_ranges: Sequence[Object]) -
 
 
 def _pod_errors(pod: Object, limit_range: Object) -> Iterator[str]:
-    containers = [each for field, _ in _CONTAINERS for each in spec_of(pod).get(field) or ()]
+    containers = [container for field, _ in _CONTAINERS for container in spec_of(pod).get(field) or ()]
     for item in _items(limit_range, "Container"):
         for container in containers:
             resources = container.get("resources") or {}
@@ -103,12 +106,12 @@ def _claim_errors(claim: Object, limit_range: Object) -> Iterator[str]:
         for name, bound in _bounds(item, "min"):
             yield from _below("PersistentVolumeClaim", name, bound, requests, {})
         for name, bound in _bounds(item, "max"):
-            asked = requests.get(name)
+            request = requests.get(name)
             start = f"maximum {name} usage per PersistentVolumeClaim is {bound}"
-            if asked is None:
+            if request is None:
                 yield f"{start}.  No request is specified"
-            elif asked > bound:
-                yield f"{start}, but request is {asked}"
+            elif request > bound:
+                yield f"{start}, but request is {request}"
 
 
 def _bounds(item: Mapping[str, Any], key: str) -> Iterator[tuple[str, Quantity]]:

@@ -1,4 +1,4 @@
-"""What the API server makes of matchLabelKeys and mismatchLabelKeys of a new pod: expressions in the selectors beside them.
+"""The expressions that the API server makes of matchLabelKeys and mismatchLabelKeys of a new pod.
 
 Sources: kubernetes 1.36 pkg/registry/core/pod/strategy.go (PrepareForCreate), pkg/features/kube_features.go (gates by version).
 """
@@ -25,13 +25,15 @@ _REQUIRED, _PREFERRED = (
 
 
 def merges_spread(kubernetes: Version) -> bool:
-    """Whether an API server of this version writes matchLabelKeys of spread constraints into their selectors."""
+    """Return whether an API server of this version writes matchLabelKeys of spread constraints into their selectors."""
     return kubernetes >= _SPREAD_MERGES
 
 
 def merge_label_keys(pod: dict[str, Any], kubernetes: Version) -> dict[str, Any]:
-    """A new pod with the selector expressions that an API server of this version adds for matchLabelKeys; the pod itself where it adds
-    none."""
+    """Return a new pod with the selector expressions that an API server of this version adds for matchLabelKeys.
+
+    Return the pod itself where none is added.
+    """
     labels: Part = pod["metadata"].get("labels") or {}
     knows = kubernetes >= _AFFINITY_KNOWS
 
@@ -77,9 +79,9 @@ def _parted(part: Part, labels: Part) -> Part:
     expressions = list(selector.get("matchExpressions") or ())
     if expressions[-len(added) :] != added:
         return part
-    kept = expressions[: -len(added)]
+    own_expressions = expressions[: -len(added)]
     rest = {field: value for field, value in selector.items() if field != "matchExpressions"}
-    return {**part, "labelSelector": {**rest, "matchExpressions": kept} if kept else rest}
+    return {**part, "labelSelector": {**rest, "matchExpressions": own_expressions} if own_expressions else rest}
 
 
 def _with_selectors(pod: dict[str, Any], constraint: Change, term: Change) -> dict[str, Any]:
@@ -87,8 +89,8 @@ def _with_selectors(pod: dict[str, Any], constraint: Change, term: Change) -> di
     spec: Part = pod.get("spec") or {}
     changed: dict[str, Any] = {}
     constraints: Sequence[Part] = spec.get("topologySpreadConstraints") or ()
-    if any(each.get("matchLabelKeys") for each in constraints):
-        changed["topologySpreadConstraints"] = [constraint(each) for each in constraints]
+    if any(constraint.get("matchLabelKeys") for constraint in constraints):
+        changed["topologySpreadConstraints"] = [constraint(spread) for spread in constraints]
     affinity: Part = spec.get("affinity") or {}
     kinds = {
         kind: _with_terms(affinity[kind], term) for kind in ("podAffinity", "podAntiAffinity") if affinity.get(kind)
@@ -101,10 +103,12 @@ def _with_selectors(pod: dict[str, Any], constraint: Change, term: Change) -> di
 def _with_terms(terms: Part, change: Change) -> Part:
     made = dict(terms)
     if terms.get(_REQUIRED):
-        made[_REQUIRED] = [change(each) for each in terms[_REQUIRED]]
+        made[_REQUIRED] = [change(required) for required in terms[_REQUIRED]]
     if terms.get(_PREFERRED):
         made[_PREFERRED] = [
-            {**each, "podAffinityTerm": change(each["podAffinityTerm"])} if each.get("podAffinityTerm") else each
-            for each in terms[_PREFERRED]
+            {**weighted, "podAffinityTerm": change(weighted["podAffinityTerm"])}
+            if weighted.get("podAffinityTerm")
+            else weighted
+            for weighted in terms[_PREFERRED]
         ]
     return made

@@ -1,4 +1,5 @@
-"""What the API server's Node authorizer lets a kubelet write at all; NodeRestriction then judges which objects.
+"""The requests that the API server's Node authorizer allows a kubelet at all; NodeRestriction then judges which
+objects.
 
 Source: kubernetes plugin/pkg/auth/authorizer/node/node_authorizer.go, plugin/pkg/auth/authorizer/rbac/bootstrappolicy/policy.go
 (NodeRules), apiserver pkg/endpoints/handlers/responsewriters/errors.go.
@@ -34,19 +35,21 @@ _READ_ONLY: Mapping[str, str] = {
 
 
 def denial(node: str, verb: str, kind: Kind, subresource: str, namespace: str, name: str) -> str | None:
-    """Why the Node authorizer forbids this to the kubelet of `node` (the end of the message, with the user in it); None where it allows
-    it."""
+    """Return why the Node authorizer forbids a request to the kubelet of `node`; None where it allows it.
+
+    The reason is the end of the message, with the user in it.
+    """
     reason = _reason(node, verb, kind, subresource, namespace, name)
     if reason is None:
         return None
     resource = f"{kind.plural}/{subresource}" if subresource else kind.plural
-    where = f'in the namespace "{namespace}"' if kind.namespaced else "at the cluster scope"
-    text = f'User "system:node:{node}" cannot {verb} resource "{resource}" in API group "{kind.group}" {where}'
+    scope = f'in the namespace "{namespace}"' if kind.namespaced else "at the cluster scope"
+    text = f'User "system:node:{node}" cannot {verb} resource "{resource}" in API group "{kind.group}" {scope}'
     return f"{text}: {reason}" if reason else text
 
 
 def _reason(node: str, verb: str, kind: Kind, subresource: str, namespace: str, name: str) -> str | None:
-    """The authorizer's own words, "" where it has none; None where it allows the request."""
+    """Return the authorizer's own words, "" where it has none; None where it allows the request."""
     if verb not in _ALLOWED.get((kind.kind, subresource), ()):
         return _READ_ONLY.get(kind.kind, "")
     if kind.kind == "Lease":

@@ -1,4 +1,4 @@
-"""What a kubelet may write: its own label rule at start, and the NodeRestriction admission plugin of the API server.
+"""The labels that a kubelet may set: its own rule at start, and the NodeRestriction admission plugin of the API server.
 
 Sources: kubernetes pkg/kubelet/apis/well_known_labels.go, cmd/kubelet/app/options/options.go,
 plugin/pkg/admission/noderestriction/admission.go.
@@ -46,13 +46,13 @@ KUBELET_LABEL_NAMESPACES = ("kubelet.kubernetes.io", "node.kubernetes.io")
 
 
 def is_kubernetes_label(key: str) -> bool:
-    """Whether the key is in a domain that belongs to Kubernetes (`kubernetes.io`, `k8s.io` and below)."""
+    """Return whether the key is in a domain that belongs to Kubernetes (`kubernetes.io`, `k8s.io` and below)."""
     namespace = label_namespace(key)
     return namespace in ("kubernetes.io", "k8s.io") or namespace.endswith((".kubernetes.io", ".k8s.io"))
 
 
 def is_kubelet_label(key: str) -> bool:
-    """Whether a kubelet may set this key of Kubernetes' domains."""
+    """Return whether a kubelet may set this key of Kubernetes' domains."""
     if key in KUBELET_LABELS:
         return True
     namespace = label_namespace(key)
@@ -60,7 +60,7 @@ def is_kubelet_label(key: str) -> bool:
 
 
 def kubelet_flag_error(labels: Iterable[str]) -> str | None:
-    """The sentence with which a kubelet refuses to start over its `--node-labels`, or None."""
+    """Return the sentence with which a kubelet refuses to start over its `--node-labels`, or None."""
     unknown = forbidden_labels(labels)
     if not unknown:
         return None
@@ -74,20 +74,20 @@ def kubelet_flag_error(labels: Iterable[str]) -> str | None:
 
 
 def forbidden_labels(keys: Iterable[str]) -> list[str]:
-    """The keys, sorted, that NodeRestriction does not let a kubelet set or change.
+    """Return the keys, sorted, that NodeRestriction does not let a kubelet set or change.
 
-    Those of `node-restriction.kubernetes.io`, which upstream names, are among them: no kubelet may set any.
+    Keys of `node-restriction.kubernetes.io`, which upstream names, are among them: no kubelet may set any.
     """
     return sorted({key for key in keys if is_kubernetes_label(key) and not is_kubelet_label(key)})
 
 
 def modified_labels(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
-    """The keys whose value differs, is added or removed."""
+    """Return the keys whose value differs, is added or removed."""
     return {key for key in {*new, *old} if new.get(key) != old.get(key)}
 
 
 def node_write_error(node_name: str, verb: str, subresource: str, new: Object, old: Object | None) -> str | None:
-    """Why NodeRestriction forbids the kubelet of `node_name` this write of a Node; None when it is allowed."""
+    """Return why NodeRestriction forbids the kubelet of `node_name` this write of a Node; None when it is allowed."""
     target = (new.get("metadata") or {}).get("name")
     if target != node_name:
         return f'node "{node_name}" is not allowed to modify node "{target}"'

@@ -19,33 +19,33 @@ class Place:
         self.text, self.pointer = text, pointer
 
     def child(self, name: str) -> Place:
-        """Returns the place of a field."""
+        """Return the place of a field."""
         return Place(f"{self.text}.{name}", (*self.pointer, name))
 
     def index(self, number: int) -> Place:
-        """Returns the place of an item of a list."""
+        """Return the place of an item of a list."""
         return self._at(number)
 
     def key(self, name: str) -> Place:
-        """Returns the place of an entry of a map, as Go prints it."""
+        """Return the place of an entry of a map, as Go prints it."""
         return self._at(name)
 
     def _at(self, part: int | str) -> Place:
         return Place(f"{self.text}[{part}]", (*self.pointer, part))
 
     def invalid(self, value: Any, detail: str) -> FieldError:
-        """Returns the error about a value that is not allowed."""
+        """Return the error about a value that is not allowed."""
         return FieldError(ErrorType.INVALID, self.text, detail, value, self.pointer)
 
     def required(self, detail: str) -> FieldError:
-        """Returns the error about what is missing."""
+        """Return the error about a missing value."""
         return FieldError(ErrorType.REQUIRED, self.text, detail, pointer=self.pointer)
 
     def forbidden(self, detail: str) -> FieldError:
-        """Returns the error about what may not be there."""
+        """Return the error about a field that may not be there."""
         return FieldError(ErrorType.FORBIDDEN, self.text, detail, pointer=self.pointer)
 
-    def unsupported(self, value: Any, known: Sequence[str]) -> FieldError:
-        """Returns the error about a value that is none of those known."""
-        detail = f"supported values: {', '.join(print_value(each) for each in known)}"
+    def unsupported(self, value: Any, supported: Sequence[str]) -> FieldError:
+        """Return the error about a value outside the supported ones."""
+        detail = f"supported values: {', '.join(print_value(value_allowed) for value_allowed in supported)}"
         return FieldError(ErrorType.NOT_SUPPORTED, self.text, detail, value, self.pointer)

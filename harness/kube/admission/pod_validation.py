@@ -1,4 +1,4 @@
-"""What the API server refuses in the spec of a new pod, or of a workload's template, as far as it decides where pods run.
+"""Validation of the spec of a new pod, or of a workload's template, as far as it decides where pods run.
 
 Source: kubernetes 1.36 pkg/apis/core/validation/validation.go (ValidatePodSpec and what it calls), in its order.
 """
@@ -33,7 +33,7 @@ _HOLDS_ONE = "must be specified single value when `operator` is 'Lt' or 'Gt'"
 
 
 def pod_spec_errors(spec: Part, at: Pointer = ("spec",), *, merged: bool = True) -> list[FieldError]:
-    """The errors of a pod's spec, defaults filled in, that stands at ``at``.
+    """Return the errors of a pod's spec, defaults filled in, that stands at ``at``.
 
     ``merged``: whether the API server is one that writes matchLabelKeys of spread constraints into their selectors.
     """
@@ -45,7 +45,7 @@ def pod_annotation_errors(
 ) -> list[FieldError]:
     """The errors of a pod's annotations, or of a template's; `before` are those that they replace. `text` is how the API server names them.
 
-    An update of what was wrong before may be wrong (kubernetes pkg/api/pod/util.go, AllowInvalidPodDeletionCost).
+    An update may keep a wrong annotation (kubernetes pkg/api/pod/util.go, AllowInvalidPodDeletionCost).
     """
     if deletion_cost(annotations) is not None or deletion_cost(before) is None:
         return []
@@ -168,7 +168,7 @@ def _pod_term(term: Part, at: Place) -> Iterator[FieldError]:
 
 
 def selector_errors(selector: Part, at: Place) -> Iterator[FieldError]:
-    """The errors of a label selector (apimachinery pkg/apis/meta/v1/validation ValidateLabelSelector)."""
+    """Yield the errors of a label selector (apimachinery pkg/apis/meta/v1/validation ValidateLabelSelector)."""
     for key, value in (selector.get("matchLabels") or {}).items():
         yield from _name(key, at.child("matchLabels"))
         yield from (at.child("matchLabels").invalid(value, why) for why in label_value_errors(value))
@@ -192,7 +192,7 @@ def _values(values: Sequence[str], at: Place) -> Iterator[FieldError]:
 
 
 def _spread(constraints: Sequence[Part], at: Place, merged: bool) -> Iterator[FieldError]:
-    kinds = [(one.get("topologyKey"), one.get("whenUnsatisfiable")) for one in constraints]
+    kinds = [(constraint.get("topologyKey"), constraint.get("whenUnsatisfiable")) for constraint in constraints]
     last = {kind: number for number, kind in enumerate(kinds)}
     for number, constraint in enumerate(constraints):
         here, action = at.index(number), constraint.get("whenUnsatisfiable")
@@ -222,7 +222,8 @@ def _spread(constraints: Sequence[Part], at: Place, merged: bool) -> Iterator[Fi
 
 
 def _label_keys(part: Part, at: Place) -> Iterator[FieldError]:
-    """Of a selector into which the keys have been written: what is there twice was also in it before."""
+    """Yield the errors of label keys in a selector that holds them already: keys that stand twice were also in it
+    before."""
     selector, keys = part.get("labelSelector"), part.get("matchLabelKeys") or ()
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
         if part.get(field) and selector is None:
@@ -245,13 +246,16 @@ def _label_keys(part: Part, at: Place) -> Iterator[FieldError]:
 
 
 def _label_keys_apart(constraint: Part, at: Place) -> Iterator[FieldError]:
-    """Of a selector that stays as it is."""
+    """Yield the errors of label keys beside a selector that stays without them."""
     keys, selector = constraint.get("matchLabelKeys") or (), constraint.get("labelSelector")
     here = at.child("matchLabelKeys")
     if keys and selector is None:
         yield here.forbidden(_NO_SELECTOR)
-    given: Part = selector or {}
-    used = {*(given.get("matchLabels") or ()), *(each.get("key") for each in given.get("matchExpressions") or ())}
+    stated: Part = selector or {}
+    used = {
+        *(stated.get("matchLabels") or ()),
+        *(expression.get("key") for expression in stated.get("matchExpressions") or ()),
+    }
     for number, key in enumerate(keys):
         yield from _name(key, here.index(number))
         if key in used:

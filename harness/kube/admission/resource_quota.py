@@ -1,4 +1,4 @@
-"""ResourceQuotas: what a namespace uses of what is counted, and what it may not have.
+"""ResourceQuotas: the amounts that a namespace uses of each counted resource, and the objects that would exceed them.
 
 Source: apiserver pkg/admission/plugin/resourcequota/controller.go (CheckRequest), kubernetes pkg/quota/v1/evaluator/core/pods.go.
 """
@@ -19,7 +19,7 @@ __all__ = ["applies", "counted_kinds", "quota_error", "total", "usage_of"]
 Amounts = Mapping[str, Quantity]
 _ONE = Quantity.parse("1")
 _MUST_SAY = frozenset({"cpu", "memory", "requests.cpu", "requests.memory", "limits.cpu", "limits.memory"})
-"""What each container has to say where a quota has a bound for it."""
+"""Resources that each container has to state where a quota has a bound for them."""
 _PLAIN = frozenset({"pods", "services", "secrets", "configmaps", "persistentvolumeclaims", "resourcequotas"})
 """Kinds that are counted by their plural alone."""
 _OF_PODS = ("cpu", "memory", "ephemeral-storage")
@@ -42,12 +42,12 @@ def counted_kinds(quota: Object) -> list[Kind]:
 
 
 def applies(quota: Object, kind: Kind, obj: Object) -> bool:
-    """Whether an object is in the scope of a quota."""
+    """Return whether an object is in the scope of a quota."""
     scopes = [(scope, "Exists", ()) for scope in spec_of(quota).get("scopes") or ()]
     selector = spec_of(quota).get("scopeSelector") or {}
     scopes += [
-        (each.get("scopeName"), each.get("operator"), tuple(each.get("values") or ()))
-        for each in selector.get("matchExpressions") or ()
+        (expression.get("scopeName"), expression.get("operator"), tuple(expression.get("values") or ()))
+        for expression in selector.get("matchExpressions") or ()
     ]
     return all(kind.kind == "Pod" and _in_scope(obj, *scope) for scope in scopes)
 
@@ -69,7 +69,7 @@ def _in_scope(pod: Object, scope: str, operator: str, values: Sequence[str]) -> 
 
 
 def usage_of(kind: Kind, obj: Object) -> dict[str, Quantity]:
-    """What one object uses, by the names that a quota may have bounds for. Raises QuantityError."""
+    """Return the amounts that one object uses, by the names that a quota may have bounds for. Raises QuantityError."""
     if kind.kind == "Pod":
         if is_terminal(obj):
             return {"count/pods": _ONE}
@@ -89,7 +89,7 @@ def usage_of(kind: Kind, obj: Object) -> dict[str, Quantity]:
 
 
 def total(usages: Iterable[Amounts]) -> dict[str, Quantity]:
-    """The sum of amounts by name."""
+    """Return the sum of amounts by name."""
     summed: dict[str, Quantity] = {}
     for usage in usages:
         for name, amount in usage.items():
@@ -98,23 +98,24 @@ def total(usages: Iterable[Amounts]) -> dict[str, Quantity]:
 
 
 def quota_error(quota: Object, kind: Kind, obj: Object, used: Callable[[], Amounts]) -> str | None:
-    """Why a quota forbids a new object; None where it allows it. `used`: what is used so far, asked for where it matters."""
+    """Return why a quota forbids a new object; None where it allows it. `used` returns the amounts used so far, and is
+    called where they matter."""
     if not applies(quota, kind, obj):
         return None
     hard = _hard(quota)
     missing = _missing(hard, obj) if kind.kind == "Pod" else ""
     if missing:
         return f"failed quota: {name_of(quota)}: must specify {missing}"
-    asked = {name: amount for name, amount in usage_of(kind, obj).items() if name in hard and amount.nano}
-    if not asked:
+    requested = {name: amount for name, amount in usage_of(kind, obj).items() if name in hard and amount.nano}
+    if not requested:
         return None
     present = used()
     zero = Quantity.parse("0")
-    exceeded = [name for name, amount in asked.items() if present.get(name, zero) + amount > hard[name]]
+    exceeded = [name for name, amount in requested.items() if present.get(name, zero) + amount > hard[name]]
     if not exceeded:
         return None
     return (
-        f"exceeded quota: {name_of(quota)}, requested: {_listed(exceeded, asked)}, "
+        f"exceeded quota: {name_of(quota)}, requested: {_listed(exceeded, requested)}, "
         f"used: {_listed(exceeded, {name: present.get(name, zero) for name in exceeded})}, limited: {_listed(exceeded, hard)}"
     )
 
@@ -124,18 +125,20 @@ def _listed(names: Iterable[str], amounts: Amounts) -> str:
 
 
 def _missing(hard: Amounts, pod: Object) -> str:
-    """What containers do not say and have to, by resource."""
+    """Return the resources that containers have to state and do not, with the containers."""
     spec = spec_of(pod)
     containers: list[Mapping[str, Any]] = [
-        each for field in ("containers", "initContainers") for each in spec.get(field) or ()
+        container for field in ("containers", "initContainers") for container in spec.get(field) or ()
     ]
     parts = []
     for name in sorted(hard.keys() & _MUST_SAY):
         kind, _, resource = name.rpartition(".")
-        said = [
-            each for each in containers if resource in ((each.get("resources") or {}).get(kind or "requests") or {})
+        stating = [
+            container
+            for container in containers
+            if resource in ((container.get("resources") or {}).get(kind or "requests") or {})
         ]
-        silent = sorted(str(each.get("name")) for each in containers if each not in said)
+        silent = sorted(str(container.get("name")) for container in containers if container not in stating)
         if silent:
             parts.append(f"{name} for: {','.join(silent)}")
     return "; ".join(parts)

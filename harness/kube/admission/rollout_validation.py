@@ -1,6 +1,6 @@
-"""What the API server refuses in how a Deployment, a StatefulSet or a DaemonSet goes from one template to the next.
+"""Validation of how a Deployment, a StatefulSet or a DaemonSet goes from one template to the next.
 
-Rules and words: kubernetes pkg/apis/apps/validation/validation.go. They are asked of a spec with the server's defaults.
+Rules and words: kubernetes pkg/apis/apps/validation/validation.go. They judge a spec with the server's defaults.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _AMOUNTS = {"MaxUnavailable": "maxUnavailable", "MaxSurge": "maxSurge"}
 
 
 def deployment_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """The errors of a Deployment's strategy, times and history (ValidateDeploymentSpec)."""
+    """Yield the errors of a Deployment's strategy, times and history (ValidateDeploymentSpec)."""
     strategy, at = spec.get("strategy") or {}, _AT.child("strategy")
     kind, update = strategy_type(strategy), at.child("rollingUpdate")
     if kind == _RECREATE:
@@ -53,7 +53,7 @@ def deployment_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def stateful_set_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """The errors of a StatefulSet's order, updates and claims (ValidateStatefulSetSpec).
+    """Yield the errors of a StatefulSet's order, updates and claims (ValidateStatefulSetSpec).
 
     `maxUnavailable` is not judged: without the feature gate MaxUnavailableStatefulSet, off by default in 1.36, the server drops it.
     """
@@ -78,7 +78,7 @@ def stateful_set_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def daemon_set_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """The errors of a DaemonSet's times, updates and history (ValidateDaemonSetSpec)."""
+    """Yield the errors of a DaemonSet's times, updates and history (ValidateDaemonSetSpec)."""
     yield from nonnegative_errors(spec, _AT, "minReadySeconds")
     strategy, at = spec.get("updateStrategy") or {}, _AT.child("updateStrategy")
     kind = strategy_type(strategy)
@@ -90,7 +90,7 @@ def daemon_set_errors(spec: Mapping[str, Any]) -> Iterator[FieldError]:
 
 
 def _daemon_amount_errors(unavailable: int | str, surge: int | str, at: Place) -> Iterator[FieldError]:
-    """Exactly one of the two is more than nothing (ValidateRollingUpdateDaemonSet)."""
+    """Yield the error unless exactly one of the two is above zero (ValidateRollingUpdateDaemonSet)."""
     for errors_of in (amount_errors, above_all_errors):
         yield from errors_of(unavailable, at.child("maxUnavailable"))
         yield from errors_of(surge, at.child("maxSurge"))
@@ -100,18 +100,18 @@ def _daemon_amount_errors(unavailable: int | str, surge: int | str, at: Place) -
         yield at.child("maxUnavailable").required("cannot be 0 when maxSurge is 0")
 
 
-def _either(one: str, other: str) -> str:
-    return f"must be '{one}' or '{other}'"
+def _either(allowed: str, other: str) -> str:
+    return f"must be '{allowed}' or '{other}'"
 
 
 def _amounts(strategy: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The rolling update of a strategy of an unknown type, which gets no defaults, as the API server's own type."""
+    """Return the rolling update of a strategy of an unknown type, which gets no defaults, as the API server's own type."""
     update = strategy.get("rollingUpdate")
     return None if update is None else {name: update.get(field) or 0 for name, field in _AMOUNTS.items()}
 
 
 def _internal(strategy: Mapping[str, Any], update: Mapping[str, Any] | None) -> Verbatim:
-    """A strategy as Go writes the API server's own type: capital names, nothing left out."""
+    """Return a strategy as Go writes the API server's own type: capital names, nothing left out."""
     shown = "null" if update is None else _in_order(update).text
     return Verbatim(f'{{"Type":{go_json(strategy["type"])},"RollingUpdate":{shown}}}')
 

@@ -1,4 +1,5 @@
-"""The admission plugin RuntimeClass: what a pod's RuntimeClass adds to it when it is created, and when the pod is refused.
+"""The admission plugin RuntimeClass: the overhead and scheduling that it adds to a new pod, and the pods that it
+refuses.
 
 Sources: kubernetes plugin/pkg/admission/runtimeclass/admission.go, pkg/util/tolerations, pkg/apis/node/validation.
 """
@@ -35,18 +36,19 @@ class RuntimeClassRefused(LookupError):
 
     @classmethod
     def not_found(cls, name: str) -> RuntimeClassRefused:
-        """There is no such class."""
+        """Return the refusal of a pod whose class does not exist."""
         return cls(f"{_MISSING}{name}{_NOT_FOUND}")
 
 
-def missing_runtime_class(said: str) -> str:
-    """The name of the missing RuntimeClass in the message of a refusal; "" for other messages."""
-    name, told, _ = said.partition(_MISSING)[2].partition(_NOT_FOUND)
-    return name if told else ""
+def missing_runtime_class(message: str) -> str:
+    """Return the name of the missing RuntimeClass in the message of a refusal; "" for other messages."""
+    name, separator, _ = message.partition(_MISSING)[2].partition(_NOT_FOUND)
+    return name if separator else ""
 
 
 def with_runtime_class(pod: dict[str, Any], runtime_class: _Part) -> dict[str, Any]:
-    """The pod with overhead, node selector and tolerations of its class. Raises RuntimeClassRefused where they contradict its own."""
+    """Return the pod with overhead, node selector and tolerations of its class. Raises RuntimeClassRefused where they
+    contradict its own."""
     spec = dict(pod["spec"])
     fixed = _pod_fixed(runtime_class)
     if fixed is not None:
@@ -71,7 +73,7 @@ def with_runtime_class(pod: dict[str, Any], runtime_class: _Part) -> dict[str, A
 
 
 def check_overhead(pod: _Part, runtime_class: _Part | None) -> None:
-    """Raises RuntimeClassRefused for an overhead that no class gives; asked last, when the pod is valid otherwise."""
+    """Raise RuntimeClassRefused for an overhead without a class; call it last, when the pod is valid otherwise."""
     overhead, fixed = pod["spec"].get("overhead"), _pod_fixed(runtime_class or {})
     if fixed is not None:
         if overhead is None or not _same(overhead, fixed):
@@ -81,7 +83,7 @@ def check_overhead(pod: _Part, runtime_class: _Part | None) -> None:
 
 
 def default_runtime_class(obj: dict[str, Any]) -> dict[str, Any]:
-    """A RuntimeClass as the API server stores it: quantities in their canonical form. Raises QuantityError."""
+    """Return a RuntimeClass as the API server stores it: quantities in their canonical form. Raises QuantityError."""
     overhead = obj.get("overhead")
     if not overhead or not overhead.get("podFixed"):
         return obj
@@ -89,7 +91,7 @@ def default_runtime_class(obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def runtime_class_errors(new: _Part, old: _Part | None) -> list[FieldError]:
-    """What is wrong with a RuntimeClass beside its metadata, or with the change of one: its handler alone is looked at then."""
+    """Return the errors of a RuntimeClass beside its metadata; of a change, only those of its handler."""
     handler = new.get("handler") or ""
     if old is not None:
         same = handler == (old.get("handler") or "")
@@ -99,48 +101,49 @@ def runtime_class_errors(new: _Part, old: _Part | None) -> list[FieldError]:
         errors.append(FieldError(ErrorType.REQUIRED, "handler", pointer=("handler",)))
     else:
         errors += [
-            FieldError(ErrorType.INVALID, "handler", each, handler, ("handler",)) for each in dns_label_errors(handler)
+            FieldError(ErrorType.INVALID, "handler", error, handler, ("handler",))
+            for error in dns_label_errors(handler)
         ]
     fixed = (new.get("overhead") or {}).get("podFixed") or {}
     errors += resources_errors({"limits": fixed}, Place("overhead", ("overhead",)))
     scheduling = new.get("scheduling") or {}
     at = ("scheduling", "nodeSelector")
     for key, value in (scheduling.get("nodeSelector") or {}).items():
-        found = [(each, key) for each in qualified_name_errors(key)] + [
-            (each, value) for each in label_value_errors(value)
+        pairs = [(error, key) for error in qualified_name_errors(key)] + [
+            (error, value) for error in label_value_errors(value)
         ]
-        errors += [FieldError(ErrorType.INVALID, ".".join(at), each, said, at) for each, said in found]
+        errors += [FieldError(ErrorType.INVALID, ".".join(at), detail, value, at) for detail, value in pairs]
     errors += _tolerations_errors(scheduling.get("tolerations") or ())
     return errors
 
 
 def _tolerations_errors(tolerations: Sequence[_Part]) -> Iterator[FieldError]:
     at = Place("scheduling.tolerations", ("scheduling", "tolerations"))
-    for number, each in enumerate(tolerations):
-        yield from toleration_errors(each, at.index(number))
+    for number, toleration in enumerate(tolerations):
+        yield from toleration_errors(toleration, at.index(number))
     seen: set[tuple[str, ...]] = set()
-    for number, each in enumerate(tolerations):
-        row = tuple(each.get(field) or "" for field in ("key", "operator", "value", "effect"))
+    for number, toleration in enumerate(tolerations):
+        row = tuple(toleration.get(field) or "" for field in ("key", "operator", "value", "effect"))
         if row in seen:
             place = at.index(number)
-            yield FieldError(ErrorType.DUPLICATE, place.text, "", Verbatim(_json(each)), place.pointer)
+            yield FieldError(ErrorType.DUPLICATE, place.text, "", Verbatim(_json(toleration)), place.pointer)
         seen.add(row)
 
 
 def _json(toleration: _Part) -> str:
-    """A toleration as Go writes the API server's own type: capital names, nothing left out."""
+    """Return a toleration as Go writes the API server's own type: capital names, nothing left out."""
     rows = [(name.title(), toleration.get(name) or "") for name in ("key", "operator", "value", "effect")]
     rows.append(("TolerationSeconds", toleration.get("tolerationSeconds")))
     return "{" + ",".join(f'"{name}":{go_json(value)}' for name, value in rows) + "}"
 
 
 def _pod_fixed(runtime_class: _Part) -> dict[str, Any] | None:
-    """What each pod takes besides its containers; None where the class says nothing of it."""
+    """Return the resources that each pod takes besides its containers; None where the class states none."""
     overhead = runtime_class.get("overhead")
     return None if overhead is None else dict(overhead.get("podFixed") or {})
 
 
-def _same(one: _Part, other: _Part) -> bool:
-    return {name: Quantity.parse(each).nano for name, each in one.items()} == {
-        name: Quantity.parse(each).nano for name, each in other.items()
+def _same(overhead: _Part, other: _Part) -> bool:
+    return {name: Quantity.parse(amount).nano for name, amount in overhead.items()} == {
+        name: Quantity.parse(amount).nano for name, amount in other.items()
     }

@@ -1,4 +1,4 @@
-"""Tolerations: what the API server refuses in them, and how it merges two lists.
+"""Validation of tolerations, and the merge of two lists.
 
 Sources: kubernetes pkg/apis/core/validation/validation.go ValidateTolerations, pkg/util/tolerations/tolerations.go.
 """
@@ -22,7 +22,7 @@ _COMPARISONS = ("Lt", "Gt")
 
 
 def toleration_errors(toleration: Part, at: Place) -> Iterator[FieldError]:
-    """What is wrong with a toleration (ValidateTolerations)."""
+    """Yield the errors of a toleration (ValidateTolerations)."""
     key, value, effect = (toleration.get(field) or "" for field in ("key", "value", "effect"))
     operator = toleration.get("operator") or ""
     if key:
@@ -48,19 +48,19 @@ def toleration_errors(toleration: Part, at: Place) -> Iterator[FieldError]:
 
 
 def merged_tolerations(tolerations: Sequence[Part]) -> list[Part]:
-    """Returns those that no other covers; of equal ones the first stays."""
-    kept: list[Part] = []
-    for number, each in enumerate(tolerations):
-        if any(_covers(other, each) for other in kept):
+    """Return the tolerations that no other covers; of equal ones the first stays."""
+    merged: list[Part] = []
+    for number, toleration in enumerate(tolerations):
+        if any(_covers(other, toleration) for other in merged):
             continue
-        if any(dict(other) != dict(each) and _covers(other, each) for other in tolerations[number + 1 :]):
+        if any(dict(other) != dict(toleration) and _covers(other, toleration) for other in tolerations[number + 1 :]):
             continue
-        kept.append(each)
-    return kept
+        merged.append(toleration)
+    return merged
 
 
 def _covers(wide: Part, narrow: Part) -> bool:
-    """Whether one toleration tolerates all that another does (tolerations.isSuperset)."""
+    """Return whether one toleration tolerates all that another does (tolerations.isSuperset)."""
     if dict(wide) == dict(narrow):
         return True
     operator, effect = wide.get("operator") or "", wide.get("effect") or ""

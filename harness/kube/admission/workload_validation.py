@@ -1,4 +1,4 @@
-"""What the API server refuses in Deployments and their like beside what it refuses in pods: counts, selector, rollout, restart policy.
+"""Validation of Deployments and their like beside their pods: counts, selector, rollout, restart policy.
 
 Sources: kubernetes pkg/apis/apps/validation/validation.go, pkg/apis/batch/validation/validation.go.
 """
@@ -25,13 +25,13 @@ _EMPTY: Mapping[str, str] = {
     "StatefulSet": "empty selector is invalid for statefulset",
     "DaemonSet": "empty selector is invalid for daemonset",
 }
-"""What is said of a selector without a condition; of a ReplicaSet's as of a Deployment's."""
+"""Messages about a selector without a condition; a ReplicaSet gets a Deployment's."""
 _UNREADABLE: Mapping[str, str] = {
     "Deployment": "invalid label selector",
     "ReplicaSet": "invalid label selector",
     "StatefulSet": "",
 }
-"""What is said besides of a selector that cannot be read; of a DaemonSet's nothing."""
+"""Further messages about a selector that cannot be read; a DaemonSet gets none."""
 _AT = Place("spec", ("spec",))
 _COUNTS: Mapping[str, tuple[str, ...]] = {
     "Deployment": ("replicas",),
@@ -46,7 +46,7 @@ _OF_JOBS = ("OnFailure", "Never")
 
 
 def workload_errors(kind: str, spec: Mapping[str, Any], pods: Iterable[FieldError] = ()) -> Iterator[FieldError]:
-    """The errors of a workload's spec, in the API server's order; `pods` are those of the pods that it makes."""
+    """Yield the errors of a workload's spec, in the API server's order; `pods` are those of the pods that it makes."""
     if kind == "StatefulSet":
         yield from stateful_set_errors(spec)
     yield from nonnegative_errors(spec, _AT, *_COUNTS[kind])
@@ -70,7 +70,7 @@ def workload_errors(kind: str, spec: Mapping[str, Any], pods: Iterable[FieldErro
 
 
 def _ending_errors(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Pods of a Job end, those of others do not."""
+    """Yield the errors of how pods end: those of a Job do, those of others do not."""
     at, policy = _AT.child("template").child("spec"), spec.get("restartPolicy") or _ALWAYS
     place = at.child("restartPolicy")
     if kind == "Job":

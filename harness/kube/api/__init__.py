@@ -1,1 +1,2 @@
-"""What all objects of the API share: kinds, names, metadata, quantities, selectors, patches, field errors and statuses."""
+"""Parts that all objects of the API share: kinds, names, metadata, quantities, selectors, patches, field errors and
+statuses."""

@@ -12,7 +12,7 @@ _PERCENTAGE = re.compile("[0-9]+%")
 
 
 def share(value: object, total: int, *, up: bool) -> int:
-    """A number as it is; a percentage of a total, rounded up or down.
+    """Return a number as it is; a percentage of a total, rounded up or down.
 
     Source: apimachinery pkg/util/intstr (GetScaledValueFromIntOrPercent).
     """
@@ -24,11 +24,13 @@ def share(value: object, total: int, *, up: bool) -> int:
 
 
 def percentage(value: object) -> int | None:
-    """The number of a text that is a percentage; None for anything else (pkg/apis/apps/validation, getPercentValue)."""
+    """Return the number of a text that is a percentage; None for anything else (pkg/apis/apps/validation,
+    getPercentValue)."""
     return parse_int_lenient(value[:-1]) if isinstance(value, str) and _PERCENTAGE.fullmatch(value) else None
 
 
 def plain(value: object) -> int:
-    """An amount without its total: a percentage's number, a number in a text, 0 for other texts (getIntOrPercentValue)."""
+    """Return an amount without its total: a percentage's number, a number in a text, 0 for other texts
+    (getIntOrPercentValue)."""
     percents = percentage(value)
     return parse_int_lenient(str(value)) if percents is None else percents

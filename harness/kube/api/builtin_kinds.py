@@ -67,7 +67,7 @@ CONSEQUENCES: Mapping[str, str] = {
     "ResourceClaim": "devices are not allocated",
     "ResourceClaimTemplate": "devices are not allocated",
 }
-"""What its absence means for pods and Nodes, of kinds that can mean something to them."""
+"""Consequences of the absence of a kind for pods and Nodes, of kinds that can have any."""
 
 _MOVED: Mapping[str, tuple[str, ...]] = {"extensions": ("Deployment", "DaemonSet", "ReplicaSet")}
 
@@ -76,8 +76,9 @@ BUILT_IN_GROUPS = frozenset({*NOT_KEPT, *(kind.group for kind in KINDS.values() 
 
 
 def kept_as(group: str, kind: str) -> str | None:
-    """The apiVersion under which this server keeps a kind of this group, whatever version was asked for; None for others."""
-    found = KINDS.get(kind)
-    if found is not None and (found.group == group or kind in _MOVED.get(group, ())):
-        return found.api_version
+    """Return the apiVersion under which this server keeps a kind of this group, whatever the version of the request;
+    None for others."""
+    served_kind = KINDS.get(kind)
+    if served_kind is not None and (served_kind.group == group or kind in _MOVED.get(group, ())):
+        return served_kind.api_version
     return None

@@ -15,7 +15,8 @@ from harness.kube.go.text import quote
 from lazyrecords import dataclass
 
 Pointer: TypeAlias = tuple[str | int, ...]
-"""Where in an object: keys of mappings and indices of lists, from the root. The last key may be one that is absent."""
+"""A place in an object: keys of mappings and indices of lists, from the root. The last key may be one that is absent.
+"""
 
 
 class ErrorType(StrEnum):
@@ -55,7 +56,7 @@ BLOCKING = frozenset(
 """Errors of these types keep the API server from evaluating CEL rules (apiextensions hasBlockingErr)."""
 
 NO_FIELD: Final = "<nil>"
-"""What the API server prints as the path of an error about the whole object."""
+"""The path that the API server prints in an error about the whole object."""
 
 
 class _Omitted:
@@ -72,7 +73,7 @@ OMITTED: Final = _Omitted()
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """A value whose printed form is known already; ``syntax`` is that in Go's syntax, where it differs."""
+    """A value whose printed form is known already; ``syntax`` is its form in Go's syntax, where it differs."""
 
     text: str
     syntax: str = ""
@@ -82,9 +83,9 @@ class Verbatim:
 class FieldError:
     """One complaint about one field.
 
-    ``field`` is the path as the API server prints it, ``pointer`` the same place in the object. ``rule`` is the identifier of
-    the rule that failed ("" for what the schema itself says), ``culprits`` the places inside the object that made it fail, where
-    the rule can tell: for a forbidden label its key below ``pointer``.
+    ``field`` is the path as the API server prints it, ``pointer`` the same place in the object. ``rule`` is the
+    identifier of the rule that failed ("" for the schema itself), ``culprits`` the places inside the object that made
+    it fail, where the rule can tell: for a forbidden label its key below ``pointer``.
     """
 
     type: ErrorType
@@ -97,7 +98,7 @@ class FieldError:
 
     @property
     def body(self) -> str:
-        """The line without the path."""
+        """Return the line without the path."""
         text = _WORDS[self.type]
         if self.type not in _VALUELESS and self.value is not OMITTED:
             text = f"{text}: {print_value(self.value)}"
@@ -108,7 +109,7 @@ class FieldError:
 
 
 def print_value(value: Any) -> str:
-    """A rejected value as Go prints it in a field error."""
+    """Return a rejected value as Go prints it in a field error."""
     if isinstance(value, str):
         return quote(value)
     if isinstance(value, bool):
@@ -119,7 +120,7 @@ def print_value(value: Any) -> str:
 
 
 def go_syntax(value: Any) -> str:
-    """``%#v`` of a JSON value: how API servers up to 1.33 print rejected lists and mappings."""
+    """Return ``%#v`` of a JSON value, as API servers up to 1.33 print rejected lists and mappings."""
     if isinstance(value, list | tuple):
         return f"[]interface {{}}{{{', '.join(go_syntax(entry) for entry in value)}}}"
     if isinstance(value, dict):
@@ -129,17 +130,17 @@ def go_syntax(value: Any) -> str:
 
 
 def print_float(value: float) -> str:
-    """``%v`` of a float64."""
+    """Return ``%v`` of a float64."""
     return _shortest(value, low=-4, high=6)
 
 
 def json_float(value: float) -> str:
-    """A float64 as Go's encoding/json writes it."""
+    """Return a float64 as Go's encoding/json writes it."""
     return _shortest(value, low=-6, high=21).replace("e-0", "e-")
 
 
 def go_json(value: Any) -> str:
-    """Compact JSON as Go's encoding/json writes it: keys sorted, ``<``, ``>`` and ``&`` escaped."""
+    """Return compact JSON as Go's encoding/json writes it: keys sorted, ``<``, ``>`` and ``&`` escaped."""
     if isinstance(value, dict):
         return f"{{{','.join(f'{go_json(key)}:{go_json(value[key])}' for key in sorted(value))}}}"
     if isinstance(value, list | tuple):
@@ -154,7 +155,7 @@ def go_json(value: Any) -> str:
 
 
 def _shortest(value: float, low: int, high: int) -> str:
-    """Shortest digits that read back as ``value``; exponent form outside 10**low … 10**high."""
+    """Return the shortest digits that read back as ``value``; exponent form outside 10**low … 10**high."""
     if not math.isfinite(value):
         return {math.inf: "+Inf", -math.inf: "-Inf"}.get(value, "NaN")
     if value == 0:
@@ -183,20 +184,20 @@ def _leading_zeros(text: str) -> int:
 
 
 def invalid_message(group: str, kind: str, name: str, errors: Sequence[FieldError]) -> str:
-    """The Status message of an object that is refused for ``errors`` ("" when there are none)."""
+    """Return the Status message of an object that is refused for ``errors`` ("" when there are none)."""
     if not errors:
         return ""
     return f"{kind}.{group} {quote(name)} is invalid: {aggregate(str(error) for error in errors)}"
 
 
 def aggregate(texts: Iterable[str]) -> str:
-    """Several error texts as one: equal ones once, in brackets when more than one is left."""
+    """Return several error texts as one: equal ones once, in brackets when more than one is left."""
     distinct = list(dict.fromkeys(texts))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]"
 
 
 def go_text(value: Any) -> str:
-    """``%v`` of a JSON value: how errors without a field print it."""
+    """Return ``%v`` of a JSON value, as errors without a field print it."""
     if isinstance(value, list | tuple):
         return f"[{' '.join(go_text(entry) for entry in value)}]"
     if isinstance(value, Mapping):

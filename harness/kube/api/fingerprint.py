@@ -10,7 +10,7 @@ from harness.kube.api.objects import copy_json
 
 
 def fingerprint(value: Any) -> Hashable:
-    """A hashable key, equal for equal JSON values whose dictionaries have the same order."""
+    """Return a hashable key, equal for equal JSON values whose dictionaries have the same order."""
     try:
         return marshal.dumps(value, 2)  # version 2 has no back references, so that it depends on values only
     except ValueError:

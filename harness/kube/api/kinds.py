@@ -1,4 +1,4 @@
-"""The kinds of objects that a cluster knows: where they live and what the API server does with their parts."""
+"""The kinds of objects that a cluster knows: where they live and how the API server treats their parts."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Kind:
 
     @property
     def api_version(self) -> str:
-        """`group/version`, or the version alone for the core group."""
+        """Return `group/version`, or the version alone for the core group."""
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
     def resource(self) -> str:
-        """The resource as the API server names it in messages: `pods`, `nodepools.karpenter.sh`."""
+        """Return the resource as the API server names it in messages: `pods`, `nodepools.karpenter.sh`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
@@ -80,24 +80,24 @@ _KINDS = (
     Kind("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses", False, custom=True),
 )
 
-KINDS: dict[str, Kind] = {each.kind: each for each in _KINDS}
+KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
 """Every kind by its name. Names are unique among the groups that are served."""
 
 _ALSO_SERVED = frozenset({("karpenter.azure.com/v1alpha2", "AKSNodeClass")})
 
 
 def served(api_version: str, kind: str) -> Kind | None:
-    """The kind that an object with this apiVersion and kind is, or None when no such resource is served."""
-    found = KINDS.get(kind)
-    if found is None or (found.api_version != api_version and (api_version, kind) not in _ALSO_SERVED):
+    """Return the kind of an object with this apiVersion and kind, or None when no such resource is served."""
+    named = KINDS.get(kind)
+    if named is None or (named.api_version != api_version and (api_version, kind) not in _ALSO_SERVED):
         return None
-    return found
+    return named
 
 
 def place_of(kind: str, namespace: str | None) -> str:
-    """Returns the namespace of an object: `default` where none is said and the kind has one."""
-    known = KINDS.get(kind)
-    return (namespace or "default") if known is not None and known.namespaced else ""
+    """Return the namespace of an object: `default` where none is given and the kind has one."""
+    named = KINDS.get(kind)
+    return (namespace or "default") if named is not None and named.namespaced else ""
 
 
 _BEFORE_OTHERS: Mapping[str, int] = {
@@ -117,5 +117,6 @@ CREATED_FIRST = frozenset(_BEFORE_OTHERS)
 
 
 def creation_rank(kind: str) -> int:
-    """Returns where a kind stands when many objects are created: what others refer to comes first, the rest as it stands."""
+    """Return the position of a kind among many objects to create: kinds that others refer to come first, the rest as it
+    stands."""
     return _BEFORE_OTHERS.get(kind, len(_BEFORE_OTHERS))

@@ -1,6 +1,6 @@
 """Syntax of Kubernetes names: label keys, label values, DNS names, with apimachinery's sentences.
 
-Each function returns the list of what is wrong, empty when the text is good. Lengths are in bytes of UTF-8.
+Each function returns the list of errors, empty when the text is good. Lengths are in bytes of UTF-8.
 Source: apimachinery pkg/util/validation/validation.go, pkg/api/validate/content.
 """
 
@@ -45,8 +45,11 @@ _DNS_SUBDOMAIN_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class NameWording:
-    """What differs between versions of apimachinery about metadata: the name of a label key with several slashes, the unit of
-    lengths (the names of objects have kept the old one), and whether the sentence about an empty field of an owner reference names it."""
+    """Differences between versions of apimachinery in the wording about metadata.
+
+    They are the name of a label key with several slashes, the unit of lengths (the names of objects have kept the old
+    one), and whether the sentence about an empty field of an owner reference names it.
+    """
 
     label_key: str = "a valid label key"
     unit: str = "bytes"
@@ -65,7 +68,7 @@ OLDEST_WORDING = NameWording("a qualified name", "characters", names_owner_field
 
 
 def label_namespace(key: str) -> str:
-    """The part of a label key before the slash, "" when there is none."""
+    """Return the part of a label key before the slash, "" when there is none."""
     namespace, slash, _ = key.partition("/")
     return namespace if slash else ""
 
@@ -75,7 +78,7 @@ def _bytes(text: str) -> int:
 
 
 def dns_label_errors(text: str) -> list[str]:
-    """What keeps `text` from being a lower-case RFC 1123 label."""
+    """Return the reasons why `text` is no lower-case RFC 1123 label."""
     errors = [OLD_WORDING.too_long(NAME_LIMIT)] if _bytes(text) > NAME_LIMIT else []
     if not _dns_label.fullmatch(text):
         errors.append("must not contain dots" if _dns_subdomain.fullmatch(text) else _DNS_LABEL_RULE)
@@ -83,7 +86,7 @@ def dns_label_errors(text: str) -> list[str]:
 
 
 def dns_subdomain_errors(text: str, wording: NameWording = OLD_WORDING) -> list[str]:
-    """What keeps `text` from being a lower-case RFC 1123 subdomain, the syntax of most object names."""
+    """Return the reasons why `text` is no lower-case RFC 1123 subdomain, the syntax of most object names."""
     errors = [wording.too_long(DNS_SUBDOMAIN_LIMIT)] if _bytes(text) > DNS_SUBDOMAIN_LIMIT else []
     if not _dns_subdomain.fullmatch(text):
         errors.append(_DNS_SUBDOMAIN_RULE)
@@ -91,13 +94,13 @@ def dns_subdomain_errors(text: str, wording: NameWording = OLD_WORDING) -> list[
 
 
 def qualified_name_errors(key: str, wording: NameWording = WORDING) -> list[str]:
-    """What keeps `key` from being a label key."""
+    """Return the reasons why `key` is no label key."""
     return [] if is_qualified_name(key) else _qualified_name_errors(key, wording)
 
 
 @lru_cache(maxsize=4096)
 def is_qualified_name(key: str) -> bool:
-    """Whether `key` may be a label key."""
+    """Return whether `key` may be a label key."""
     return not _qualified_name_errors(key, WORDING)
 
 
@@ -124,13 +127,13 @@ def _qualified_name_errors(key: str, wording: NameWording) -> list[str]:
 
 
 def label_value_errors(value: str, wording: NameWording = WORDING) -> list[str]:
-    """What keeps `value` from being a label value."""
+    """Return the reasons why `value` is no label value."""
     return [] if is_label_value(value) else _label_value_errors(value, wording)
 
 
 @lru_cache(maxsize=4096)
 def is_label_value(value: str) -> bool:
-    """Whether `value` may be a label value."""
+    """Return whether `value` may be a label value."""
     return not _label_value_errors(value, WORDING)
 
 

@@ -35,7 +35,7 @@ _REST = (*_LOOKED_AT_AGAIN, "finalizers")
 def validate_object_meta(
     obj: Mapping[str, Any], *, namespaced: bool, wording: NameWording = WORDING
 ) -> list[FieldError]:
-    """What is wrong with the metadata of an object about to be created. Names are DNS subdomains."""
+    """Return the errors of the metadata of an object about to be created. Names are DNS subdomains."""
     meta = mapping_in(obj.get("metadata"))
     errors: list[FieldError] = []
     _names(meta, namespaced, errors)
@@ -49,9 +49,9 @@ def validate_object_meta(
 def validate_custom_meta_update(
     obj: Mapping[str, Any], old: Mapping[str, Any], *, wording: NameWording = WORDING
 ) -> list[FieldError]:
-    """What is wrong with the metadata of a custom resource that replaces another one, or its status.
+    """Return the errors of the metadata of a custom resource, or its status, that replaces another one.
 
-    Names and finalizers are those that create let pass, and are not looked at again (ValidateObjectMetaAccessorUpdate).
+    Names and finalizers passed at creation, and are not judged again (ValidateObjectMetaAccessorUpdate).
     """
     meta = mapping_in(obj.get("metadata"))
     return [*validate_object_meta_update(obj, old), *_errors_of(meta, _LOOKED_AT_AGAIN, wording)]
@@ -67,12 +67,12 @@ def _errors_of(meta: Mapping[str, Any], names: tuple[str, ...], wording: NameWor
 
 @lru_cache(maxsize=1024)
 def _known_errors(rest: bytes, wording: NameWording) -> tuple[FieldError, ...]:
-    """Of metadata as text, since the pods of a workload, and an object from write to write, have the same."""
+    """Return the errors of metadata as text: the pods of a workload, and an object from write to write, have the same."""
     return tuple(_errors(marshal.loads(rest), wording))
 
 
 def _errors(meta: Mapping[str, Any], wording: NameWording) -> list[FieldError]:
-    """What is wrong with labels, annotations, owners and finalizers."""
+    """Return the errors of labels, annotations, owners and finalizers."""
     errors: list[FieldError] = []
     for key, value in _texts(meta, "labels"):
         if is_qualified_name(key) and is_label_value(value):
@@ -106,9 +106,9 @@ def _errors(meta: Mapping[str, Any], wording: NameWording) -> list[FieldError]:
 
 
 def validate_object_meta_update(obj: Mapping[str, Any], old: Mapping[str, Any]) -> list[FieldError]:
-    """What may not change in metadata, beyond what validate_object_meta says."""
+    """Return the errors of a change of metadata, beyond those of validate_object_meta."""
     meta, before = mapping_in(obj.get("metadata")), mapping_in(old.get("metadata"))
-    if meta == before:  # as it mostly is when a status is written
+    if meta == before:  # mostly so when a status is written
         return []
     errors: list[FieldError] = []
     if before.get("deletionTimestamp"):
@@ -194,21 +194,25 @@ _OWNER_FIELDS = ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerD
 
 
 def _owner_json(owner: Mapping[str, Any]) -> str:
-    """A reference as Go writes it, in the order of its fields; the texts are always there."""
-    given = {**dict.fromkeys(_OWNER_FIELDS[:4], ""), **owner}
-    fields = (f"{go_json(name)}:{go_json(given[name])}" for name in _OWNER_FIELDS if given.get(name) is not None)
+    """Return a reference as Go writes it, in the order of its fields; the texts are always there."""
+    fields_of_owner = {**dict.fromkeys(_OWNER_FIELDS[:4], ""), **owner}
+    fields = (
+        f"{go_json(name)}:{go_json(fields_of_owner[name])}"
+        for name in _OWNER_FIELDS
+        if fields_of_owner.get(name) is not None
+    )
     return f"{{{','.join(fields)}}}"
 
 
 def _owner_syntax(owner: Mapping[str, Any]) -> str:
-    """``%#v`` of a reference without its two flags, which Go would print as addresses."""
+    """Return ``%#v`` of a reference without its two flags, which Go would print as addresses."""
     texts = zip(("APIVersion", "Kind", "Name", "UID"), _OWNER_FIELDS, strict=False)
     named = ", ".join(f"{field}:{quote(str(owner.get(name) or ''))}" for field, name in texts)
     return f"v1.OwnerReference{{{named}, Controller:(*bool)(nil), BlockOwnerDeletion:(*bool)(nil)}}"
 
 
 def _bytes_of(texts: list[tuple[str, str]]) -> int:
-    """How many bytes they take; where that is few, only how many characters, none of which has more than four."""
+    """Return the bytes of the texts; where they are few, only the characters, none of which has more than four bytes."""
     characters = sum([len(key) + len(value) for key, value in texts])
     if characters <= ANNOTATIONS_LIMIT // 4:
         return characters
@@ -216,11 +220,11 @@ def _bytes_of(texts: list[tuple[str, str]]) -> int:
 
 
 def _texts(meta: Mapping[str, Any], name: str) -> list[tuple[str, str]]:
-    """A map of strings; one with other values counts as empty, as in Go's accessor."""
-    found = meta.get(name)
-    if not is_mapping(found) or [value for value in found.values() if not isinstance(value, str)]:
+    """Return the entries of a map of strings; one with other values counts as empty, as in Go's accessor."""
+    texts = meta.get(name)
+    if not is_mapping(texts) or [value for value in texts.values() if not isinstance(value, str)]:
         return []
-    return sorted(found.items())
+    return sorted(texts.items())
 
 
 def _invalid(at: Pointer, value: Any, detail: str, field: str = "") -> FieldError:

@@ -1,4 +1,4 @@
-"""Kubernetes objects as plain JSON-shaped mappings, and the few readings of them that everything needs.
+"""Kubernetes objects as plain JSON-shaped mappings, with the accessors that everything needs.
 
 An object handed out by a cluster is shared and must be treated as immutable: whoever wants another
 object builds one (`copy_json`, `assign`), and gives it to a Writer.
@@ -27,7 +27,7 @@ TIMES = frozenset(
         "startTime",
     }
 )
-"""Fields of metadata and status that say when something was (meta/v1 Time: RFC 3339)."""
+"""Fields of metadata and status that hold a time (meta/v1 Time: RFC 3339)."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -58,7 +58,7 @@ def key_of(obj: Object) -> Key:
     return Key(obj["kind"], meta.get("namespace") or "", meta["name"])
 
 
-# What is nearly always there is asked for by its key, not by `get`, which takes twice as long: nothing else is called as often.
+# Fields that are nearly always there are read by key, not by `get`, which takes twice as long: nothing else is called as often.
 
 
 def metadata_of(obj: Object) -> Mapping[str, Any]:
@@ -78,12 +78,12 @@ def name_of(obj: Object) -> str:
 
 
 def short_name(obj: Object) -> str:
-    """How texts name an object beside its kind: `name`, or `namespace/name` outside of namespace default."""
+    """Return the name of an object in texts, beside its kind: `name`, or `namespace/name` outside of namespace default."""
     return Key("", namespace_of(obj), name_of(obj)).short
 
 
 def shorter(name: str) -> str:
-    """The same of a name that is written `namespace/name` whatever the namespace is, as in traces."""
+    """Return the short form of a name that is written `namespace/name` whatever the namespace is, as in traces."""
     return name.removeprefix("default/")
 
 
@@ -125,7 +125,7 @@ def finalizers_of(obj: Object) -> Sequence[str]:
 
 
 def is_held(obj: Object) -> bool:
-    """Whether finalizers delay the object's deletion: those of its metadata, or of a Namespace's spec."""
+    """Return whether finalizers delay the object's deletion: those of its metadata, or of a Namespace's spec."""
     return bool(finalizers_of(obj)) or (obj.get("kind") == "Namespace" and bool(spec_of(obj).get("finalizers")))
 
 
@@ -177,7 +177,7 @@ def status_of(obj: Object) -> Mapping[str, Any]:
 
 
 def differ(new: Object, old: Object, *, outside: Container[str]) -> bool:
-    """Whether any top-level field but those ``outside`` differs; an absent one is the same as null."""
+    """Return whether any top-level field but those ``outside`` differs; an absent one is the same as null."""
     for field, value in new.items():
         if field not in outside:
             before = old.get(field)
@@ -187,12 +187,12 @@ def differ(new: Object, old: Object, *, outside: Container[str]) -> bool:
 
 
 def same_objects(some: Sequence[Any], others: Sequence[Any]) -> bool:
-    """Whether these are the very same objects, in the same order."""
+    """Return whether these are the very same objects, in the same order."""
     return some is others or (len(some) == len(others) and all(map(is_, some, others)))
 
 
 def is_terminating(obj: Object) -> bool:
-    """Whether a deletion was asked for and is still waiting (finalizers, grace period)."""
+    """Return whether a deletion was requested and still waits (finalizers, grace period)."""
     try:
         return bool(obj["metadata"].get("deletionTimestamp"))
     except (KeyError, AttributeError):
@@ -210,16 +210,16 @@ def condition(obj: Object, kind: str) -> Object | None:
         conditions: Sequence[Object] = obj["status"].get("conditions") or ()
     except (KeyError, AttributeError):
         conditions = conditions_of(obj)
-    for each in conditions:
-        if each.get("type") == kind:
-            return each
+    for condition in conditions:
+        if condition.get("type") == kind:
+            return condition
     return None
 
 
 def condition_is(obj: Object, kind: str, status: str = "True") -> bool:
-    """Whether the condition of this type exists with this status."""
-    found = condition(obj, kind)
-    return found is not None and found.get("status") == status
+    """Return whether the condition of this type exists with this status."""
+    present = condition(obj, kind)
+    return present is not None and present.get("status") == status
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -227,7 +227,10 @@ _NO_MAPPINGS = _SCALARS | {list, tuple}
 
 
 def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether a JSON value is an object. Looks at the types that nearly all have first: to ask for any Mapping takes ten times as long."""
+    """Return whether a JSON value is an object.
+
+    The types of nearly all values are tried first: a check against Mapping takes ten times as long.
+    """
     kind = value.__class__
     return kind is dict or (kind not in _NO_MAPPINGS and isinstance(value, Mapping))
 
@@ -247,7 +250,7 @@ class Frozen(dict[str, Any]):
 
 
 def frozen(obj: Object) -> Frozen:
-    """The object itself when it is Frozen, else a deep copy that is."""
+    """Return the object itself when it is Frozen, else a Frozen deep copy."""
     return obj if isinstance(obj, Frozen) else Frozen(copy_json(obj))
 
 

@@ -1,4 +1,4 @@
-"""What made a pod, under the name that people know: its Deployment, Job or StatefulSet."""
+"""The workload that made a pod, under the name that people know: its Deployment, Job or StatefulSet."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ class Workload:
 
 
 def workload_of(pod: Object) -> Workload:
-    """The workload that made a pod. A ReplicaSet's pod belongs to its Deployment, whose name the `pod-template-hash` shows if need be."""
+    """Return the workload that made a pod.
+
+    A ReplicaSet's pod belongs to its Deployment, whose name the `pod-template-hash` shows if need be.
+    """
     namespace = namespace_of(pod) or "default"
     owner = controller_of(pod)
     if owner is None:

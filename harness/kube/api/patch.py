@@ -46,9 +46,9 @@ def merge_diff(old: Any, new: Any) -> dict[str, Any]:
 def json_patch(target: Any, operations: Sequence[Mapping[str, Any]]) -> Any:
     """RFC 6902. An operation that does not apply is a 422 as the API server answers it."""
     document = copy_json(target)
-    for each in operations:
+    for operation in operations:
         try:
-            document = _OPERATIONS[each["op"]](document, each)
+            document = _OPERATIONS[operation["op"]](document, operation)
         except (KeyError, IndexError, ValueError, TypeError) as error:
             raise rejected() from error
     return document
@@ -69,7 +69,7 @@ def _find(document: Any, parts: Sequence[str]) -> Any:
 
 
 def _value(document: Any, path: str) -> Any:
-    """What stands there; a key that is not there is null to the API server's library, an index must exist."""
+    """Return the value at a path; a missing key is null to the API server's library, an index must exist."""
     parts = _pointer(path)
     parent = _find(document, parts[:-1])
     return parent.get(parts[-1]) if parts and isinstance(parent, dict) else _find(parent, parts[-1:])

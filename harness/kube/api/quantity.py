@@ -53,11 +53,12 @@ class Quantity:
         """The quantity of a manifest's string or number. Raises QuantityError."""
         if text.__class__ is str:
             return _parse(text)
-        return _parse(str(text))  # what is no number does not read as one either
+        return _parse(str(text))  # a value that is no number does not read as one either
 
     @classmethod
     def stored(cls, value: str | int | float | None) -> Quantity:
-        """The quantity of a manifest's value as the API server gives it back: in its own notation, null as 0. Raises QuantityError."""
+        """Return the quantity of a manifest's value as the API server gives it back: in its own notation, null as 0.
+        Raises QuantityError."""
         if value.__class__ is str:
             return stored_text(value)
         return Quantity(0) if value is None else stored_text(str(cls.parse(value)))
@@ -107,9 +108,10 @@ class Quantity:
         return _divide_away(self.nano, NANO)
 
     def decimal(self, places: int = 0) -> str:
-        """The amount without a suffix (Go's AsDec), as some messages print it: ``17179869184`` for 16Gi.
+        """Return the amount without a suffix (Go's AsDec), as some messages print it: ``17179869184`` for 16Gi.
 
-        Go keeps the decimals of the text: ``0.5`` is printed as 0.5, 500m as 0.500. ``places``: at least so many, see :func:`places_of`.
+        Go keeps the decimals of the text: ``0.5`` is printed as 0.5, 500m as 0.500. ``places``: at least so many, see
+        :func:`places_of`.
         """
         whole, rest = divmod(abs(self.nano), NANO)
         decimals = f"{rest:09d}"[:places] + f"{rest:09d}"[places:].rstrip("0")
@@ -166,7 +168,8 @@ def _parse(text: str) -> Quantity:
 
 
 def places_of(value: str | float | None) -> int:
-    """The decimals of a quantity that is written so, when it is printed without a suffix: 3 for 1500m. Raises QuantityError."""
+    """Return the number of decimals that a quantity has when it is printed without a suffix: 3 for 1500m. Raises
+    QuantityError."""
     match = _SHAPE.match("0" if value is None else str(value))
     if match is None:
         raise QuantityError(_WRONG_FORMAT)
@@ -178,7 +181,7 @@ def places_of(value: str | float | None) -> int:
 
 
 def _is_short(number: str, decimals: str, exponent: int, form: Format) -> bool:
-    """Whether Go takes the parser for short numbers; the other one computes with nine decimals."""
+    """Return whether Go takes the parser for short numbers; the other one computes with nine decimals."""
     if form == "BinarySI":
         # by Go's estimate of the decimal digits of the factor
         return not decimals and 15 - len(number) - exponent * 3 // 10 - 1 >= 0
@@ -187,7 +190,8 @@ def _is_short(number: str, decimals: str, exponent: int, form: Format) -> bool:
 
 @lru_cache(maxsize=4096)
 def stored_text(text: str) -> Quantity:
-    """As :meth:`Quantity.stored`. Decoding trims spaces; a fraction of a binary unit comes back as a decimal."""
+    """Return the quantity as :meth:`Quantity.stored`. Decoding trims spaces; a fraction of a binary unit comes back as
+    a decimal."""
     parsed = _parse(text.strip(" "))
     written = str(parsed)
     return parsed if written == text else _parse(written)

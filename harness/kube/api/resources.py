@@ -27,19 +27,19 @@ def merge(*lists: ResourceList) -> dict[str, Quantity]:
     for resources in lists:
         for name, quantity in resources.items():
             amount = amounts.get(name, 0)
-            if not amount:  # as Go's Add, which takes over the format of what it adds to nothing
+            if not amount:  # as Go's Add, which takes over the format of an amount that it adds to nothing
                 formats[name] = quantity.format
             amounts[name] = amount + quantity.nano
     return {name: Quantity(amount, formats[name]) for name, amount in amounts.items()}
 
 
 def subtract(total: ResourceList, used: ResourceList) -> dict[str, Quantity]:
-    """What is left of each resource in `total`; resources that only `used` has do not appear."""
+    """Return the rest of each resource in `total`; resources that only `used` has do not appear."""
     return {name: quantity - used[name] if name in used else quantity for name, quantity in total.items()}
 
 
 def fits(requests: ResourceList, total: ResourceList) -> bool:
-    """Whether `total` has room for every request. A negative total never fits anything."""
+    """Return whether `total` has room for every request. A negative total never fits anything."""
     if any(quantity.nano < 0 for quantity in total.values()):
         return False
     return all(quantity.nano <= total.get(name, ZERO).nano for name, quantity in requests.items())

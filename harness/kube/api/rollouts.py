@@ -25,9 +25,9 @@ def strategy_type(strategy: Mapping[str, Any]) -> str:
 
 def rolling_update(kind: str, strategy: Mapping[str, Any]) -> tuple[int | str, int | str]:
     """`maxUnavailable` and `maxSurge` of a Deployment or a DaemonSet that is replaced step by step."""
-    given = strategy.get("rollingUpdate") or {}
+    stated = strategy.get("rollingUpdate") or {}
     unavailable, surge = (
-        default if given.get(field) is None else given[field] for field, default in _AMOUNTS[kind].items()
+        default if stated.get(field) is None else stated[field] for field, default in _AMOUNTS[kind].items()
     )
     return unavailable, surge
 
@@ -38,6 +38,6 @@ def min_ready_seconds(spec: Mapping[str, Any]) -> int:
 
 
 def progress_deadline(spec: Mapping[str, Any]) -> int:
-    """The seconds in which a Deployment has to get on."""
+    """Return the seconds within which a Deployment has to make progress."""
     seconds = spec.get("progressDeadlineSeconds")
     return _PROGRESS_DEADLINE if seconds is None else int(seconds)

@@ -41,7 +41,7 @@ class Selector:
         return cls(tuple(sorted(conditions, key=lambda condition: condition[0])))
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        """Whether the labels meet all conditions; NotIn holds for absent keys."""
+        """Return whether the labels meet all conditions; NotIn holds for absent keys."""
         if self.nothing:
             return False
         for key, operator, values in self.conditions:

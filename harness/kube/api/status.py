@@ -1,4 +1,4 @@
-"""What the API server answers when it refuses: `Status` objects, as an exception that carries one.
+"""Refusals of the API server: `Status` objects, as an exception that carries one.
 
 Reasons, codes and texts: apimachinery pkg/api/errors/errors.go.
 """
@@ -24,7 +24,7 @@ class ApiError(Exception):
         self.message = message
         self.details: Mapping[str, Any] = details or {}
         self.cause = cause
-        """What the judge that refused handed along (rejections of an admission layer); None otherwise."""
+        """The value that the refusing judge handed along (rejections of an admission layer); None otherwise."""
 
     @property
     def status(self) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class ApiError(Exception):
 def ignoring(*codes: int) -> Iterator[None]:
     """A context that swallows refusals with one of these HTTP codes, such as 404 (gone) and 409 (conflict).
 
-    What stands behind the refused request in the block is left out. Raises ApiError for every other code.
+    The rest of the block behind the refused request is left out. Raises ApiError for every other code.
     """
     try:
         yield
@@ -61,7 +61,7 @@ def _details(kind: Kind, name: str, causes: Sequence[Mapping[str, str]] = ()) ->
     if kind.group:
         details["group"] = kind.group
     if causes:
-        details["causes"] = [dict(each) for each in causes]
+        details["causes"] = [dict(cause) for cause in causes]
     return details
 
 
@@ -87,9 +87,9 @@ def conflict(kind: Kind, name: str, why: str | None = None) -> ApiError:
 
 
 def forbidden(kind: Kind, name: str, why: str, *, causes: Sequence[Mapping[str, str]] = ()) -> ApiError:
-    """403 from an admission plugin, or from an authorizer, which knows no name (`""`) of what is to be created."""
-    what = f'{kind.resource} "{name}"' if name else kind.resource
-    return ApiError(403, "Forbidden", f"{what} is forbidden: {why}", details=_details(kind, name, causes))
+    """403 from an admission plugin, or from an authorizer, which knows no name (`""`) of an object about to be created."""
+    subject = f'{kind.resource} "{name}"' if name else kind.resource
+    return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", details=_details(kind, name, causes))
 
 
 def invalid(kind: Kind, name: str, causes: Sequence[Mapping[str, str]], text: str, *, cause: object = None) -> ApiError:
@@ -110,9 +110,11 @@ def precondition_failed(kind: Kind, name: str, field: str, wanted: str, actual: 
     return ApiError(409, "Conflict", text, details=details)
 
 
-def not_served(what: str = "") -> ApiError:
-    """404: the server knows no such kind or subresource; ``what`` is told behind the sentence, as kubectl shows it."""
-    return ApiError(404, "NotFound", f"the server could not find the requested resource{f' ({what})' if what else ''}")
+def not_served(detail: str = "") -> ApiError:
+    """404: the server knows no such kind or subresource; ``detail`` follows the sentence, as kubectl shows it."""
+    return ApiError(
+        404, "NotFound", f"the server could not find the requested resource{f' ({detail})' if detail else ''}"
+    )
 
 
 def rejected() -> ApiError:
@@ -131,7 +133,7 @@ def bad_request(message: str) -> ApiError:
 
 def too_many_requests(message: str, *, causes: Sequence[Mapping[str, str]] = ()) -> ApiError:
     """429: an eviction that a PodDisruptionBudget does not allow now."""
-    details: dict[str, Any] = {"causes": [dict(each) for each in causes]} if causes else {}
+    details: dict[str, Any] = {"causes": [dict(cause) for cause in causes]} if causes else {}
     return ApiError(429, "TooManyRequests", message, details=details)
 
 

@@ -1,6 +1,6 @@
 """Strategic merge patches of core objects: lists that have a merge key are merged item by item, and ordered.
 
-What a patch names comes in the order of ``$setElementOrder`` or else of the patch, before what only the server has, except where the
+Items that a patch names come in the order of ``$setElementOrder`` or else of the patch, before items of the server alone, except where the
 server's own order says otherwise. Every list without a strategy, taints and tolerations among them, is replaced whole.
 
 Source: apimachinery pkg/util/strategicpatch/patch.go; the strategies are the tags ``patchStrategy`` of k8s.io/api.
@@ -61,16 +61,16 @@ def merge_key_of(parent: str, field: str) -> str | None:
 
 
 def conditions_in_place(obj: Object, conditions: Sequence[Object]) -> Json:
-    """Returns the patch of a status that leaves the conditions of an object where they are and appends those that are new.
+    """Return the patch of a status that keeps the conditions of an object in place and appends the new ones.
 
     Clients that compare two states write it so (CreateTwoWayMergePatch).
     """
-    types = dict.fromkeys(each["type"] for each in (*conditions_of(obj), *conditions))
+    types = dict.fromkeys(present["type"] for present in (*conditions_of(obj), *conditions))
     return {"conditions": [*conditions], f"{_ORDERS}conditions": [{"type": name} for name in types]}
 
 
 def strategic_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json:
-    """Returns the object that a patch makes of `target`, which stays as it is.
+    """Return the object that a patch makes of `target`, which stays as it is.
 
     Raises ApiError: 400 for directives in the wrong form, 422 for lists of lists, 500 for what the API server does not expect.
     """
@@ -78,7 +78,7 @@ def strategic_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> Json
 
 
 def _merged(target: Mapping[str, Any], patch: Mapping[str, Any], field: str, kind: str) -> Json:
-    """A mapping that stands in `field`, patched."""
+    """Return the mapping that a patch makes of the one in `field`."""
     if _MARKER in patch:
         return _directed(patch)
     rest = dict(patch)
@@ -97,7 +97,7 @@ def _merged(target: Mapping[str, Any], patch: Mapping[str, Any], field: str, kin
             result[key] = copy_json(value) if whole else _merged(result[key], value, key, kind)
         elif isinstance(value, list | tuple) and isinstance(result.get(key), list | tuple):
             result[key] = _merged_list(result[key], value, field, key, kind)
-        elif _is_marked(value):  # what a directive says of a mapping that is not there
+        elif _is_marked(value):  # the result of a directive about a mapping that is not there
             result.pop(key, None)
         else:
             result[key] = _read(value, drops_marked=True)
@@ -105,7 +105,7 @@ def _merged(target: Mapping[str, Any], patch: Mapping[str, Any], field: str, kin
 
 
 def _directed(patch: Mapping[str, Any]) -> Json:
-    """What a mapping becomes that says itself what is to happen to the one that is there."""
+    """Return the result of a patch that carries a directive for the mapping that is there."""
     directive = patch[_MARKER]
     if directive == "replace":
         replaced: Json = _read(patch)
@@ -116,27 +116,27 @@ def _directed(patch: Mapping[str, Any]) -> Json:
 
 
 def _retained(result: Json, patch: Json) -> Json:
-    """Leaves only the keys that ``$retainKeys`` names, where the patch has it; all that the patch sets must be among them."""
+    """Leave only the keys that ``$retainKeys`` names, where the patch has it; all that the patch sets must be among them."""
     if _RETAINS not in patch:
         return result
-    kept = patch.pop(_RETAINS)
+    retained = patch.pop(_RETAINS)
     sets = [key for key, value in patch.items() if value is not None and not key.startswith((_DELETES, _ORDERS))]
-    if not isinstance(kept, list | tuple) or any(key not in kept for key in sets):
+    if not isinstance(retained, list | tuple) or any(key not in retained for key in sets):
         raise ApiError(400, "BadRequest", "invalid patch format of retainKeys")
-    return {key: value for key, value in result.items() if key in kept}
+    return {key: value for key, value in result.items() if key in retained}
 
 
 def _take_away(result: Json, key: str, values: Any) -> None:
-    """Takes scalars out of a list; nothing happens where there is none."""
+    """Take scalars out of a list; nothing happens where there is none."""
     present = result.get(key)
     if isinstance(present, list | tuple) and isinstance(values, list | tuple) and (present or values):
         _check_types(present, values)
-        result[key] = [each for each in present if each not in values]
+        result[key] = [scalar for scalar in present if scalar not in values]
 
 
 def _order(result: Json, patch: Json, key: str, order: Any, field: str, kind: str) -> None:
-    """Merges the list of a key and brings it into the order that ``$setElementOrder`` asks for."""
-    for value in (order, *(each[key] for each in (result, patch) if key in each)):
+    """Merge the list of a key and bring it into the order that ``$setElementOrder`` asks for."""
+    for value in (order, *(side[key] for side in (result, patch) if key in side)):
         if not isinstance(value, list | tuple):
             raise _unexpected(f"expected a []interface {{}}, but received a {_go_type(value)}")
     present, added = result.get(key), patch.pop(key, None)
@@ -158,37 +158,38 @@ def _order(result: Json, patch: Json, key: str, order: Any, field: str, kind: st
 
 
 def _as_left(present: Sequence[Any], patch: Sequence[Any], merge_key: str | None) -> Sequence[Any]:
-    """Returns the list that was there as the API server finds it after it has merged a patch into it, by which it then sorts.
+    """Return the present list in the order in which the API server finds its memory after it has merged a patch into
+    it, and by which it then sorts.
 
-    What it deletes it takes out of the list's own memory: the others move up, the last ones stay behind twice until what the patch adds
-    is written over them (``deleteMatchingEntries``, ``mergeSliceWithoutSpecialElements``).
+    It takes deleted items out of the list's own memory: the others move up, the last ones stay behind twice until the
+    additions of the patch are written over them (``deleteMatchingEntries``, ``mergeSliceWithoutSpecialElements``).
     """
     if merge_key is None or not any(map(_is_marked, patch)):
         return present
     left, end = [*present], len(present)
-    for each in patch:
-        if not _is_marked(each):
+    for item in patch:
+        if not _is_marked(item):
             continue
-        if each[_MARKER] == "replace":
+        if item[_MARKER] == "replace":
             return left
-        gone = _key(each, merge_key)
+        gone = _key(item, merge_key)
         for at in range(end - 1, -1, -1):
             if _key(left[at], merge_key) == gone:
                 left[at : end - 1] = left[at + 1 : end]
                 end -= 1
-    for each in patch:
-        name = None if _is_marked(each) else _key(each, merge_key)
+    for item in patch:
+        name = None if _is_marked(item) else _key(item, merge_key)
         if name is not None and end < len(left) and all(_key(other, merge_key) != name for other in left[:end]):
-            left[end] = each
+            left[end] = item
             end += 1
     return left
 
 
 def _check_order(added: Sequence[Any], order: Sequence[Any], merge_key: str | None) -> None:
-    """What a patch adds must stand in the same order in ``$setElementOrder``."""
+    """Raise the server's error unless the additions of a patch stand in the same order in ``$setElementOrder``."""
     if not added or not order:
         return
-    left = [each for each in added if not (_is_marked(each) and each[_MARKER] == "delete")]
+    left = [item for item in added if not (_is_marked(item) and item[_MARKER] == "delete")]
     i = j = 0
     while i < len(left) and j < len(order):
         directive = _is_marked(left[i])
@@ -204,54 +205,56 @@ def _check_order(added: Sequence[Any], order: Sequence[Any], merge_key: str | No
 def _merged_list(present: Sequence[Any], patch: Sequence[Any], field: str, key: str, kind: str) -> list[Any]:
     merge_key = merge_key_of(field, key)
     if merge_key is None and (field, key) not in _MERGED_VALUES:
-        return [copy_json(each) for each in patch]
+        return [copy_json(item) for item in patch]
     if not present and not patch:
         return []
     _check_types(present, patch)
     if merge_key is None:
         return _arranged(_without_doubles([*present, *patch]), patch, present, None)
-    kept, added, replaces = [*present], [], False
-    for each in patch:
-        if _MARKER not in each:
-            added.append(each)
-        elif each[_MARKER] == "delete":
-            gone = _key(each, merge_key)
-            kept = [other for other in kept if other.get(merge_key) != gone]
-        elif each[_MARKER] == "replace":
+    remaining, added, replaces = [*present], [], False
+    for item in patch:
+        if _MARKER not in item:
+            added.append(item)
+        elif item[_MARKER] == "delete":
+            gone = _key(item, merge_key)
+            remaining = [other for other in remaining if other.get(merge_key) != gone]
+        elif item[_MARKER] == "replace":
             replaces = True
-        elif each[_MARKER] == "merge":
+        elif item[_MARKER] == "merge":
             raise _unexpected("merging lists cannot yet be specified in the patch")
         else:
-            raise _bad_directive(each)
+            raise _bad_directive(item)
     if replaces:
-        kept, added = _read(added), []
-    merged = [*kept]
+        remaining, added = _read(added), []
+    merged = [*remaining]
     places = _ranks(merged, merge_key)
-    for each in added:
-        name = _key(each, merge_key)
+    for item in added:
+        name = _key(item, merge_key)
         if name in places:
-            merged[places[name]] = _merged(merged[places[name]], each, key, kind)
+            merged[places[name]] = _merged(merged[places[name]], item, key, kind)
         else:
             places[name] = len(merged)
-            merged.append(_read(each))
-    return _arranged(merged, added, kept, merge_key)
+            merged.append(_read(item))
+    return _arranged(merged, added, remaining, merge_key)
 
 
 def _arranged(merged: Sequence[Any], order: Sequence[Any], present: Sequence[Any], merge_key: str | None) -> list[Any]:
-    """The items that `order` names in its order, and between them those that only the server has, by the order they had there."""
+    """Return the items that `order` names in its order, and between them those of the server alone, by the order they
+    had there."""
     wanted, had = _ranks(order, merge_key), _ranks(present, merge_key)
-    items = [(_key(each, merge_key), each) for each in merged]
+    items = [(_key(item, merge_key), item) for item in merged]
     others = _sorted([item for item in items if item[0] not in wanted], had)
     arranged: list[Any] = []
-    for key, each in _sorted([item for item in items if item[0] in wanted], wanted):
+    for key, placed in _sorted([item for item in items if item[0] in wanted], wanted):
         while others and key in had and others[0][0] in had and had[others[0][0]] < had[key]:
             arranged.append(others.pop(0)[1])
-        arranged.append(each)
-    return [*arranged, *(each for _, each in others)]
+        arranged.append(placed)
+    return [*arranged, *(item for _, item in others)]
 
 
 def _sorted(items: list[tuple[Any, Any]], places: Mapping[Any, int]) -> list[tuple[Any, Any]]:
-    """Sorts by insertion as Go's sort.SliceStable does with up to 20 items: one without a place goes before whatever stands there."""
+    """Sort by insertion as Go's sort.SliceStable does with up to 20 items: an item without a place goes before all
+    others."""
     for end in range(1, len(items)):
         for at in range(end, 0, -1):
             mine, theirs = places.get(items[at][0]), places.get(items[at - 1][0])
@@ -263,8 +266,8 @@ def _sorted(items: list[tuple[Any, Any]], places: Mapping[Any, int]) -> list[tup
 
 def _ranks(items: Iterable[Any], merge_key: str | None) -> dict[Any, int]:
     ranks: dict[Any, int] = {}
-    for place, each in enumerate(items):
-        ranks.setdefault(_key(each, merge_key), place)
+    for place, item in enumerate(items):
+        ranks.setdefault(_key(item, merge_key), place)
     return ranks
 
 
@@ -273,10 +276,10 @@ def _key(item: Any, merge_key: str | None) -> Any:
         _check_mapping(item)
         if merge_key not in item:
             raise _unexpected(f"map: {go_text(item)} does not contain declared merge key: {merge_key}")
-    found = item if merge_key is None else item[merge_key]
-    if is_mapping(found) or isinstance(found, list | tuple):  # Go cannot compare them, and panics
-        raise _unexpected(f"comparing uncomparable type {_go_type(found)}")
-    return found
+    value = item if merge_key is None else item[merge_key]
+    if is_mapping(value) or isinstance(value, list | tuple):  # Go cannot compare them, and panics
+        raise _unexpected(f"comparing uncomparable type {_go_type(value)}")
+    return value
 
 
 def _without_doubles(values: list[Any]) -> list[Any]:
@@ -296,12 +299,12 @@ def _without_doubles(values: list[Any]) -> list[Any]:
 
 def _check_types(*lists: Sequence[Any]) -> None:
     """Items of lists that are merged are all mappings or all scalars of one type."""
-    types = [dict if is_mapping(each) else each.__class__ for items in lists for each in items]
+    types = [dict if is_mapping(item) else item.__class__ for items in lists for item in items]
     if not types:
         raise _unexpected("no elements in any of the given slices")
     if types[0] is list:
         raise ApiError(422, "", "lists of lists are not supported")
-    if any(each is not types[0] for each in types):
+    if any(type_of_item is not types[0] for type_of_item in types):
         raise _unexpected(f"list element types are not identical: {go_text(lists)}")
 
 
@@ -321,19 +324,19 @@ def _is_marked(value: Any) -> bool:
 
 
 def _read(value: Any, *, drops_marked: bool = False) -> Any:
-    """What a patch brings, as the API server reads it: nulls and directives are no fields that it knows.
+    """Return the value of a patch as the API server reads it: it knows neither nulls nor directives as fields.
 
-    Where nothing was before, it brings nothing that has a directive (``drops_marked``).
+    Where nothing was before, a value with a directive is dropped (``drops_marked``).
     """
 
     if is_mapping(value):
         return {
-            key: each if each.__class__ is str else _read(each, drops_marked=drops_marked)
-            for key, each in value.items()
-            if each is not None and not key.startswith("$") and not (drops_marked and _is_marked(each))
+            key: entry if entry.__class__ is str else _read(entry, drops_marked=drops_marked)
+            for key, entry in value.items()
+            if entry is not None and not key.startswith("$") and not (drops_marked and _is_marked(entry))
         }
     if isinstance(value, list | tuple):
-        return [_read(each, drops_marked=drops_marked) for each in value if not (drops_marked and _is_marked(each))]
+        return [_read(entry, drops_marked=drops_marked) for entry in value if not (drops_marked and _is_marked(entry))]
     return value
 
 

@@ -1,8 +1,8 @@
 """Versions: `1.34.2` as numbers, and the Kubernetes versions that are known here.
 
-Known are those whose API servers and kubelets the code tells apart, or knows to be alike. Karpenter's provider has no table of its
-own: it takes every version that it can parse. A version outside of the range would be answered as the nearest one, and nobody has
-measured whether that is true.
+They are the versions whose API servers and kubelets the code tells apart, or knows to be alike. Karpenter's provider
+has no table of its own: it takes every version that it can parse. A version outside of the range would be answered as
+the nearest one, and nobody has measured whether that is true.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Version(NamedTuple):
     @classmethod
     def of(cls, text: str) -> Version:
         """The version in a text. Raises ValueError when it holds none."""
-        found = cls.find(text)
-        if found is None:
+        version = cls.find(text)
+        if version is None:
             raise ValueError(f"{text!r} is not a version such as 1.34.0")
-        return found
+        return version
 
     @property
     def line(self) -> tuple[int, int]:
@@ -45,7 +45,7 @@ class Version(NamedTuple):
         return self.major, self.minor
 
     def reaches(self, line: tuple[int, int]) -> bool:
-        """Whether this is MAJOR.MINOR.0 or later, of which its pre-releases are not (semver's GE)."""
+        """Return whether this is MAJOR.MINOR.0 or later; its pre-releases are earlier (semver's GE)."""
         return self >= Version(*line)
 
     def __str__(self) -> str:
@@ -63,11 +63,11 @@ def _found(text: str) -> Version | None:
 KNOWN = (Version(1, 26), Version(1, 37))
 """The first and the last. Labels of agent pools are known from 1.26 on, API servers up to the last that clusters were compared with."""
 NEWEST = KNOWN[1]
-"""What is assumed where nobody says which version a cluster has."""
+"""The version that is assumed for a cluster without one."""
 
 
 def version_mistake(text: str) -> str:
-    """What is wrong with a Kubernetes version; empty when nothing is."""
+    """Return the mistake in a Kubernetes version; empty when there is none."""
     match = _VERSION.fullmatch(text)
     if match is None:
         return f"a version such as 1.34.2 is expected, not '{text}'"

@@ -36,14 +36,14 @@ from lazyrecords import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ApiServer:
-    """What differs between Kubernetes versions in how an API server validates, mostly in how it words what it refuses.
+    """Differences between Kubernetes versions in how an API server validates, mostly in the words of its refusals.
 
     * ``rules_print_value``: a scalar that a rule refuses is printed and a map or list is not; else the schema type of either.
     * ``go_values``: rejected lists and mappings are printed in Go's syntax, and null as ``"null"``; else as JSON.
     * ``integer_formats``: the formats int32 and int64 of integers count.
     * ``names``: the sentences about names, labels and owners.
-    * ``ratchets``: an update is not refused for values that it leaves unchanged (feature gate CRDValidationRatcheting, on unless
-      told from 1.30 on).
+    * ``ratchets``: an update is not refused for values that it leaves unchanged (feature gate CRDValidationRatcheting, on by default
+      from 1.30 on).
     """
 
     rules_print_value: bool = True
@@ -89,7 +89,8 @@ class CustomResource:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a write: the object as it would be stored, and why it is refused (nothing when it is not)."""
+    """The result of a write: the object as it would be stored, and the reasons of its refusal (none when it is
+    accepted)."""
 
     object: dict[str, Any]
     errors: tuple[FieldError, ...]
@@ -104,7 +105,8 @@ def admit(
     subresource: str = "",
     server: ApiServer = NEWEST,
 ) -> Outcome:
-    """What the API server does with ``obj``: created, or replacing the stored ``old``. Neither is changed.
+    """Return the API server's verdict about ``obj``: created, or replacing the stored ``old``. Neither is changed.
+    Neither is changed.
 
     ``subresource`` is ``status`` where only that of ``old`` is replaced: the schema judges the status alone, the rules see the whole
     object (registry/customresource/status_strategy.go).
@@ -142,9 +144,10 @@ def admit_unruled(
     subresource: str = "",
     server: ApiServer = NEWEST,
 ) -> Outcome:
-    """``admit`` for an update that leaves everything but metadata and status as the same definition let it pass before.
+    """Return ``admit`` for an update of metadata and status alone, whose other parts the same definition has accepted
+    before.
 
-    Nothing that the schema says of the rest, and no rule, can complain then: Karpenter's rules read neither of the two.
+    Neither the schema of the rest nor any rule can complain then: Karpenter's rules read neither of the two.
     """
     schema, stored = resource.schema, dict(obj)
     errors: list[FieldError] = []
@@ -154,7 +157,7 @@ def admit_unruled(
             return admit(resource, obj, old=old, subresource=subresource, server=server)
         before = mapping_in(old.get("status"))
         changed = {key: value for key, value in status.items() if key not in before or before[key] != value}
-        prepared = prepare(changed, below)  # what is as before was prepared then
+        prepared = prepare(changed, below)  # unchanged parts were prepared before
         stored["status"] = prepared | {key: value for key, value in status.items() if key not in changed}
         if _found_quickly(below, prepared, before):
             correlation = Correlation(stored, old, schema) if server.ratchets else None
@@ -175,7 +178,7 @@ def _new_duplicates(schema: Schema, stored: Mapping[str, Any], old: Mapping[str,
 
 
 def _found_quickly(schema: Schema, changed: Mapping[str, Any], old: Mapping[str, Any]) -> bool:
-    """Whether the schema has anything against the fields that changed; of lists, against the items that are new."""
+    """Return whether the schema has errors in the fields that changed; of lists, in the items that are new."""
     new = {}
     for key, value in changed.items():
         before = old.get(key)
@@ -187,7 +190,8 @@ def _found_quickly(schema: Schema, changed: Mapping[str, Any], old: Mapping[str,
 
 
 def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:
-    """What the schema of the status has against it. The texts name places inside the status, the fields those in the object."""
+    """Return the errors by the schema of the status. The texts name places inside the status, the fields those in the
+    object."""
     below = schema.properties.get("status")
     if below is None or "status" not in stored:
         return []
@@ -215,7 +219,8 @@ def _outcome(
 
 
 def _misshapen(correlation: Correlation | None, root: Pointer) -> frozenset[Pointer]:
-    """Where an update keeps values of wrong types, which are tolerated then, and all places above, whose rules might read them."""
+    """Return the places where an update keeps values of wrong types, which are tolerated then, and all places above,
+    whose rules might read them."""
     if correlation is None:
         return frozenset()
     wrong = [(*root, *error.pointer) for error in correlation.tolerated if error.type is ErrorType.TYPE_INVALID]
@@ -226,7 +231,7 @@ UNCHECKED = (
     "some validation rules were not checked because the object was invalid; "
     "correct the existing errors to complete validation"
 )
-"""What the API server says of an object with mistakes that keep it from looking for others."""
+"""Messages about an object with mistakes that keep the API server from looking for others."""
 _UNCHECKED = FieldError(ErrorType.INVALID, NO_FIELD, UNCHECKED, value=None)
 
 

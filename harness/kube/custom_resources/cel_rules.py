@@ -17,7 +17,7 @@ from harness.kube.custom_resources.schema import Schema
 from lazyrecords import dataclass
 
 NOT_AN_INT = "invalid data, expected int, got float64"
-"""What a rule says that reads an integer which came as a float."""
+"""The message of a rule that reads an integer which came as a float."""
 
 
 class CelError(Exception):
@@ -42,7 +42,7 @@ class _Misread(dict[str, Any]):
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Raises CelError."""
+        """Raise CelError."""
         self._touch(key)
         return super().get(key, default)
 
@@ -67,11 +67,12 @@ def without_marks(value: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def cel_equal(new: Any, old: Any) -> bool:
-    """CEL's ``==`` of a value and the one that it replaces, which reads what both have until they differ in size. Raises CelError."""
+    """Return CEL's ``==`` of a value and the one that it replaces, which reads both until they differ in size. Raises
+    CelError."""
     if isinstance(new, dict) and isinstance(old, dict):
         return len(new) == len(old) and all(key in old and cel_equal(new[key], old[key]) for key in dict.keys(new))
     if isinstance(new, list) and isinstance(old, list):
-        return len(new) == len(old) and all(cel_equal(one, other) for one, other in zip(new, old, strict=True))
+        return len(new) == len(old) and all(cel_equal(item, other) for item, other in zip(new, old, strict=True))
     return same(new, old)
 
 
@@ -81,7 +82,7 @@ def _unmarked(value: Any) -> Any:
 
 
 def _unmarked_items(value: Any) -> Any:
-    return [_unmarked(each) for each in value] if isinstance(value, list) else value
+    return [_unmarked(item) for item in value] if isinstance(value, list) else value
 
 
 def _has_floats(value: Any) -> bool:
@@ -141,7 +142,7 @@ def evaluate(
 ) -> list[FieldError]:
     """The failures of all rules on a resource, sorted by text.
 
-    ``old`` is the value that an update replaces; with a ``correlation`` of both, what it leaves unchanged is tolerated.
+    ``old`` is the value that an update replaces; with a ``correlation`` of both, unchanged errors are tolerated.
     ``prints_value``: the API server prints the value of a scalar that a rule refuses and nothing for maps and lists; older ones
     print the name of the schema type for both. ``unread``: places whose own rules do not run.
     """
@@ -165,7 +166,7 @@ class _Rules:
         self.failures: list[FieldError] = []
 
     def visit(self, schema: Schema, value: Any, old: Any, path: str, at: Pointer, ratchet: _Ratchet) -> None:
-        """Runs those of a value and of all that it holds."""
+        """Run the rules of a value and of all that it holds."""
         if value is None:
             return
         for rule in () if at in self._unread else schema.rules:
@@ -197,11 +198,11 @@ class _Rules:
     def _visit_fields(
         self, schema: Schema, value: dict[str, Any], old: Any, path: str, at: Pointer, ratchet: _Ratchet
     ) -> None:
-        fields, kept = _unmarked(value), _unmarked(old)
+        fields, old_fields = _unmarked(value), _unmarked(old)
         below = [(key, f"{path}.{key}" if path else key, child) for key, child in schema.ruled if key in fields]
         additional = schema.additional
         if additional is not None and additional.has_rules:
             below += [(key, f"{path}[{key}]", additional) for key in fields if key not in schema.properties]
         for key, place, child in below:
-            before = kept.get(key) if isinstance(kept, Mapping) else None
+            before = old_fields.get(key) if isinstance(old_fields, Mapping) else None
             self.visit(child, fields[key], before, place, (*at, key), ratchet.key(key))

@@ -1,4 +1,4 @@
-"""Which old value a new one belongs to when an object is updated, and whether it is unchanged.
+"""The old value that a new one belongs to when an object is updated, and whether it is unchanged.
 
 Source: apiserver pkg/cel/common/{equality,maplist}.go.
 """
@@ -28,7 +28,7 @@ class Correlation:
         self._equal: bool | None = None
 
     def unchanged(self) -> bool:
-        """Whether old and new values are equal; never for keys that the schema does not define, such as those of metadata."""
+        """Return whether old and new values are equal; never for keys that the schema does not define, such as those of metadata."""
         if self._equal is None:
             self._equal = self._compare()
         return self._equal

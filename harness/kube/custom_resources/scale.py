@@ -20,7 +20,7 @@ _GO_TYPES = ((bool, "bool"), (int, "int64"), (float, "float64"), (str, "string")
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where a definition says that its objects keep the number of their replicas: paths like ``.spec.replicas``.
+    """The paths under which a definition keeps the number of replicas of its objects, like ``.spec.replicas``.
 
     ``selector`` is the path of the label selector's text, empty where there is none.
     """
@@ -59,7 +59,7 @@ def _number(obj: Mapping[str, Any], path: str) -> list[FieldError]:
 
 
 def _nested(obj: Mapping[str, Any], path: str, kind: type, name: str, zero: Any) -> tuple[Any, str]:
-    """The value at a path, `zero` where there is none, and what Go's accessor complains about."""
+    """Return the value at a path, `zero` where there is none, and the complaint of Go's accessor."""
     value: Any = obj
     keys = path.removeprefix(".").split(".")
     for depth, key in enumerate(keys):
@@ -76,8 +76,8 @@ def _nested(obj: Mapping[str, Any], path: str, kind: type, name: str, zero: Any)
 
 
 def _accessor_error(keys: list[str], value: Any, wanted: str) -> str:
-    given = next((text for kind, text in _GO_TYPES if isinstance(value, kind)), "map[string]interface {}")
-    return f".{'.'.join(keys)} accessor error: {go_text(value)} is of the type {'<nil>' if value is None else given}, expected {wanted}"
+    go_type = next((text for kind, text in _GO_TYPES if isinstance(value, kind)), "map[string]interface {}")
+    return f".{'.'.join(keys)} accessor error: {go_text(value)} is of the type {'<nil>' if value is None else go_type}, expected {wanted}"
 
 
 def _invalid(path: str, value: Any, detail: str) -> FieldError:

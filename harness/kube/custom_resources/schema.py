@@ -18,7 +18,7 @@ META_FIELDS = frozenset({"apiVersion", "kind", "metadata"})
 
 
 class SchemaError(ValueError):
-    """A schema that is not structural or uses what the API server does not know."""
+    """A schema that is not structural, or that uses keywords unknown to the API server."""
 
 
 def _no_culprits(value: Any) -> tuple[Pointer, ...]:
@@ -29,8 +29,8 @@ def _no_culprits(value: Any) -> tuple[Pointer, ...]:
 class Rule:
     """A rule of one node of a schema.
 
-    ``check(self, old)`` says whether a value passes, or raises CelError. ``transition`` rules compare with the old value and run
-    on updates only. ``culprits(self)`` points at what fails inside the value, relative to it.
+    ``check(self, old)`` returns whether a value passes, or raises CelError. ``transition`` rules compare with the old value and run
+    on updates only. ``culprits(self)`` returns the failing places inside the value, relative to it.
     """
 
     id: str
@@ -41,7 +41,7 @@ class Rule:
     optional_old: bool = False
     """Whether a transition rule runs without an old value too (`optionalOldSelf`); it gets None then."""
     expression: str = ""
-    """How the rule reads, for listings; not evaluated."""
+    """The text of the rule, for listings; not evaluated."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,13 +99,13 @@ class Schema:
 
     @property
     def cel_type(self) -> str:
-        """What the API server prints as the type of a value that a rule refused."""
+        """Return the type that the API server prints of a value that a rule refused."""
         return "" if len(self.type) != 1 else self.type[0]
 
     def child(self, key: str) -> Schema | None:
         """The schema of a key of an object, None when it has none."""
-        found = self.properties.get(key)
-        return self.additional if found is None else found
+        schema = self.properties.get(key)
+        return self.additional if schema is None else schema
 
 
 _PLAIN = {
@@ -202,7 +202,7 @@ def parse_schema(
 
 
 def _keywords(definition: Mapping[str, Any], path: str, *, integer_formats: bool) -> dict[str, Any]:
-    """What a definition says of a value itself, by field of Schema. Raises SchemaError."""
+    """Return the keywords of a definition about a value itself, by field of Schema. Raises SchemaError."""
     values: dict[str, Any] = {}
     for key, value in definition.items():
         if key in _PLAIN:
@@ -250,26 +250,26 @@ def _prepare(value: Any, schema: Schema | None, root: bool = False) -> Any:
             return {}
         if schema.preserve_unknown:
             return _preserve(value, schema)
-        kept: dict[str, Any] = {}
+        prepared: dict[str, Any] = {}
         properties = schema.properties
         for key, entry in value.items():
             child = properties.get(key) or schema.additional
             if root and key in META_FIELDS and (entry is not None or child is None):
-                kept[key] = entry if isinstance(entry, str) else _plain(entry)
+                prepared[key] = entry if isinstance(entry, str) else _plain(entry)
                 continue
             if child is None:
                 continue
             if entry is None:
                 if child.nullable:
-                    kept[key] = None
+                    prepared[key] = None
                 elif child.has_default:
-                    kept[key] = _prepare(child.default, child)
+                    prepared[key] = _prepare(child.default, child)
             else:
-                kept[key] = entry if entry.__class__ in _SCALARS else _prepare(entry, child)
+                prepared[key] = entry if entry.__class__ in _SCALARS else _prepare(entry, child)
         for key, default in schema.defaulted:
-            if key not in kept:
-                kept[key] = _prepare(default, properties[key])
-        return kept
+            if key not in prepared:
+                prepared[key] = _prepare(default, properties[key])
+        return prepared
     if isinstance(value, list | tuple):
         items = schema.items if schema is not None else None
         if items is None:
@@ -292,11 +292,11 @@ def _plain(value: Any) -> Any:
 
 
 def _preserve(value: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    kept = {
+    preserved = {
         key: _plain(entry) if (child := schema.child(key)) is None else _prepare(entry, child)
         for key, entry in value.items()
     }
     for key, default in schema.defaulted:
-        if kept.get(key) is None:
-            kept[key] = _prepare(default, schema.properties[key])
-    return kept
+        if preserved.get(key) is None:
+            preserved[key] = _prepare(default, schema.properties[key])
+    return preserved

@@ -24,7 +24,8 @@ _BITS = {"int32": 31, "int64": 63, "": 63}
 
 
 def validate(schema: Schema, value: Any, old: Correlation | None = None) -> list[FieldError]:
-    """What the schema has against a resource, sorted by text. With ``old``, unchanged places are not complained about."""
+    """Return the schema's errors about a resource, sorted by text. With ``old``, unchanged places are not complained
+    about."""
     errors: list[FieldError] = []
     _validate(schema, value, (), errors, old)
     errors.sort(key=str)
@@ -104,7 +105,7 @@ def _string(schema: Schema, value: str, at: Pointer, errors: list[FieldError]) -
 
 @lru_cache(maxsize=4096)
 def _is_date_time(text: str) -> bool:
-    """Whether the validator takes the text for a date-time; it looks no further than a second T (kube-openapi strfmt/time.go)."""
+    """Return whether the validator takes the text for a date-time; it looks no further than a second T (kube-openapi strfmt/time.go)."""
     day, _, behind = text.lower().partition("t")
     try:
         parse_rfc3339(f"{day}T00:00:00Z")
@@ -166,7 +167,10 @@ def _list(schema: Schema, value: list[Any], at: Pointer, errors: list[FieldError
 
 
 def _string_test(schema: Schema) -> Callable[[Any], bool] | None:
-    """A quick look that tells good entries of a list of plain strings; long lists hold little else."""
+    """Return a quick test of one entry of a list of plain strings; None where the schema needs the whole validation.
+
+    Long lists hold little else than good entries.
+    """
     if schema.type != ("string",) or schema.format or schema.enum or schema.combined:
         return None
     least, matches = schema.min_length or 0, schema.matches
@@ -204,9 +208,9 @@ def _object(
 
 def _combinations(schema: Schema, value: Any, at: Pointer, errors: list[FieldError]) -> None:
     def failures(alternative: Schema) -> list[FieldError]:
-        found: list[FieldError] = []
-        _validate(alternative, value, at, found, None)
-        return found
+        errors_of_alternative: list[FieldError] = []
+        _validate(alternative, value, at, errors_of_alternative, None)
+        return errors_of_alternative
 
     def whole(detail: str) -> None:
         errors.append(FieldError(ErrorType.INVALID, NO_FIELD, f"{quote(openapi_path(at))} {detail}", "", at))
@@ -218,7 +222,7 @@ def _combinations(schema: Schema, value: Any, at: Pointer, errors: list[FieldErr
             errors.extend(outcomes[0])
     if schema.one_of:
         outcomes = [failures(alternative) for alternative in schema.one_of]
-        valid = sum(not found for found in outcomes)
+        valid = sum(not failed for failed in outcomes)
         if valid != 1:
             reason = f"Found {valid} valid alternatives" if valid else "Found none valid"
             whole(f"must validate one and only one schema (oneOf). {reason}")
@@ -226,8 +230,8 @@ def _combinations(schema: Schema, value: Any, at: Pointer, errors: list[FieldErr
                 errors.extend(outcomes[0])
     if schema.all_of:
         outcomes = [failures(alternative) for alternative in schema.all_of]
-        for found in outcomes:
-            errors.extend(found)
+        for failed in outcomes:
+            errors.extend(failed)
         if any(outcomes):
             whole(f"must validate all the schemas (allOf){'. None validated' if all(outcomes) else ''}")
     if schema.not_ is not None and not failures(schema.not_):

@@ -1,1 +1,1 @@
-"""How Go reads, prints and sorts, where Kubernetes' and Karpenter's texts and choices depend on it."""
+"""Go's way of reading, printing and sorting, where Kubernetes' and Karpenter's texts and choices depend on it."""

@@ -42,7 +42,7 @@ def _escaped(byte: int) -> str:
 
 @lru_cache(maxsize=1024)
 def parse_duration(text: str) -> int:
-    """Nanoseconds. Raises DurationError."""
+    """Return nanoseconds. Raises DurationError."""
     rest = text
     negative = rest.startswith("-")
     if rest[:1] in ("-", "+"):
@@ -79,7 +79,8 @@ def parse_duration(text: str) -> int:
 
 
 def _fraction(digits: str, scale: int) -> int:
-    """What the digits behind the point are worth: Go reads those that fit into 63 bits, and multiplies in binary fractions."""
+    """Return the value of the digits behind the point: Go reads those that fit into 63 bits, and multiplies in binary
+    fractions."""
     value, power = 0, 1.0
     for digit in digits:
         if value * 10 + int(digit) > _LIMIT:

@@ -1,6 +1,6 @@
 """A regular expression as Go reads it (RE2's syntax), written in the syntax of the Rust crate ``regex``.
 
-What Go refuses is refused in its words. Source: Go regexp/syntax/parse.go.
+A pattern that Go refuses is refused in its words. Source: Go regexp/syntax/parse.go.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class _Level:
     """A group that is open, or the pattern itself."""
 
     repeatable: bool = False
-    """Whether something stands before the place, which a repetition may repeat."""
+    """Whether a repetition may follow here."""
     repeats: int = 1
-    """How often the item before the place repeats what is in it, at most; of a list of items, the most."""
+    """The most repetitions inside the item before this place; of a list of items, the most."""
     most: int = field(default=1)
 
 
@@ -86,12 +86,12 @@ class _Reader:
         self.out: list[str] = []
         self.levels = [_Level()]
         self.repeated = False
-        """Whether what stands right before the place is a repetition."""
+        """Whether a repetition stands right before this place."""
         self.flags: list[str] = []
         """Changes of flags right before the place, as `(?i)`; Go's repetitions look past them."""
 
     def written(self) -> str:
-        """Raises PatternError."""
+        """Raise PatternError."""
         if len(self.pattern) > MAX_LENGTH:
             raise PatternError(f"a pattern has at most {MAX_LENGTH:,} characters, not {len(self.pattern):,}")
         while self.at < len(self.pattern):
@@ -101,11 +101,11 @@ class _Reader:
             self._refuse("missing closing )", self.pattern)
         return "".join(self.out)
 
-    def _refuse(self, what: str, part: str, hint: str = "") -> NoReturn:
-        raise PatternError(f"error parsing regexp: {what}: `{cut(part)}`", hint)
+    def _refuse(self, problem: str, part: str, hint: str = "") -> NoReturn:
+        raise PatternError(f"error parsing regexp: {problem}: `{cut(part)}`", hint)
 
     def _push(self, text: str, length: int, repeats: int = 1) -> None:
-        """Writes an item that a repetition may follow."""
+        """Write an item that a repetition may follow."""
         level = self.levels[-1]
         level.most = max(level.most, level.repeats)
         level.repeatable, level.repeats = True, repeats
@@ -120,7 +120,7 @@ class _Reader:
         self._push(_character(ord(self.pattern[self.at])), 1)
 
     def _plain(self) -> None:
-        """`.`, `^` and `$` mean the same in both."""
+        """Copy `.`, `^` and `$`, which mean the same in both."""
         self._push(self.pattern[self.at], 1)
 
     def _bar(self) -> None:
@@ -137,8 +137,8 @@ class _Reader:
                 self.at = named.end()
             elif flags and (flags[2] is not None or "-" not in flags[0]):
                 on, off = dict.fromkeys(flags[1]), dict.fromkeys(flags[2] or "")
-                kept = "".join(flag for flag in on if flag not in off)
-                group = f"(?{kept}{'-' if off else ''}{''.join(off)}{flags[3]}"
+                effective = "".join(flag for flag in on if flag not in off)
+                group = f"(?{effective}{'-' if off else ''}{''.join(off)}{flags[3]}"
                 self.at = flags.end()
                 if flags[3] == ")":
                     self.flags += [group] if group != "(?)" else []
@@ -169,11 +169,11 @@ class _Reader:
         self._push(")", 1, max(level.most, level.repeats))
 
     def _repeat(self) -> bool:
-        """`*`, `+` and `?`; whether it was one."""
+        """Copy `*`, `+` and `?`; return whether it was one."""
         return self._repetition(self.pattern[self.at], None)
 
     def _braces(self) -> bool:
-        """`{2,3}`; anything else that begins so is a text."""
+        """Copy `{2,3}`; anything else that begins so is a text."""
         match = _REPEAT.match(self.pattern, self.at)
         if match is None:
             self._literal()
@@ -261,7 +261,7 @@ class _Reader:
         return code, 2 + len(match[0])
 
     def _class(self) -> None:
-        """`[…]`: each of its parts is written so that none of it means anything else to the crate."""
+        """Copy `[…]`: each part is written so that none of it means anything else to the crate."""
         start, out = self.at, ["["]
         self.at += 1
         if self.pattern.startswith("^", self.at):

@@ -21,7 +21,7 @@ UTF-8 is beyond the limit of the crate `regex`, which pydantic's core gives no w
 
 @lru_cache(maxsize=1024)
 def searcher(pattern: str) -> Callable[[str], bool]:
-    """Whether a pattern is found in a text, as a function of the text. Raises PatternError."""
+    """Return whether a pattern is found in a text, as a function of the text. Raises PatternError."""
     from pydantic_core import SchemaError, SchemaValidator
 
     written = rust_pattern(pattern)

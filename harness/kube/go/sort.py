@@ -18,12 +18,12 @@ UNKNOWN, INCREASING, DECREASING = range(3)
 
 
 def sort_slice(items: list[T], key: Callable[[T], Any]) -> None:
-    """Sorts ``items`` in place by ascending key, equal keys where Go would leave them."""
+    """Sort ``items`` in place by ascending key, equal keys where Go would leave them."""
     sort_keyed([key(item) for item in items], items)
 
 
 def sort_keyed(keys: list[Any], items: list[T]) -> None:
-    """Sorts both lists in place by the keys."""
+    """Sort both lists in place by the keys."""
     _Sorter(keys, items).sort(0, len(keys), len(keys).bit_length())
 
 
@@ -159,7 +159,7 @@ class _Sorter:
             i, j = i + 1, j - 1
 
     def repair(self, low: int, high: int) -> bool:
-        """Shifts a few elements that are out of order; true when keys[low:high] is sorted then."""
+        """Shift a few elements that are out of order; true when keys[low:high] is sorted then."""
         keys, i = self.keys, low + 1
         for _ in range(_REPAIRS):
             while i < high and not keys[i] < keys[i - 1]:
@@ -182,7 +182,7 @@ class _Sorter:
         return False
 
     def scatter(self, low: int, high: int) -> None:
-        """Moves a few elements with a xorshift generator that is seeded with the length."""
+        """Move a few elements with a xorshift generator that is seeded with the length."""
         length = high - low
         if length < 8:
             return

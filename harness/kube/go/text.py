@@ -1,4 +1,4 @@
-"""How Go reads and prints the scalars that end up in Kubernetes and Karpenter messages.
+"""Go's reading and printing of the scalars that end up in Kubernetes and Karpenter messages.
 
 Only what messages and label values need: ``%q`` quoting, ``strconv.Atoi``, ``strconv.ParseFloat`` and ``%v`` of a list of strings.
 """
@@ -52,10 +52,10 @@ def bracketed(values: Iterable[str]) -> str:
 
 def parse_int(text: str) -> int | None:
     """The value of ``strconv.Atoi``, or None where it returns an error (not an integer, or outside 64 bits)."""
-    found = _INTEGER.match(text)
-    if found is None:
+    match_ = _INTEGER.match(text)
+    if match_ is None:
         return None
-    value = int(found[1] + found[2])
+    value = int(match_[1] + match_[2])
     return value if MIN_INT <= value <= MAX_INT else None
 
 
@@ -74,8 +74,8 @@ def parse_float(text: str) -> float | None:
 
 def parse_int_lenient(text: str) -> int:
     """The value of ``strconv.Atoi`` when its error is ignored: 0 for syntax errors, the nearest 64-bit integer for range errors."""
-    found = _INTEGER.match(text)
-    return 0 if found is None else max(MIN_INT, min(MAX_INT, int(found[1] + found[2])))
+    match_ = _INTEGER.match(text)
+    return 0 if match_ is None else max(MIN_INT, min(MAX_INT, int(match_[1] + match_[2])))
 
 
 def wrap_int(value: int) -> int:

@@ -32,13 +32,13 @@ _ZONE = re.compile(r"Z|([+-])(\d{2}):(\d{2})", re.ASCII)
 
 @lru_cache(maxsize=1024)
 def parse_rfc3339(text: str) -> datetime:
-    """The moment that a text in Go's layout time.RFC3339 names. Raises ValueError in Go's words.
+    """Return the moment that a text in Go's layout time.RFC3339 names. Raises ValueError in Go's words.
 
-    Microseconds are counted, and Python's years: what is before or after them is the first moment or the last.
+    Microseconds are counted, and Python's years: a time before or after them is the first moment or the last.
     """
 
-    def wrong(what: str) -> ValueError:
-        return ValueError(f"parsing time {quoted(text)}{what}")
+    def wrong(problem: str) -> ValueError:
+        return ValueError(f"parsing time {quoted(text)}{problem}")
 
     def unreadable(element: str) -> ValueError:
         return wrong(f' as "{_LAYOUT}": cannot parse {quoted(rest)} as "{element}"')
@@ -46,13 +46,13 @@ def parse_rfc3339(text: str) -> datetime:
     numbers: list[int] = []
     rest = text
     for element, pattern in _ELEMENTS:
-        found = re.match(pattern, rest, re.ASCII)
-        if found is None:
+        match_ = re.match(pattern, rest, re.ASCII)
+        if match_ is None:
             raise unreadable(element)
-        rest = rest[found.end() :]
-        if not found.group().isdigit():
+        rest = rest[match_.end() :]
+        if not match_.group().isdigit():
             continue
-        numbers.append(int(found.group()))
+        numbers.append(int(match_.group()))
         name, least, most = _LIMITS.get(element, ("", 0, numbers[-1]))
         if not least <= numbers[-1] <= most:
             raise wrong(f": {name} out of range")

@@ -1,1 +1,1 @@
-"""kube-scheduler: what pods ask for, which nodes take them, and who is preempted."""
+"""kube-scheduler: the requests of pods, the nodes that take them, and the pods that are preempted."""

@@ -16,10 +16,12 @@ _ON = Version(1, 34)
 
 
 def lacks_claims(pod: Object, lookup: Callable[[str, str, str], Object | None], version: Version) -> bool:
-    """Whether a ResourceClaim that the pod names is not there: such a pod is not queued, and not marked."""
+    """Return whether a ResourceClaim that the pod names is missing: such a pod is not queued, and not marked."""
     claims = spec_of(pod).get("resourceClaims")
     if not claims or version < _ON:
         return False
-    made = {each["name"]: each.get("resourceClaimName") for each in status_of(pod).get("resourceClaimStatuses") or ()}
+    made = {
+        status["name"]: status.get("resourceClaimName") for status in status_of(pod).get("resourceClaimStatuses") or ()
+    }
     names = [claim.get("resourceClaimName") or made.get(claim["name"]) for claim in claims]
     return any(not name or lookup("ResourceClaim", name, namespace_of(pod)) is None for name in names)

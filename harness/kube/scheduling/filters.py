@@ -39,7 +39,8 @@ NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one node does not take the pod. `helpless`: evicting other pods would not help (UnschedulableAndUnresolvable)."""
+    """The reasons of one node against the pod. `helpless`: evicting other pods would not help
+    (UnschedulableAndUnresolvable)."""
 
     node: str
     reasons: tuple[str, ...]
@@ -48,7 +49,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What one pod asks of a node, with the pods of all nodes counted for spreading and affinity."""
+    """The demands of one pod on a node, with the pods of all nodes counted for spreading and affinity."""
 
     pod: Object
     named: frozenset[str] | None
@@ -93,7 +94,7 @@ class Filters:
         return Filters.of(pod, (), version=version)
 
     def failure(self, info: NodeInfo) -> Failure | None:
-        """Why this node cannot take the pod, None when it can."""
+        """Return why this node cannot take the pod, None when it can."""
         if self.named is not None and info.name not in self.named:
             return Failure(info.name, (NOT_NAMED,), True)
         spec = spec_of(info.node)
@@ -111,26 +112,26 @@ class Filters:
         if short:
             reasons = tuple("Too many pods" if name == "pods" else f"Insufficient {name}" for name in short)
             return Failure(info.name, reasons, self._never_fits(info))
-        if self.restrictions is not None and (found := self.restrictions.failure(info)) is not None:
-            return Failure(info.name, (found[0],), found[1])
+        if self.restrictions is not None and (restriction := self.restrictions.failure(info)) is not None:
+            return Failure(info.name, (restriction[0],), restriction[1])
         if self.volumes is not None and self.volumes.limits is not None and self.volumes.limits.exceeded(info):
             return Failure(info.name, (EXCEEDED,), False)
         if self.volumes is not None and (reasons := self.volumes.reasons(info.node)):
             return Failure(info.name, reasons, True)
         for plugin in (self.spread, self.affinity):
-            if plugin is not None and (found := plugin.failure(info)) is not None:
-                reason, helpless = found
+            if plugin is not None and (restriction := plugin.failure(info)) is not None:
+                reason, helpless = restriction
                 return Failure(info.name, (reason,), helpless)
         return None
 
     def _tolerates(self, taint: Mapping[str, str]) -> bool:
-        return any(tolerates(each, taint) for each in self.tolerations)
+        return any(tolerates(toleration, taint) for toleration in self.tolerations)
 
     def _clashes(self, info: NodeInfo) -> bool:
-        """Whether a pod there takes a port that this one wants."""
+        """Return whether a pod on the node holds a port that this one wants."""
         there = [*info.ports, *(info.ports_of_sidecars if self.knows_sidecars else ())]
         return any(wanted.conflicts(taken) for wanted in self.ports for taken in there)
 
     def _never_fits(self, info: NodeInfo) -> bool:
-        """Whether even the empty node is too small."""
+        """Return whether even the empty node is too small."""
         return any(quantity > info.allocatable.get(name, _ZERO) for name, quantity in self.requests.items())

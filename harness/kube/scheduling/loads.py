@@ -1,4 +1,4 @@
-"""What pods use of a node as kube-scheduler's scores count it: CPU in thousandths of a core, memory in bytes.
+"""The load of pods on a node as kube-scheduler's scores count it: CPU in thousandths of a core, memory in bytes.
 
 Sources: kubernetes pkg/scheduler/framework/types.go (calculateResource), pkg/scheduler/util/pod_resources.go.
 """
@@ -50,7 +50,8 @@ def load_of(pod: Object) -> Load:
 
 
 def load_of_incoming(pod: Object) -> Load:
-    """The load of a pod that is being scheduled: what it requests as a whole is no part of what is assumed (noderesources/fit.go).
+    """Return the load of a pod that is being scheduled: its requests as a whole are no part of the assumed ones
+    (noderesources/fit.go).
 
     NewFit does not hand the feature of pod-level resources to its scorer, in 1.33 to 1.37. Raises QuantityError.
     """
@@ -64,8 +65,8 @@ def load_of_incoming(pod: Object) -> Load:
 def _assumed(
     pod: Object, spec: Object, unsaid: Mapping[str, str], requests: Mapping[str, Quantity]
 ) -> Mapping[str, Quantity]:
-    """The requests, had each container said what it did not."""
-    if any(name not in _asked(each) for each in _containers(spec) for name in unsaid):
+    """Return the requests, had each container stated all of its own."""
+    if any(name not in _asked(container) for container in _containers(spec) for name in unsaid):
         return pod_requests({**pod, "spec": _with(spec, unsaid)})
     return requests
 
@@ -81,12 +82,12 @@ def amount(quantities: Mapping[str, Quantity], name: str) -> int:
 
 
 def _containers(spec: Mapping[str, object]) -> list[Object]:
-    found: list[Object] = []
+    containers: list[Object] = []
     for kind in ("containers", "initContainers"):
         listed = spec.get(kind) or ()
         assert isinstance(listed, (list, tuple))
-        found.extend(listed)
-    return found
+        containers.extend(listed)
+    return containers
 
 
 def _asked(container: Object) -> Mapping[str, object]:
@@ -94,11 +95,14 @@ def _asked(container: Object) -> Mapping[str, object]:
 
 
 def _with(spec: Object, unsaid: Mapping[str, str]) -> dict[str, object]:
-    """The spec of a pod whose containers say what they did not."""
+    """Return the spec of a pod whose containers state the requests that they did not."""
     filled: dict[str, object] = dict(spec)
     for kind in ("containers", "initContainers"):
         filled[kind] = [
-            {**each, "resources": {**(each.get("resources") or {}), "requests": {**unsaid, **_asked(each)}}}
-            for each in spec.get(kind) or ()
+            {
+                **container,
+                "resources": {**(container.get("resources") or {}), "requests": {**unsaid, **_asked(container)}},
+            }
+            for container in spec.get(kind) or ()
         ]
     return filled

@@ -1,4 +1,5 @@
-"""Whether a node is one that a pod may or would rather run on: nodeSelector, required and preferred node affinity.
+"""Node affinity: whether a pod may, or would rather, run on a node by nodeSelector and its required and preferred
+terms.
 
 Source: component-helpers scheduling/corev1/nodeaffinity/nodeaffinity.go.
 """
@@ -33,19 +34,19 @@ def _expression_matches(expression: Mapping[str, object], labels: Mapping[str, s
 
 
 def term_matches(term: Object, node: Object) -> bool:
-    """Whether a node selector term takes the node. A term without expressions and fields takes nothing."""
+    """Return whether a node selector term takes the node. A term without expressions and fields takes nothing."""
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     if not expressions and not fields:
         return False
     labels = labels_of(node)
     names = {"metadata.name": name_of(node)}
-    return all(_expression_matches(each, labels) for each in expressions) and all(
-        _expression_matches(each, names) for each in fields
+    return all(_expression_matches(expression, labels) for expression in expressions) and all(
+        _expression_matches(field, names) for field in fields
     )
 
 
 def required_matches(pod: Object, node: Object) -> bool:
-    """Whether nodeSelector and required node affinity of the pod take the node."""
+    """Return whether nodeSelector and required node affinity of the pod take the node."""
     spec = spec_of(pod)
     selector, affinity = spec.get("nodeSelector"), spec.get("affinity")
     if selector:
@@ -67,17 +68,17 @@ def named_nodes(pod: Object) -> frozenset[str] | None:
     Source: kubernetes pkg/scheduler/framework/plugins/nodeaffinity/node_affinity.go (PreFilter).
     """
     affinity = (spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}
-    found: frozenset[str] = frozenset()
+    node_names: frozenset[str] = frozenset()
     for term in (affinity.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ():
         names = [
-            frozenset(each.get("values") or ())
-            for each in term.get("matchFields") or ()
-            if each.get("key") == "metadata.name" and each.get("operator") == "In"
+            frozenset(field.get("values") or ())
+            for field in term.get("matchFields") or ()
+            if field.get("key") == "metadata.name" and field.get("operator") == "In"
         ]
         if not names:
             return None
-        found |= frozenset.intersection(*names)
-    return found or None
+        node_names |= frozenset.intersection(*names)
+    return node_names or None
 
 
 def preferred_weight(pod: Object, node: Object) -> int:
@@ -86,7 +87,7 @@ def preferred_weight(pod: Object, node: Object) -> int:
         "preferredDuringSchedulingIgnoredDuringExecution"
     )
     total = 0
-    for each in preferred or ():
-        if term_matches(each.get("preference") or {}, node):  # one that says nothing takes no node
-            total += int(each.get("weight") or 0)
+    for weighted in preferred or ():
+        if term_matches(weighted.get("preference") or {}, node):  # a term that states nothing takes no node
+            total += int(weighted.get("weight") or 0)
     return total

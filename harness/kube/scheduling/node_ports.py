@@ -27,24 +27,28 @@ class NodePort(NamedTuple):
     port: int
 
     def conflicts(self, other: NodePort) -> bool:
-        """Whether both cannot be bound on one node."""
+        """Return whether both cannot be bound on one node."""
         return self[1:] == other[1:] and (self.address == other.address or _ALL in (self.address, other.address))
 
 
 def node_ports(pod: Object) -> list[NodePort]:
-    """Those of the pod's containers."""
+    """Return the node ports of the pod's containers."""
     return _of(spec_of(pod).get("containers") or ())
 
 
 def ports_of_sidecars(pod: Object) -> list[NodePort]:
-    """Those of its init containers that stay."""
-    return _of(each for each in spec_of(pod).get("initContainers") or () if each.get("restartPolicy") == "Always")
+    """Return the node ports of the init containers that stay."""
+    return _of(
+        container
+        for container in spec_of(pod).get("initContainers") or ()
+        if container.get("restartPolicy") == "Always"
+    )
 
 
 def _of(containers: Iterable[Object]) -> list[NodePort]:
     return [
-        NodePort(each.get("hostIP") or _ALL, each.get("protocol") or "TCP", each["hostPort"])
+        NodePort(port.get("hostIP") or _ALL, port.get("protocol") or "TCP", port["hostPort"])
         for container in containers
-        for each in container.get("ports") or ()
-        if each.get("hostPort")
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
     ]

@@ -20,7 +20,7 @@ def priority_of(pod: Object) -> int:
 
 
 class NodeInfo:
-    """What the scheduler knows of one node: its object, its pods, and what they have taken."""
+    """The scheduler's record of one node: its object, its pods, and the amounts they have taken."""
 
     __slots__ = (
         "_capacity",
@@ -63,7 +63,7 @@ class NodeInfo:
             self.add(pod)
 
     def add(self, pod: Object) -> None:
-        """Counts a pod that is bound here; one that has ended takes nothing."""
+        """Count a pod that is bound here; an ended pod takes nothing."""
         if is_terminal(pod):
             return
         self.pods.append(pod)
@@ -87,7 +87,7 @@ class NodeInfo:
 
     @property
     def load(self) -> Load:
-        """What the pods here use, as scores count it."""
+        """Return the load of the pods here, as scores count it."""
         if self._load is None:
             self._load = sum((load_of(pod) for pod in self.pods), NOTHING)
         return self._load
@@ -101,8 +101,8 @@ class NodeInfo:
 
     def without(self, pods: Sequence[Object]) -> NodeInfo:
         """The node as it would be if these pods had left."""
-        gone = {id(each) for each in pods}
-        return NodeInfo(self.node, (each for each in self.pods if id(each) not in gone))
+        gone = {id(pod) for pod in pods}
+        return NodeInfo(self.node, (pod for pod in self.pods if id(pod) not in gone))
 
     def with_also(self, pods: Iterable[Object]) -> NodeInfo:
         """The node as it would be if these pods ran here, too."""
@@ -113,7 +113,7 @@ class NodeInfo:
         return list(self._short(requests))
 
     def has_room(self, requests: Mapping[str, Quantity]) -> bool:
-        """Whether enough is left for the requests."""
+        """Return whether enough is left for the requests."""
         return next(self._short(requests), None) is None
 
     def _short(self, requests: Mapping[str, Quantity]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Readings of pods: what they request, which host ports they take, and the predicates that decide who looks after them.
+"""Accessors of pods: their requests, their host ports, and the predicates that decide who looks after them.
 
 Sources: component-helpers ``resource/helpers.go``; core ``pkg/utils/pod/scheduling.go``, ``pkg/utils/resources/resources.go``,
 ``pkg/scheduling/hostportusage.go``.
@@ -20,7 +20,8 @@ _STATUSES = ("containerStatuses", "initContainerStatuses")
 
 
 def pod_requests(pod: Object) -> dict[str, Quantity]:
-    """What a pod needs at once of each resource, with overhead: containers and sidecars together, or the largest init step.
+    """Return the requests of a pod that hold at once, with overhead: containers and sidecars together, or the largest
+    init step.
 
     Pod-level cpu, memory and huge pages replace the sums. Statuses count, as they do while a pod is being resized.
     Raises QuantityError.
@@ -28,16 +29,21 @@ def pod_requests(pod: Object) -> dict[str, Quantity]:
     spec, status = spec_of(pod), status_of(pod)
     containers: Sequence[Object] = spec.get("containers") or ()
     if len(containers) == 1 and not any(map(spec.get, _BESIDE_CONTAINERS)) and not any(map(status.get, _STATUSES)):
-        return parse_list((containers[0].get("resources") or {}).get("requests"))  # as most pods are
+        return parse_list((containers[0].get("resources") or {}).get("requests"))  # as in most pods
     statuses = {
-        each.get("name"): each
-        for each in (*(status.get("containerStatuses") or ()), *(status.get("initContainerStatuses") or ()))
-        if each.get("resources") is not None
+        status_of_container.get("name"): status_of_container
+        for status_of_container in (
+            *(status.get("containerStatuses") or ()),
+            *(status.get("initContainerStatuses") or ()),
+        )
+        if status_of_container.get("resources") is not None
     }
-    of = {id(each): _container_requests(each, statuses, pod) for each in containers}
+    of = {id(container): _container_requests(container, statuses, pod) for container in containers}
     of |= {
-        id(each): _container_requests(each, statuses if each.get("restartPolicy") == "Always" else {}, pod)
-        for each in spec.get("initContainers") or ()
+        id(container): _container_requests(
+            container, statuses if container.get("restartPolicy") == "Always" else {}, pod
+        )
+        for container in spec.get("initContainers") or ()
     }
     total = _at_once(spec, of)
     for name, quantity in parse_list((spec.get("resources") or {}).get("requests")).items():
@@ -48,11 +54,12 @@ def pod_requests(pod: Object) -> dict[str, Quantity]:
 
 
 def pod_limits(pod: Object) -> dict[str, Quantity]:
-    """What a pod may take of each resource that is limited, added up as :func:`pod_requests` does; overhead where there is a limit."""
+    """Return the limits of a pod, added up as :func:`pod_requests` does; overhead where there is a limit."""
     spec = spec_of(pod)
     each_container = (*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))
     total = _at_once(
-        spec, {id(each): parse_list((each.get("resources") or {}).get("limits")) for each in each_container}
+        spec,
+        {id(container): parse_list((container.get("resources") or {}).get("limits")) for container in each_container},
     )
     for name, quantity in parse_list((spec.get("resources") or {}).get("limits")).items():
         if is_pod_level(name):
@@ -64,7 +71,8 @@ def pod_limits(pod: Object) -> dict[str, Quantity]:
 
 
 def _at_once(spec: Mapping[str, Any], of: Mapping[int, Mapping[str, Quantity]]) -> dict[str, Quantity]:
-    """The most that runs at the same time: containers and sidecars together, or the largest init step. `of`: by id of the container."""
+    """Return the most that runs at the same time: containers and sidecars together, or the largest init step. `of`: by
+    id of the container."""
     total: dict[str, Quantity] = {}
     for container in spec.get("containers") or ():
         _add(total, of[id(container)])
@@ -85,7 +93,7 @@ def _at_once(spec: Mapping[str, Any], of: Mapping[int, Mapping[str, Quantity]]) 
 
 
 def is_pod_level(name: str) -> bool:
-    """Whether a resource can be asked for by a pod as a whole."""
+    """Return whether a pod as a whole may request a resource."""
     return name in _POD_LEVEL or name.startswith("hugepages-")
 
 
@@ -113,8 +121,8 @@ def _container_requests(container: Object, statuses: Mapping[Any, Object], pod: 
     actuated = parse_list(status["resources"].get("requests"))
     allocated = parse_list(status.get("allocatedResources"))
     result: dict[str, Quantity] = {}
-    for each in (actuated, allocated) if _resize_infeasible(pod) else (requests, actuated, allocated):
-        _raise_to(result, each)
+    for candidate in (actuated, allocated) if _resize_infeasible(pod) else (requests, actuated, allocated):
+        _raise_to(result, candidate)
     return result
 
 
@@ -135,14 +143,15 @@ def _raise_to(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """One port of a node that a container binds. ``ip`` is a normalised address, or None for a text that is none: all of them are one."""
+    """One port of a node that a container binds. ``ip`` is a normalised address, or None for any text that is no
+    address."""
 
     ip: str | None
     port: int
     protocol: str
 
     def conflicts(self, other: "HostPort") -> bool:
-        """Whether both cannot be bound on one node; unspecified addresses overlap with every other one."""
+        """Return whether both cannot be bound on one node; unspecified addresses overlap with every other one."""
         if self.protocol != other.protocol or self.port != other.port:
             return False
         return self.ip == other.ip or "0.0.0.0" in (self.ip, other.ip) or "::" in (self.ip, other.ip)
@@ -173,7 +182,7 @@ def _address(text: str) -> str | None:
 
 
 def is_scheduled(pod: Object) -> bool:
-    """Whether the pod is bound to a node."""
+    """Return whether the pod is bound to a node."""
     return bool(spec_of(pod).get("nodeName"))
 
 
@@ -181,17 +190,17 @@ _ENDED = ("Failed", "Succeeded")
 
 
 def is_terminal(pod: Object) -> bool:
-    """Whether the pod has ended (Failed or Succeeded)."""
+    """Return whether the pod has ended (Failed or Succeeded)."""
     return status_of(pod).get("phase") in _ENDED
 
 
 def is_active(pod: Object) -> bool:
-    """Whether the pod has neither ended nor is being deleted."""
+    """Return whether the pod has neither ended nor is being deleted."""
     return status_of(pod).get("phase") not in _ENDED and not is_terminating(pod)
 
 
 def failed_to_schedule(pod: Object) -> bool:
-    """Whether kube-scheduler has marked the pod as Unschedulable."""
+    """Return whether kube-scheduler has marked the pod as Unschedulable."""
     return bool(
         [c for c in conditions_of(pod) if c.get("reason") == "Unschedulable" and c.get("type") == "PodScheduled"]
     )
@@ -202,23 +211,27 @@ _STAYING = frozenset({("DaemonSet", "apps/v1"), ("Node", "v1")})
 
 
 def is_owned_by(pod: Object, api_version: str, kind: str) -> bool:
-    """Whether some owner is of this kind."""
-    return bool([each for each in owners_of(pod) if each.get("kind") == kind and each.get("apiVersion") == api_version])
+    """Return whether some owner is of this kind."""
+    return bool(
+        [owner for owner in owners_of(pod) if owner.get("kind") == kind and owner.get("apiVersion") == api_version]
+    )
 
 
 def is_daemon(pod: Object) -> bool:
-    """Whether a DaemonSet owns the pod."""
+    """Return whether a DaemonSet owns the pod."""
     return is_owned_by(pod, "apps/v1", "DaemonSet")
 
 
 def is_static(pod: Object) -> bool:
-    """Whether a node owns the pod (a mirror of a static pod)."""
+    """Return whether a node owns the pod (a mirror of a static pod)."""
     return is_owned_by(pod, "v1", "Node")
 
 
 def is_provisionable(pod: Object) -> bool:
-    """Whether Karpenter should provision for the pod: unschedulable, unbound, not preempting, of no DaemonSet and no Node
-    (IsProvisionable)."""
+    """Return whether Karpenter should provision for the pod (IsProvisionable).
+
+    Such a pod is unschedulable, unbound, not preempting, and of no DaemonSet and no Node.
+    """
     return (
         not is_scheduled(pod)
         and failed_to_schedule(pod)
@@ -229,14 +242,17 @@ def is_provisionable(pod: Object) -> bool:
 
 
 def is_reschedulable(pod: Object) -> bool:
-    """Whether the pod has to be rescheduled when its node is removed: active, or a StatefulSet's that is terminating (IsReschedulable)."""
+    """Return whether the pod has to be rescheduled when its node is removed (IsReschedulable).
+
+    Such a pod is active, or a StatefulSet's that is terminating.
+    """
     if not is_active(pod) and not (is_terminating(pod) and is_owned_by(pod, "apps/v1", "StatefulSet")):
         return False
     return not [owner for owner in owners_of(pod) if (owner.get("kind"), owner.get("apiVersion")) in _STAYING]
 
 
 def has_resource_claims(pod: Object, *, only_containers: bool = False) -> bool:
-    """Whether the pod, or one of its containers, uses dynamic resource allocation."""
+    """Return whether the pod, or one of its containers, uses dynamic resource allocation."""
     spec = spec_of(pod)
     if spec.get("resourceClaims") and not only_containers:
         return True

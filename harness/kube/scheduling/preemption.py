@@ -1,4 +1,5 @@
-"""Preemption as kube-scheduler's DefaultPreemption plugin decides it: on which node which pods of lower priority have to go.
+"""Preemption as kube-scheduler's DefaultPreemption plugin decides it: the node, and its pods of lower priority that
+have to go.
 
 Every node counts as a candidate; the plugin stops at a tenth of them, but never below a hundred.
 Sources: kubernetes pkg/scheduler/framework/preemption, pkg/scheduler/framework/plugins/defaultpreemption.
@@ -36,7 +37,7 @@ _TERMINATING = "not eligible due to a terminating pod on the nominated node."
 _NOT_STARTED = "9999"  # a pod that has not started counts as starting now, later than every other one
 
 MARK: Mapping[str, str] = {"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}
-"""What marks a victim's status; the message depends on the scheduler."""
+"""The condition that marks a victim's status; the message depends on the scheduler."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +50,14 @@ class Preemption:
 
 @dataclass(frozen=True, slots=True)
 class Futile:
-    """Why no pod is preempted: one sentence about the pod itself, or the reasons of each node."""
+    """The reasons against preemption: one sentence about the pod itself, or the reasons of each node."""
 
     sentence: str = ""
     reasons: tuple[tuple[str, ...], ...] = ()
 
     @property
     def keeps_nomination(self) -> bool:
-        """Whether an earlier nomination still stands: the pod was not looked at."""
+        """Return whether an earlier nomination still stands: the pod was not looked at."""
         return bool(self.sentence)
 
 
@@ -70,8 +71,8 @@ class _Candidate:
     def cost(self) -> tuple[int, int, int, int, str]:
         """The sort key between nodes: the smallest is best, except for the last part, the start of the victims, where the latest is."""
         highest = priority_of(self.victims[0])
-        total = sum(priority_of(each) + 2**31 for each in self.victims)
-        start = min(_start(each) for each in self.victims if priority_of(each) == highest)
+        total = sum(priority_of(victim) + 2**31 for victim in self.victims)
+        start = min(_start(victim) for victim in self.victims if priority_of(victim) == highest)
         return self.violations, highest, total, len(self.victims), start
 
 
@@ -85,19 +86,19 @@ def preempt(
     promised: Mapping[str, Sequence[Object]] = MappingProxyType({}),
     version: Version = NEWEST,
 ) -> Preemption | Futile:
-    """Which pods leave which node for a pod that no node takes, or why none do.
+    """Return the pods that leave a node for a pod that no node takes, or why none do.
 
-    `failures` are those of the nodes, in their order, `namespaces` the cluster's Namespaces, `promised` the pods for which others are
-    to leave each node, `version` Kubernetes'.
+    `failures` are those of the nodes, in their order, `namespaces` the cluster's Namespaces, `promised` the pods for
+    which others are to leave each node, `version` Kubernetes'.
     """
     if spec_of(pod).get("preemptionPolicy") == "Never":
         return Futile(_NEVER)
     priority = priority_of(pod)
     nominated = status_of(pod).get("nominatedNodeName")
-    helpless = {each.node for each in failures if each.helpless}
+    helpless = {failure.node for failure in failures if failure.helpless}
     if nominated and nominated not in helpless:
         there = next((info for info in nodes if info.name == nominated), None)
-        if there is not None and any(priority_of(each) < priority and _is_victim(each) for each in there.pods):
+        if there is not None and any(priority_of(pod) < priority and _is_victim(pod) for pod in there.pods):
             return Futile(_TERMINATING)
     candidates: list[_Candidate] = []
     reasons: list[tuple[str, ...]] = []
@@ -106,15 +107,17 @@ def preempt(
             reasons.append((NOT_HELPFUL,))
             continue
         own = promised.get(nodes[index].name, ())
-        found = _on_node(pod, index, nodes, budgets, volumes, namespaces, own, version)
-        if isinstance(found, _Candidate):
-            candidates.append(found)
+        result = _on_node(pod, index, nodes, budgets, volumes, namespaces, own, version)
+        if isinstance(result, _Candidate):
+            candidates.append(result)
         else:
-            reasons.append(found)
+            reasons.append(result)
     if not candidates:
         return Futile(reasons=tuple(reasons))
-    least = min(each.cost[:4] for each in candidates)
-    best = max((each for each in candidates if each.cost[:4] == least), key=lambda each: each.cost[4])
+    least = min(candidate.cost[:4] for candidate in candidates)
+    best = max(
+        (candidate for candidate in candidates if candidate.cost[:4] == least), key=lambda candidate: candidate.cost[4]
+    )
     return Preemption(best.node, best.victims)
 
 
@@ -132,13 +135,13 @@ def _on_node(
     info, priority = nodes[index], priority_of(pod)
     if info.lowest is None or info.lowest >= priority:
         return (_NO_VICTIMS,)
-    lower = [each for each in info.pods if priority_of(each) < priority]
+    lower = [pod for pod in info.pods if priority_of(pod) < priority]
 
     def failure(gone: Sequence[Object]) -> Failure | None:
         left = info.without(gone)
         around = [*nodes[:index], left, *nodes[index + 1 :]]
-        found = beside(pod, index, around, nominated, volumes, namespaces, version)
-        return found or Filters.of(pod, around, volumes, namespaces, version).failure(left)
+        problem = beside(pod, index, around, nominated, volumes, namespaces, version)
+        return problem or Filters.of(pod, around, volumes, namespaces, version).failure(left)
 
     refused = failure(lower)
     if refused is not None:
@@ -147,11 +150,11 @@ def _on_node(
     violating, others = _by_budget(lower, budgets)
     gone = list(lower)
     violations = 0
-    for each in (*violating, *others):
-        gone.remove(each)
+    for victim in (*violating, *others):
+        gone.remove(victim)
         if failure(gone) is not None:
-            gone.append(each)
-            violations += each in violating
+            gone.append(victim)
+            violations += victim in violating
     return _Candidate(info.name, tuple(sorted(gone, key=_importance)), violations)
 
 
@@ -164,9 +167,9 @@ def beside(
     namespaces: Sequence[Object],
     version: Version,
 ) -> Failure | None:
-    """Why the node does not take the pod together with the nominated pods of no lower priority; None when it does."""
+    """Return why the node does not take the pod together with the nominated pods of no lower priority; None when it does."""
     priority = priority_of(pod)
-    others = [each for each in nominated if priority_of(each) >= priority and uid_of(each) != uid_of(pod)]
+    others = [other for other in nominated if priority_of(other) >= priority and uid_of(other) != uid_of(pod)]
     if not others:
         return None
     crowded = nodes[index].with_also(others)
@@ -177,10 +180,14 @@ def beside(
 def _by_budget(pods: Sequence[Object], budgets: Sequence[Object]) -> tuple[list[Object], list[Object]]:
     """The pods whose leaving would break a PodDisruptionBudget, and the others."""
     rules = [
-        (namespace_of(each), Selector.parse(spec_of(each).get("selector")), status_of(each).get("disruptedPods") or {})
-        for each in budgets
+        (
+            namespace_of(budget),
+            Selector.parse(spec_of(budget).get("selector")),
+            status_of(budget).get("disruptedPods") or {},
+        )
+        for budget in budgets
     ]
-    left = [int(status_of(each).get("disruptionsAllowed") or 0) for each in budgets]
+    left = [int(status_of(budget).get("disruptionsAllowed") or 0) for budget in budgets]
     violating: list[Object] = []
     others: list[Object] = []
     for pod in pods:
@@ -199,13 +206,11 @@ def _importance(pod: Object) -> tuple[int, str]:
 
 
 def _start(pod: Object) -> str:
-    found: str = status_of(pod).get("startTime") or _NOT_STARTED
-    return found
+    start: str = status_of(pod).get("startTime") or _NOT_STARTED
+    return start
 
 
 def _is_victim(pod: Object) -> bool:
-    """Whether the pod is on its way out because a scheduler preempted it."""
-    found = condition(pod, MARK["type"])
-    return (
-        is_terminating(pod) and found is not None and all(found.get(key) == MARK[key] for key in ("status", "reason"))
-    )
+    """Return whether the pod is on its way out because a scheduler preempted it."""
+    mark = condition(pod, MARK["type"])
+    return is_terminating(pod) and mark is not None and all(mark.get(key) == MARK[key] for key in ("status", "reason"))

@@ -1,4 +1,5 @@
-"""kube-scheduler's decision for one pod: the node it fits, or the sentence that says why it fits none, and who would have to leave.
+"""kube-scheduler's decision for one pod: the node it fits, or the sentence that tells why it fits none, and the pods
+that would have to leave.
 
 Sources: kubernetes pkg/scheduler/schedule_one.go, pkg/scheduler/framework/types.go (FitError).
 """
@@ -29,7 +30,8 @@ NO_NODES = "no nodes available to schedule pods"
 
 UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
 _TAINTS_HIDDEN = Version(1, 34, 2)
-"""From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
+"""From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes
+#134740, #135023)."""
 
 _DEVICES = Version(1, 34).line
 """From this version on the plugin for claims of devices has its say when a pod could preempt others."""
@@ -61,13 +63,13 @@ class Unschedulable:
         if isinstance(self.preemption, Preemption):
             return first
         if self.problem and self.version.line >= _DEVICES:
-            # the plugin for claims of devices misses what it would have prepared, and says no more than that
+            # the plugin for claims of devices misses data that it would have prepared, and says no more than that
             return f"{first} not found"
         claims = "no new claims to deallocate, " if self.version.line >= _DEVICES else ""
         if self.preemption.sentence:
             return f"{first} {claims}preemption: {self.preemption.sentence}"
         helped = self.preemption.reasons or ((NOT_HELPFUL,),) * count
-        why = Counter(reason for each in helped for reason in each)
+        why = Counter(reason for sentences in helped for reason in sentences)
         return f"{first} {claims}preemption: 0/{count} nodes are available: {_histogram(why)}."
 
     def _worded(self, reason: str) -> str:
@@ -85,7 +87,7 @@ Choose = Callable[[Sequence[str]], str]
 
 
 Nominated = Mapping[str, Sequence[Object]]
-"""By node, the pods that are nominated for it (`status.nominatedNodeName`)."""
+"""The pods that are nominated for each node (`status.nominatedNodeName`)."""
 
 
 def schedule(
@@ -112,37 +114,39 @@ def schedule(
 
     def failure(index: int, info: NodeInfo) -> Failure | None:
         others = (nominated or {}).get(info.name)
-        found = beside(pod, index, nodes, others, volumes, namespaces, version) if others else None
-        return found or filters.failure(info)
+        problem = beside(pod, index, nodes, others, volumes, namespaces, version) if others else None
+        return problem or filters.failure(info)
 
-    # most nodes are full, and nobody asks for the whole reason where another one takes the pod
+    # most nodes are full, and the whole reason is needed only where no node takes the pod
     fitting = [
         info for index, info in enumerate(nodes) if info.has_room(filters.requests) and failure(index, info) is None
     ]
     if not fitting:
-        found = [each for index, info in enumerate(nodes) if (each := failure(index, info)) is not None]
-        preemption = preempt(pod, nodes, found, budgets, volumes, namespaces, nominated or {}, version)
-        return Unschedulable(tuple(found), version, preemption=preemption)
+        problems = [problem for index, info in enumerate(nodes) if (problem := failure(index, info)) is not None]
+        preemption = preempt(pod, nodes, problems, budgets, volumes, namespaces, nominated or {}, version)
+        return Unschedulable(tuple(problems), version, preemption=preemption)
     if len(fitting) == 1:
         return fitting[0].name
     own: str | None = status_of(pod).get("nominatedNodeName")
     if own and any(info.name == own for info in fitting):
         return own
-    totals = {name: each.total for name, each in scores(filters, nodes, fitting, version, siblings).items()}
+    totals = {name: score.total for name, score in scores(filters, nodes, fitting, version, siblings).items()}
     best = max(totals.values())
     return choose(sorted(name for name, total in totals.items() if total == best))
 
 
 def _futile(pod: Object) -> Futile:
     """The result of preemption where no node was tried."""
-    found = preempt(pod, (), (), (), None)
-    return found if isinstance(found, Futile) else Futile()
+    result = preempt(pod, (), (), (), None)
+    return result if isinstance(result, Futile) else Futile()
 
 
 def row(asking: Filters, load: Load, info: NodeInfo, version: Version) -> Row:
-    """What the scores of a node are made from, but for the pods beside which the pod is spread. `load` is the pod's."""
+    """Return the facts of a node that its scores are made from, but for the pods beside which the pod is spread. `load`
+    is the pod's."""
     untolerated = sum(
-        taint.get("effect") == PREFER_NO_SCHEDULE and not any(tolerates(each, taint) for each in asking.tolerations)
+        taint.get("effect") == PREFER_NO_SCHEDULE
+        and not any(tolerates(toleration, taint) for toleration in asking.tolerations)
         for taint in info.taints
     )
     return Row(untolerated, preferred_weight(asking.pod, info.node), allocation(load, info, version))
@@ -166,4 +170,4 @@ def scores(
         )
         for info in fitting
     ]
-    return {info.name: found for info, found in zip(fitting, scored(rows), strict=True)}
+    return {info.name: score for info, score in zip(fitting, scored(rows), strict=True)}

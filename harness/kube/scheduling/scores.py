@@ -1,9 +1,12 @@
-"""kube-scheduler's scores: which of the nodes that take a pod is the best, by the plugins and weights of the default profile.
+"""kube-scheduler's scores: the best of the nodes that take a pod, by the plugins and weights of the default profile.
 
-TaintToleration (3), NodeAffinity, PodTopologySpread and InterPodAffinity (2 each), the least allocated and the most balanced node (1 each).
-Not simulated: images that a node has already (ImageLocality), and that a scheduler of more than a hundred nodes looks at a part of them.
-Sources: kubernetes pkg/scheduler/apis/config/v1/default_plugins.go, pkg/scheduler/framework/plugins/helper/normalize_score.go and its
-neighbours tainttoleration, nodeaffinity, podtopologyspread/scoring, interpodaffinity/scoring, noderesources/{least,balanced}_allocation.
+TaintToleration (3), NodeAffinity, PodTopologySpread and InterPodAffinity (2 each), the least allocated and the most
+balanced node (1 each). Not simulated: images that a node has already (ImageLocality), and that a scheduler of more than
+a hundred nodes looks at a part of them.
+
+Sources: kubernetes pkg/scheduler/apis/config/v1/default_plugins.go,
+pkg/scheduler/framework/plugins/helper/normalize_score.go and its neighbours tainttoleration, nodeaffinity,
+podtopologyspread/scoring, interpodaffinity/scoring, noderesources/{least,balanced}_allocation.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ _BEST = 100
 _TAINTS, _AFFINITY, _SPREAD, _TOGETHER = 3, 2, 2, 2
 
 _IMPROVEMENT = Version(1, 36)
-"""From this version on the balance counts by what the pod makes of it (noderesources/balanced_allocation.go)."""
+"""From this version on the balance counts by how the pod changes it (noderesources/balanced_allocation.go)."""
 _NO_REQUESTS = Version(1, 33)
 """From this version on a pod without requests is not judged by balance (kubernetes #129138)."""
 
@@ -30,7 +33,8 @@ _NO_REQUESTS = Version(1, 33)
 class Row:
     """One node, or several that are alike, before scores are brought onto one scale.
 
-    `spread`: how many pods its domains have, weighted, None where nobody counts. `allocation`: see :func:`allocation`.
+    `spread`: the number of pods in its domains, weighted; None where it does not count. `allocation`: see
+    :func:`allocation`.
     """
 
     untolerated: int = 0
@@ -83,9 +87,9 @@ def _evenness(count: int | None, fewest: int, most: int) -> int:
 
 
 def allocation(load: Load, info: NodeInfo, version: Version) -> int:
-    """How free the node is with the pod on it, and how even CPU and memory are used: NodeResourcesFit and BalancedAllocation.
+    """Return the score for free room on the node with the pod on it, and for even use of CPU and memory.
 
-    `load` is the incoming pod's, `version` Kubernetes'.
+    The plugins are NodeResourcesFit and BalancedAllocation. `load` is the incoming pod's, `version` Kubernetes'.
     """
     used, (cpu, memory) = info.load, info.capacity
     free = [

@@ -1,4 +1,4 @@
-"""Topology spread constraints that a pod can do without (ScheduleAnyway), and those that every pod with siblings has.
+"""Topology spread constraints of ScheduleAnyway, and the default ones of every pod with siblings.
 
 A pod without constraints is spread over hostnames and zones, beside the pods that its Services, its ReplicaSet or its StatefulSet select.
 Sources: kubernetes pkg/scheduler/framework/plugins/podtopologyspread/{scoring,common,plugin}.go, plugins/helper/spread.go.
@@ -40,20 +40,27 @@ class SoftSpread:
     ) -> SoftSpread | None:
         """The constraints over the nodes that fit, None when there is none. `siblings` selects the pods beside which it is spread."""
         raw = spec_of(pod).get("topologySpreadConstraints")
-        asked: list[tuple[str, int, Selector, Object]] = []
+        constraints: list[tuple[str, int, Selector, Object]] = []
         if raw:
-            for each in raw:
-                if each["whenUnsatisfiable"] == "ScheduleAnyway":
-                    asked.append((each["topologyKey"], int(each["maxSkew"]), constraint_selector(each, pod), each))
+            for constraint in raw:
+                if constraint["whenUnsatisfiable"] == "ScheduleAnyway":
+                    constraints.append(
+                        (
+                            constraint["topologyKey"],
+                            int(constraint["maxSkew"]),
+                            constraint_selector(constraint, pod),
+                            constraint,
+                        )
+                    )
         elif siblings is not None:
-            asked = [(key, skew, siblings, {}) for key, skew in DEFAULTS]
-        if not asked:
+            constraints = [(key, skew, siblings, {}) for key, skew in DEFAULTS]
+        if not constraints:
             return None
-        keys = [key for key, *_ in asked] if raw else []
+        keys = [key for key, *_ in constraints] if raw else []
         judged = [info for info in fitting if all(key in info.labels for key in keys)]
         around = [info for info in nodes if all(key in info.labels for key in keys)]
-        found: list[tuple[str, int, float, Selector, Mapping[str, int]]] = []
-        for key, skew, selector, source in asked:
+        counted: list[tuple[str, int, float, Selector, Mapping[str, int]]] = []
+        for key, skew, selector, source in constraints:
             counts: dict[str, int] = {}
             if key != HOSTNAME:
                 counts = {info.labels.get(key, ""): 0 for info in judged}
@@ -62,8 +69,8 @@ class SoftSpread:
                     if domain in counts and takes_part(source, pod, info):
                         counts[domain] += selected(selector, namespace_of(pod), info)
             weight = _weight_of(len(judged) if key == HOSTNAME else len(counts))
-            found.append((key, skew - 1, weight, selector, counts))
-        return SoftSpread(namespace_of(pod), tuple(found), bool(raw))
+            counted.append((key, skew - 1, weight, selector, counts))
+        return SoftSpread(namespace_of(pod), tuple(counted), bool(raw))
 
     def count(self, info: NodeInfo) -> int | None:
         """The pods in the node's domains, weighted, of which fewer are better; None for a node that lacks a key of the pod's own."""
@@ -79,7 +86,8 @@ class SoftSpread:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a node stands for a pod that is spread by default: how many siblings it has, None without a hostname, and its zone."""
+    """The position of a node for a pod that is spread by default: its number of siblings, None without a hostname, and
+    its zone."""
 
     here: int | None = None
     zone: str | None = None
@@ -94,7 +102,7 @@ class Neighbours:
         self._added: dict[str, tuple[str, int]] = {}
 
     def count(self, name: str, info: NodeInfo | None) -> Place:
-        """Counts a node anew, which is None when it is gone."""
+        """Count a node anew, which is None when it is gone."""
         zone, before = self._added.pop(name, ("", 0))
         self._zones[zone] -= before
         if info is None:
@@ -106,17 +114,18 @@ class Neighbours:
         return Place(here if HOSTNAME in info.labels else None, own)
 
     def counts(self, places: Sequence[Place], fitting: int) -> list[int]:
-        """For each place what :meth:`SoftSpread.count` returns; `places` are all that fit, `fitting` is how many nodes they are."""
+        """Return :meth:`SoftSpread.count` for each place; `places` are all that fit, `fitting` is the number of their
+        nodes."""
         hosts, zones = _weight_of(fitting), _weight_of(len({place.zone or "" for place in places}))
-        found: list[int] = []
+        scores: list[int] = []
         for place in places:
             score = 0.0
             if place.here is not None:
                 score += place.here * hosts + (DEFAULTS[0][1] - 1)
             if place.zone is not None:
                 score += self._zones[place.zone] * zones + (DEFAULTS[1][1] - 1)
-            found.append(_rounded(score))
-        return found
+            scores.append(_rounded(score))
+        return scores
 
 
 def _weight_of(domains: int) -> float:
@@ -131,15 +140,15 @@ def _rounded(number: float) -> int:
 
 
 def sibling_selector(pod: Object, services: Sequence[Object], find: Lookup) -> Selector | None:
-    """What selects the pods beside which a pod is spread that has no constraints; None when nothing does.
+    """Return the selector of the pods beside which a pod without constraints is spread; None when there is none.
 
     `services` are the cluster's, `find` looks for the pod's controller.
     """
     namespace, labels = namespace_of(pod), labels_of(pod)
     wanted: dict[str, str] = {}
-    for each in services:
-        chosen = spec_of(each).get("selector")
-        if chosen is None or namespace_of(each) != namespace:
+    for service in services:
+        chosen = spec_of(service).get("selector")
+        if chosen is None or namespace_of(service) != namespace:
             continue
         if all(labels.get(key) == value for key, value in chosen.items()):
             wanted.update(chosen)
@@ -153,6 +162,6 @@ def owner_selector(pod: Object, find: Lookup) -> Object | None:
     owner = controller_of(pod)
     if owner is None or _OWNERS.get(owner["kind"]) != owner.get("apiVersion"):
         return None
-    found = find(owner["kind"], owner["name"], namespace_of(pod))
-    chosen: Object | None = spec_of(found).get("selector") if found is not None else None
+    controller = find(owner["kind"], owner["name"], namespace_of(pod))
+    chosen: Object | None = spec_of(controller).get("selector") if controller is not None else None
     return {"matchLabels": chosen} if chosen is not None and owner["kind"] == "ReplicationController" else chosen

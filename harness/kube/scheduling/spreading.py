@@ -44,29 +44,31 @@ class TopologySpread:
     def of(pod: Object, nodes: Sequence[NodeInfo]) -> TopologySpread | None:
         """The hard constraints of the pod (DoNotSchedule), or None when it has none."""
         raw = spec_of(pod).get("topologySpreadConstraints")
-        hard = [each for each in raw or () if each["whenUnsatisfiable"] == "DoNotSchedule"]
+        hard = [constraint for constraint in raw or () if constraint["whenUnsatisfiable"] == "DoNotSchedule"]
         if not hard:
             return None
-        keys = [each["topologyKey"] for each in hard]
+        keys = [constraint["topologyKey"] for constraint in hard]
         around = [info for info in nodes if all(key in info.labels for key in keys)]
-        found: list[_Constraint] = []
-        for each in hard:
-            key, selector, counts = each["topologyKey"], constraint_selector(each, pod), Counter[str]()
+        counted: list[_Constraint] = []
+        for constraint in hard:
+            key, selector, counts = constraint["topologyKey"], constraint_selector(constraint, pod), Counter[str]()
             for info in around:
-                if takes_part(each, pod, info):
+                if takes_part(constraint, pod, info):
                     counts[info.labels[key]] += selected(selector, namespace_of(pod), info)
-            found.append(_Constraint(key, int(each["maxSkew"]), int(each.get("minDomains") or 1), selector, counts))
-        return TopologySpread(tuple(found), dict(labels_of(pod)))
+            counted.append(
+                _Constraint(key, int(constraint["maxSkew"]), int(constraint.get("minDomains") or 1), selector, counts)
+            )
+        return TopologySpread(tuple(counted), dict(labels_of(pod)))
 
     def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
-        """Why this node would break a constraint, and whether evictions cannot help."""
-        for each in self.constraints:
-            domain = info.labels.get(each.key)
+        """Return why this node would break a constraint, and whether evictions cannot help."""
+        for constraint in self.constraints:
+            domain = info.labels.get(constraint.key)
             if domain is None:
                 return _MISSING, True
-            own = 1 if each.selector.matches(self.labels) else 0
-            least = min(each.counts.values()) if len(each.counts) >= each.min_domains else 0
-            if each.counts[domain] + own - least > each.max_skew:
+            own = 1 if constraint.selector.matches(self.labels) else 0
+            least = min(constraint.counts.values()) if len(constraint.counts) >= constraint.min_domains else 0
+            if constraint.counts[domain] + own - least > constraint.max_skew:
                 return _SKEW, False
         return None
 
@@ -81,9 +83,11 @@ def constraint_selector(constraint: Object, pod: Object) -> Selector:
 
 
 def selected(selector: Selector, namespace: str, info: NodeInfo) -> int:
-    """How many pods of a node count: none where the selector is empty, although it selects the pod itself.
+    """Return the number of pods of a node that count: none where the selector is empty, although it selects the pod
+    itself.
 
-    So from 1.27 to 1.37.0 (countPodsMatchSelector; kubernetes #116607). Before, and in what follows (#141340), an empty one counts all.
+    So from 1.27 to 1.37.0 (countPodsMatchSelector; kubernetes #116607). Before, and in later versions (#141340), an
+    empty one counts all.
     """
     if not selector.conditions:
         return 0
@@ -98,13 +102,14 @@ def selected(selector: Selector, namespace: str, info: NodeInfo) -> int:
 
 
 def takes_part(constraint: Object, pod: Object, info: NodeInfo) -> bool:
-    """Whether the pods of a node count (nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore by default)."""
+    """Return whether the pods of a node count (nodeAffinityPolicy Honor, nodeTaintsPolicy Ignore by default)."""
     if (constraint.get("nodeAffinityPolicy") or "Honor") == "Honor" and not required_matches(pod, info.node):
         return False
     if (constraint.get("nodeTaintsPolicy") or "Ignore") == "Honor":
         tolerations = spec_of(pod).get("tolerations") or ()
         return all(
-            taint.get("effect") not in (NO_SCHEDULE, NO_EXECUTE) or any(tolerates(each, taint) for each in tolerations)
+            taint.get("effect") not in (NO_SCHEDULE, NO_EXECUTE)
+            or any(tolerates(toleration, taint) for toleration in tolerations)
             for taint in info.taints
         )
     return True
@@ -127,30 +132,36 @@ class _Term:
         return here and self.selector.matches(labels_of(pod))
 
 
-def _namespaces(term: Object, pod: Object, known: Sequence[Object]) -> frozenset[str] | None:
-    """The named namespaces and those that the selector takes; the pod's own where a term says neither; None for all.
+def _namespaces(term: Object, pod: Object, all_namespaces: Sequence[Object]) -> frozenset[str] | None:
+    """Return the named namespaces and those that the selector takes; the pod's own where a term has neither; None for
+    all.
 
-    Source: kubernetes staging/src/k8s.io/kube-scheduler/framework/types.go (AffinityTerm.Matches, getNamespacesFromPodAffinityTerm).
+    Source: kubernetes staging/src/k8s.io/kube-scheduler/framework/types.go (AffinityTerm.Matches,
+    getNamespacesFromPodAffinityTerm).
     """
     named, selector = frozenset(term.get("namespaces") or ()), term.get("namespaceSelector")
     if selector is None:
         return named or frozenset({namespace_of(pod)})
     parsed = Selector.parse(selector)
-    return named.union(name_of(each) for each in known if parsed.matches(labels_of(each))) if selector else None
+    return (
+        named.union(name_of(namespace) for namespace in all_namespaces if parsed.matches(labels_of(namespace)))
+        if selector
+        else None
+    )
 
 
 def _wishes(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]]:
     """The preferred terms of a pod with their weights, negative for anti-affinity."""
     return [
-        (_Term.of(each["podAffinityTerm"], pod, namespaces), sign * int(each.get("weight") or 0))
+        (_Term.of(term["podAffinityTerm"], pod, namespaces), sign * int(term.get("weight") or 0))
         for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
-        for each in affinity_terms(pod, kind, "preferred")
+        for term in affinity_terms(pod, kind, "preferred")
     ]
 
 
 def _needs(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]]:
     """The required affinity terms of a pod that runs, with their weight in scores."""
-    return [(_Term.of(each, pod, namespaces), 1) for each in affinity_terms(pod, "podAffinity", "required")]
+    return [(_Term.of(term, pod, namespaces), 1) for term in affinity_terms(pod, "podAffinity", "required")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +174,11 @@ class RunningTerms:
     def of(pod: Object, namespaces: Sequence[Object]) -> RunningTerms:
         """All terms of a pod; ``namespaces`` are the cluster's Namespaces."""
         weighed = [term for term, _ in (*_wishes(pod, namespaces), *_needs(pod, namespaces))]
-        away = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAntiAffinity", "required")]
+        away = [_Term.of(term, pod, namespaces) for term in affinity_terms(pod, "podAntiAffinity", "required")]
         return RunningTerms((*weighed, *away))
 
     def take(self, pod: Object) -> bool:
-        """Whether one of them is about this pod."""
+        """Return whether one of them is about this pod."""
         return any(term.takes(pod) for term in self.terms)
 
 
@@ -193,8 +204,8 @@ class InterPodAffinity:
 
         ``namespaces`` are the cluster's Namespaces, which a ``namespaceSelector`` chooses from.
         """
-        affinity = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAffinity", "required")]
-        anti = [_Term.of(each, pod, namespaces) for each in affinity_terms(pod, "podAntiAffinity", "required")]
+        affinity = [_Term.of(term, pod, namespaces) for term in affinity_terms(pod, "podAffinity", "required")]
+        anti = [_Term.of(term, pod, namespaces) for term in affinity_terms(pod, "podAntiAffinity", "required")]
         soft = _wishes(pod, namespaces)
         wanted: set[tuple[str, str]] = set()
         avoided: set[tuple[str, str]] = set()
@@ -233,7 +244,7 @@ class InterPodAffinity:
         )
 
     def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
-        """Why this node would break a required term, and whether evictions cannot help."""
+        """Return why this node would break a required term, and whether evictions cannot help."""
         labels = info.labels
         for key in self.keys:
             if key not in labels or ((key, labels[key]) not in self.wanted and not self.bootstrap):

@@ -1,8 +1,8 @@
 """The verdicts of the nodes about equal pods: computed once, and again only for nodes that have changed.
 
-Holds for pods that look at nodes alone, not at the pods on other nodes: without spread constraints, terms of pod (anti-)affinity and
-volumes, as long as no term of a pod that runs is about them and nobody waits for room that is being made. Beside how many of its siblings
-a pod would be is kept up as they come and go.
+This holds for pods that depend on nodes alone, not on the pods of other nodes: without spread constraints, terms of pod
+(anti-)affinity and volumes, as long as no term of a running pod is about them and nobody waits for room that is being
+made. The number of siblings beside which a pod would run is kept up as they come and go.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Kind = tuple[Row, Place]
 
 
 def looks_at_nodes_alone(pod: Object) -> bool:
-    """Whether the pods on other nodes do not matter for the pod."""
+    """Return whether the pods on other nodes do not matter for the pod."""
     spec = spec_of(pod)
     affinity = spec.get("affinity") or {}
     elsewhere = affinity.get("podAffinity") or affinity.get("podAntiAffinity") or spec.get("topologySpreadConstraints")
@@ -39,7 +39,7 @@ def looks_at_nodes_alone(pod: Object) -> bool:
 class Standing:
     """The verdicts about equal pods. ``changed`` names the nodes that have to be tried again.
 
-    Nodes that fit are grouped by all that their scores are made from, so that only one of each group is scored.
+    Nodes that fit are grouped by all inputs of their scores, so that only one of each group is scored.
     """
 
     def __init__(self, pod: Object, version: Version, siblings: Selector | None) -> None:
@@ -57,7 +57,8 @@ class Standing:
     def verdict(
         self, infos: Mapping[str, NodeInfo], choose: Choose, budgets: Sequence[Object] = ()
     ) -> str | Unschedulable:
-        """As :func:`harness.kube.scheduling.scheduler.schedule`, with the nodes by name; the same refusal while nothing changes it."""
+        """Decide as :func:`harness.kube.scheduling.scheduler.schedule`, with the nodes by name; the same refusal while
+        nothing changes it."""
         for name in self.changed:
             self._ask(name, infos.get(name))
         self.changed.clear()
@@ -74,7 +75,7 @@ class Standing:
         return refusal
 
     def leave(self, name: str) -> None:
-        """Removes a node."""
+        """Remove a node."""
         self._ask(name, None)
         self.changed.add(name)
 
@@ -96,25 +97,25 @@ class Standing:
             self._group(name, info)
         self._ungrouped.clear()
         kinds = list(self._groups)
-        rows = [each for each, _ in kinds]
+        rows = [row for row, _ in kinds]
         if self._neighbours is not None:
             counts = self._neighbours.counts([place for _, place in kinds], len(self._rows))
             rows = [
-                Row(each.untolerated, each.preferred, each.allocation, count)
-                for each, count in zip(rows, counts, strict=True)
+                Row(kind.untolerated, kind.preferred, kind.allocation, count)
+                for kind, count in zip(rows, counts, strict=True)
             ]
-        totals = [each.total for each in scored(rows)]
+        totals = [score.total for score in scored(rows)]
         best = max(totals)
         names = [self._groups[kind] for kind, total in zip(kinds, totals, strict=True) if total == best]
         return names[0] if len(names) == 1 else sorted(name for group in names for name in group)
 
     def _group(self, name: str, info: NodeInfo | None) -> None:
-        known = self._kinds.pop(name, None)
-        if known is not None:
-            group = self._groups[known]
+        old_kind = self._kinds.pop(name, None)
+        if old_kind is not None:
+            group = self._groups[old_kind]
             del group[bisect_left(group, name)]
             if not group:
-                del self._groups[known]
+                del self._groups[old_kind]
         place = self._neighbours.count(name, info) if self._neighbours is not None else Place()
         if name in self._rows:
             kind = self._kinds[name] = self._rows[name], place
@@ -131,14 +132,14 @@ class Standings:
         self._known: dict[Hashable, Standing] = {}
 
     def changed(self, node: str) -> None:
-        """Notes that a node was added or has changed."""
-        for each in self._known.values():
-            each.changed.add(node)
+        """Note that a node was added or has changed."""
+        for standing in self._known.values():
+            standing.changed.add(node)
 
     def gone(self, node: str) -> None:
-        """Notes that a node is gone; a later one with its name has another place in the order of nodes."""
-        for each in self._known.values():
-            each.leave(node)
+        """Note that a node is gone; a later one with its name has another place in the order of nodes."""
+        for standing in self._known.values():
+            standing.leave(node)
 
     def of(
         self,
@@ -150,11 +151,11 @@ class Standings:
     ) -> Standing:
         """The Standing of all pods with the fingerprint ``look`` and these siblings, under a Kubernetes version."""
         look = look, version, siblings
-        found = self._known.pop(look, None)
-        if found is None:
-            found = Standing(pod, version, siblings)
-            found.changed.update(infos)
+        standing = self._known.pop(look, None)
+        if standing is None:
+            standing = Standing(pod, version, siblings)
+            standing.changed.update(infos)
             while len(self._known) >= _MOST:
                 del self._known[next(iter(self._known))]
-        self._known[look] = found
-        return found
+        self._known[look] = standing
+        return standing

@@ -20,7 +20,7 @@ TOLERATE_PREFERENCES: Toleration = {"operator": "Exists", "effect": PREFER_NO_SC
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether one toleration covers one taint; empty key and effect cover all, no operator means Equal."""
+    """Return whether one toleration covers one taint; empty key and effect cover all, no operator means Equal."""
     effect, key = toleration.get("effect"), toleration.get("key")
     if effect and effect != (taint.get("effect") or ""):
         return False
@@ -40,9 +40,9 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
 def known_tolerations(tolerations: Sequence[Toleration], *, comparing: bool) -> Sequence[Toleration]:
     """Return the tolerations whose operator the reader knows; without ``comparing`` it knows neither Lt nor Gt, and those cover nothing
     (``toleration.go`` before k8s.io/api 0.35.0)."""
-    if comparing or not any(each.get("operator") in _COMPARING for each in tolerations):
+    if comparing or not any(toleration.get("operator") in _COMPARING for toleration in tolerations):
         return tolerations
-    return [each for each in tolerations if each.get("operator") not in _COMPARING]
+    return [toleration for toleration in tolerations if toleration.get("operator") not in _COMPARING]
 
 
 def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> tuple[Taint, ...]:
@@ -51,12 +51,12 @@ def untolerated(taints: Iterable[Taint], tolerations: Sequence[Toleration]) -> t
 
 
 def same_taint(a: Taint, b: Taint) -> bool:
-    """Whether both have the same key and effect (MatchTaint); values do not count."""
+    """Return whether both have the same key and effect (MatchTaint); values do not count."""
     return a.get("key") == b.get("key") and (a.get("effect") or "") == (b.get("effect") or "")
 
 
 def same_toleration(a: Toleration, b: Toleration) -> bool:
-    """Whether key, effect, operator and value are the same (MatchToleration)."""
+    """Return whether key, effect, operator and value are the same (MatchToleration)."""
     return all((a.get(field) or "") == (b.get(field) or "") for field in ("key", "effect", "operator", "value"))
 
 

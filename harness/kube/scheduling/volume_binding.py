@@ -65,10 +65,11 @@ _WHERE = (*_GENERAL, *_GENERAL.values())
 
 @dataclass(frozen=True, slots=True)
 class PodVolumes:
-    """The claims of one pod. `problem` keeps the pod from every node, whatever the node; `waiting` have no volume yet.
+    """The claims of one pod. `problem` keeps the pod from every node; the `waiting` claims have no volume yet.
 
-    `alone` are the names of those that one pod alone may use (ReadWriteOncePod). `named` are the volumes of the claims that the pod
-    names: VolumeZone does not look at those of its ephemeral volumes. `limits` has what counts against what a node's drivers attach.
+    `alone` are the names of claims for one pod alone (ReadWriteOncePod). `named` are the volumes of the claims that the
+    pod names: VolumeZone does not look at those of its ephemeral volumes. `limits` holds the volumes that count against
+    the limits of a node's drivers.
     """
 
     problem: str | None
@@ -83,9 +84,9 @@ class PodVolumes:
     def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
         """The state of the pod's claims; None for a pod without claims."""
         claims = [
-            (name, each.get("ephemeral") is None)
-            for each in spec_of(pod).get("volumes") or ()
-            if (name := _claim_name(pod, each))
+            (name, volume.get("ephemeral") is None)
+            for volume in spec_of(pod).get("volumes") or ()
+            if (name := _claim_name(pod, volume))
         ]
         if not claims:
             return None
@@ -104,12 +105,12 @@ class PodVolumes:
                 alone.append(name)
             volume = spec.get("volumeName")
             if volume and BIND_COMPLETED in annotations_of(claim):
-                found = lookup("PersistentVolume", volume, "")
-                if found is None:
+                bound = lookup("PersistentVolume", volume, "")
+                if bound is None:
                     return PodVolumes(f'persistentvolume "{volume}" not found')
-                volumes.append(found)
+                volumes.append(bound)
                 if is_named:
-                    named.append(found)
+                    named.append(bound)
                 continue
             storage = lookup("StorageClass", spec.get("storageClassName") or "", "")
             if volume or storage is None or not waits_for_consumer(storage):
@@ -120,27 +121,30 @@ class PodVolumes:
         return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone), tuple(named), limits)
 
     def reasons(self, node: Object) -> tuple[str, ...]:
-        """Why the volumes cannot be used on this node; empty where they can."""
-        found: list[str] = []
+        """Return why the volumes cannot be used on this node; empty where they can."""
+        reasons: list[str] = []
         if not all(_reaches(volume, node) for volume in self.volumes):
-            found.append(_ELSEWHERE)
+            reasons.append(_ELSEWHERE)
         if not all(_provisions(storage, node) for storage in self.classes):
-            found.append(_NO_VOLUME)
-        if not found and not all(_in_zone(volume, node) for volume in self.named):
-            found.append(_OTHER_ZONE)
-        return tuple(found)
+            reasons.append(_NO_VOLUME)
+        if not reasons and not all(_in_zone(volume, node) for volume in self.named):
+            reasons.append(_OTHER_ZONE)
+        return tuple(reasons)
 
 
 def default_class(classes: Sequence[Object]) -> str | None:
-    """The name of the StorageClass of claims that name none: of those that say so the newest, of these the first by name."""
-    chosen = [each for each in classes if any(annotations_of(each).get(key) == "true" for key in _DEFAULT)]
+    """Return the name of the StorageClass of claims that name none: the newest of those marked as default, of these the
+    first by name."""
+    chosen = [
+        candidate for candidate in classes if any(annotations_of(candidate).get(key) == "true" for key in _DEFAULT)
+    ]
     chosen.sort(key=name_of)
-    chosen.sort(key=lambda each: str(metadata_of(each).get("creationTimestamp") or ""), reverse=True)
+    chosen.sort(key=lambda candidate: str(metadata_of(candidate).get("creationTimestamp") or ""), reverse=True)
     return name_of(chosen[0]) if chosen else None
 
 
 def waits_for_consumer(storage: Object) -> bool:
-    """Whether claims of this StorageClass are bound only when a pod needs them."""
+    """Return whether claims of this StorageClass are bound only when a pod needs them."""
     return bool(storage.get("volumeBindingMode") == "WaitForFirstConsumer")
 
 
@@ -174,13 +178,16 @@ def _provisions(storage: Object, node: Object) -> bool:
     terms: Sequence[Object] = storage.get("allowedTopologies") or ()
     labels = labels_of(node)
     return not terms or any(
-        all(labels.get(each["key"]) in each["values"] for each in term.get("matchLabelExpressions") or ())
+        all(
+            labels.get(expression["key"]) in expression["values"]
+            for expression in term.get("matchLabelExpressions") or ()
+        )
         for term in terms
     )
 
 
 def _in_zone(volume: Object, node: Object) -> bool:
-    """Whether a volume's own zone and region labels name the node's; several of one volume stand between double underscores."""
+    """Return whether a volume's own zone and region labels name the node's; several of one volume stand between double underscores."""
     nodes = labels_of(node)
     if not any(key in nodes for key in _WHERE):
         return True
@@ -191,7 +198,7 @@ def _in_zone(volume: Object, node: Object) -> bool:
 
 
 def is_reserved_for(volume: Object, claim: Object) -> bool:
-    """Whether the volume is reserved for this claim, or is bound to it."""
+    """Return whether the volume is reserved for this claim, or is bound to it."""
     reference = spec_of(volume).get("claimRef") or {}
     if (reference.get("name"), reference.get("namespace")) != (name_of(claim), namespace_of(claim)):
         return False

@@ -1,4 +1,4 @@
-"""How many volumes a node's drivers attach: kube-scheduler's NodeVolumeLimits.
+"""The limits of volumes that a node's drivers attach: kube-scheduler's NodeVolumeLimits.
 
 A volume counts for the driver that its PersistentVolume, or the StorageClass of an unbound claim, names; one that several pods of a
 node use counts once. Not simulated: volumes that are attached for no pod (VolumeAttachments), and those that a pod names inline.
@@ -21,7 +21,7 @@ _MIGRATED: Mapping[str, str] = {
     "kubernetes.io/azure-disk": "disk.csi.azure.com",
     "kubernetes.io/azure-file": "file.csi.azure.com",
 }
-"""What a StorageClass may name of the drivers that were part of Kubernetes once."""
+"""Names that a StorageClass may give to the drivers that were part of Kubernetes once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class VolumeLimits:
         return VolumeLimits(volumes, lookup) if volumes else None
 
     def exceeded(self, info: NodeInfo) -> bool:
-        """Whether a driver of the node would have to attach more than its CSINode says."""
+        """Return whether a driver of the node would have to attach more than its CSINode says."""
         csinode = self.lookup("CSINode", info.name, "")
         limits = _limits(csinode) if csinode is not None else {}
         if not any(driver in limits for driver in self.volumes.values()):

@@ -32,7 +32,7 @@ _DEFAULTS: Mapping[str, str] = {"pool": "rbd"}
 
 @dataclass(frozen=True, slots=True)
 class VolumeRestrictions:
-    """What the volumes of one pod ask of the pods that run."""
+    """The restrictions that the volumes of one pod set to running pods."""
 
     disks: tuple[tuple[str, Object], ...]
     in_use: bool
@@ -51,7 +51,7 @@ class VolumeRestrictions:
         return VolumeRestrictions(disks, in_use) if disks or in_use else None
 
     def failure(self, info: NodeInfo) -> tuple[str, bool] | None:
-        """Why this node cannot take the pod; evictions may help."""
+        """Return why this node cannot take the pod; evictions may help."""
         if self.disks and any(
             _same(mine, theirs) for mine in self.disks for pod in info.pods for theirs in _disks(pod)
         ):
@@ -65,7 +65,7 @@ def _disks(pod: Object) -> list[tuple[str, Object]]:
 
 def _claims(pod: Object) -> list[str]:
     volumes = spec_of(pod).get("volumes") or ()
-    return [(each.get("persistentVolumeClaim") or {}).get("claimName") or "" for each in volumes]
+    return [(volume.get("persistentVolumeClaim") or {}).get("claimName") or "" for volume in volumes]
 
 
 def _same(mine: tuple[str, Object], theirs: tuple[str, Object]) -> bool:

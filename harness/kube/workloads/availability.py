@@ -1,4 +1,4 @@
-"""Since when a pod is available: ready for as long as its workload asks.
+"""The time since which a pod is available: ready for as long as its workload requires.
 
 Source: kubernetes pkg/api/v1/pod/util.go (IsPodAvailable), pkg/controller/controller_utils.go (FindMinNextPodAvailabilityCheck).
 """
@@ -14,7 +14,8 @@ __all__ = ["is_available", "next_available", "until_available"]
 
 
 def until_available(pod: Object, seconds: int, now: str) -> float | None:
-    """How long it is until a pod has been ready for so many seconds, 0 where it has; None for one that is not ready."""
+    """Return the seconds until a pod has been ready for so many seconds, 0 where it has; None for one that is not
+    ready."""
     ready = condition(pod, "Ready")
     if ready is None or ready.get("status") != "True":
         return None
@@ -25,11 +26,11 @@ def until_available(pod: Object, seconds: int, now: str) -> float | None:
 
 
 def is_available(pod: Object, seconds: int, now: str) -> bool:
-    """Whether a pod has been ready for so many seconds."""
+    """Return whether a pod has been ready for so many seconds."""
     return until_available(pod, seconds, now) == 0.0
 
 
 def next_available(pods: Iterable[Object], seconds: int, now: str) -> float | None:
-    """How long it is until the next pod becomes available; None where none is on its way."""
+    """Return the seconds until the next pod becomes available; None where none is on its way."""
     waits = (until_available(pod, seconds, now) for pod in pods)
     return min((wait for wait in waits if wait), default=None)

@@ -14,7 +14,7 @@ __all__ = ["ephemeral_claims"]
 
 def ephemeral_claims(pod: Object) -> tuple[dict[str, Any], ...]:
     """The claims of a pod's ephemeral volumes, which the pod owns."""
-    found: list[dict[str, Any]] = []
+    claims: list[dict[str, Any]] = []
     for volume in spec_of(pod).get("volumes") or ():
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if template is not None:
@@ -26,5 +26,5 @@ def ephemeral_claims(pod: Object) -> tuple[dict[str, Any], ...]:
                 "ownerReferences": [owner_reference(pod)],
             }
             spec = dict(spec_of(template))
-            found.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec})
-    return tuple(found)
+            claims.append({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec})
+    return tuple(claims)

@@ -55,7 +55,8 @@ _OF_NODES = (
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """How a DaemonSet replaces pods of an old template: numbers of pods; none where it waits for their deletion (OnDelete)."""
+    """The numbers of pods by which a DaemonSet replaces those of an old template; none where it waits for their
+    deletion (OnDelete)."""
 
     rolls: bool
     unavailable: int
@@ -64,7 +65,7 @@ class Update:
 
     @staticmethod
     def of(owner: Object, desired: int) -> Update:
-        """Reads a DaemonSet's spec. `desired`: on how many nodes it wants a pod."""
+        """Read a DaemonSet's spec. `desired`: the number of nodes on which it wants a pod."""
         spec = spec_of(owner)
         strategy = spec.get("updateStrategy") or {}
         seconds = min_ready_seconds(spec)
@@ -108,7 +109,7 @@ class _Look:
         self._delete: list[Object] = []
 
     def plan(self) -> Plan:
-        """What is to be done, and the status."""
+        """Return the pods to create and to delete, and the status."""
         counts = self._counts()
         self._keep()
         if not self._wanted and not self._delete and self._update.rolls:
@@ -148,7 +149,7 @@ class _Look:
         return dict(counts)
 
     def _keep(self) -> None:
-        """Pods that are missing, and those that do not belong where they are (podsShouldBeOnNode)."""
+        """Create missing pods, and delete those that do not belong where they are (podsShouldBeOnNode)."""
         rest = dict(self._by_node)
         for name, effects in self._effects.items():
             present = rest.pop(name, [])
@@ -175,14 +176,14 @@ class _Look:
             self._delete.append(old[0])
 
     def _on_nodes(self) -> Iterator[tuple[str, Object | None, Object | None]]:
-        """Each node with its pod of the present revision, and the one of an old one, of those that stay."""
+        """Yield each node with its staying pod of the present revision, and the one of an old revision."""
         for name in dict.fromkeys((*self._by_node, *(name for name, effects in self._effects.items() if not effects))):
             staying = [pod for pod in self._by_node.get(name, ()) if not is_terminating(pod)]
             new = next((pod for pod in staying if self._is_new(pod)), None)
             yield name, new, next((pod for pod in staying if not self._is_new(pod)), None)
 
     def _roll(self) -> None:
-        """Replaces what may be replaced now (update.go, rollingUpdate)."""
+        """Replace what may be replaced now (update.go, rollingUpdate)."""
         if self._update.surge:
             self._surge()
             return
@@ -224,12 +225,15 @@ class _Look:
 
 
 def _daemon_rank(pod: Object) -> tuple[bool, str, str]:
-    """Of several of one node the first counts and stays: the bound one, then the oldest, then by name (podByCreationTimestampAndPhase)."""
+    """Return the rank of a node's pods: the first counts and stays; the bound one, then the oldest, then by name.
+
+    Source: podByCreationTimestampAndPhase.
+    """
     return not spec_of(pod).get("nodeName"), str(metadata_of(pod).get("creationTimestamp") or ""), name_of(pod)
 
 
 def _daemons_belong(template: Object, node: Object) -> bool:
-    """Whether a node is the one that the template names, if any, and of those that its selector and required affinity take."""
+    """Return whether a node is the one that the template names, if any, and of those that its selector and required affinity take."""
     return spec_of(template).get("nodeName") in (None, "", name_of(node)) and required_matches(template, node)
 
 
@@ -239,14 +243,14 @@ def _daemon_tolerations(template: Object) -> list[Mapping[str, Any]]:
     Source: kubernetes pkg/controller/daemon/util/daemonset_util.go (AddOrUpdateDaemonPodTolerations).
     """
     spec = spec_of(template)
-    found: list[Mapping[str, Any]] = list(spec.get("tolerations") or ())
+    tolerations: list[Mapping[str, Any]] = list(spec.get("tolerations") or ())
     for own in (*_DAEMON_TOLERATIONS, *(_HOST_NETWORK_TOLERATIONS if spec.get("hostNetwork") else ())):
-        same = [index for index, each in enumerate(found) if same_toleration(each, own)]
+        same = [index for index, toleration in enumerate(tolerations) if same_toleration(toleration, own)]
         for index in same:
-            found[index] = own
+            tolerations[index] = own
         if not same:
-            found.append(own)
-    return found
+            tolerations.append(own)
+    return tolerations
 
 
 def _untolerated(tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[str]:
@@ -254,14 +258,15 @@ def _untolerated(tolerations: Sequence[Mapping[str, Any]], node: Object) -> set[
     return {
         taint["effect"]
         for taint in spec_of(node).get("taints") or ()
-        if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE) and not any(tolerates(each, taint) for each in tolerations)
+        if taint.get("effect") in (NO_SCHEDULE, NO_EXECUTE)
+        and not any(tolerates(toleration, taint) for toleration in tolerations)
     }
 
 
 def _daemon_pod(owner: Object, template: Object, tolerations: Sequence[Mapping[str, Any]], node: str) -> dict[str, Any]:
     pod = pod_from_template(owner, template)
     spec = pod["spec"]
-    spec["tolerations"] = [dict(each) for each in tolerations]
+    spec["tolerations"] = [dict(toleration) for toleration in tolerations]
     term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node]}]}
     affinity = dict(spec.get("affinity") or {})
     affinity["nodeAffinity"] = {

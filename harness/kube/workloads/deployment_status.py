@@ -34,8 +34,8 @@ def _new(kind: str, status: str, reason: str, message: str, now: str) -> dict[st
 
 
 def _with(conditions: Sequence[Condition], new: dict[str, Any]) -> list[Condition]:
-    """The conditions with another one, unless it says what is said already (SetDeploymentCondition)."""
-    present = next((each for each in conditions if each["type"] == new["type"]), None)
+    """Return the conditions with another one, unless an equal one is there already (SetDeploymentCondition)."""
+    present = next((condition for condition in conditions if condition["type"] == new["type"]), None)
     if present is not None and present["status"] == new["status"]:
         if present["reason"] == new["reason"]:
             return list(conditions)
@@ -44,16 +44,16 @@ def _with(conditions: Sequence[Condition], new: dict[str, Any]) -> list[Conditio
 
 
 def _without(conditions: Sequence[Condition], kind: str) -> list[Condition]:
-    return [each for each in conditions if each["type"] != kind]
+    return [condition for condition in conditions if condition["type"] != kind]
 
 
 def sum_of(replica_sets: Sequence[Object], field: str) -> int:
     """The sum of a number in the status of ReplicaSets."""
-    return sum(int(status_of(each).get(field) or 0) for each in replica_sets)
+    return sum(int(status_of(replica_set).get(field) or 0) for replica_set in replica_sets)
 
 
 def is_complete(deployment: Object, strategy: Strategy, status: Mapping[str, Any]) -> bool:
-    """Whether all pods are new and available, and nothing else is there."""
+    """Return whether all pods are new and available, and nothing else is there."""
     counts = [int(status.get(field) or 0) for field in ("updatedReplicas", "replicas", "availableReplicas")]
     generation = int(metadata_of(deployment).get("generation", 1))
     return counts == [strategy.replicas] * 3 and int(status.get("observedGeneration") or 0) >= generation
@@ -103,7 +103,7 @@ def _counted(deployment: Object, strategy: Strategy, old: Sequence[Object], new:
     status: dict[str, Any] = {field: sum_of(present, field) for field in _COUNTS}
     status["updatedReplicas"] = sum_of([] if new is None else [new], "replicas")
     status["unavailableReplicas"] = max(0, replicas_of(present) - status["availableReplicas"])
-    if any("terminatingReplicas" in status_of(each) for each in present):
+    if any("terminatingReplicas" in status_of(replica_set) for replica_set in present):
         status["terminatingReplicas"] = sum_of(present, "terminatingReplicas")
     status["observedGeneration"] = int(metadata_of(deployment).get("generation", 1))
     return status
@@ -157,8 +157,8 @@ def _is_late(progressing: Condition, deadline: int, now: str) -> bool:
 
 def _failures(conditions: Sequence[Condition], old: Sequence[Object], new: Object | None) -> list[Condition]:
     """The conditions with the failure of a ReplicaSet, the new one's first (getReplicaFailures)."""
-    for each in (*(() if new is None else (new,)), *old):
-        failure = condition(each, _FAILURE)
+    for replica_set in (*(() if new is None else (new,)), *old):
+        failure = condition(replica_set, _FAILURE)
         if failure is not None:
             return _with(conditions, {**failure, "lastUpdateTime": failure["lastTransitionTime"]})
     return _without(conditions, _FAILURE)

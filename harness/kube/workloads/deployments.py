@@ -1,4 +1,4 @@
-"""What a Deployment wants of its ReplicaSets: the decisions of its controller as pure functions of objects.
+"""The decisions of a Deployment's controller about its ReplicaSets, as pure functions of objects.
 
 Source: kubernetes pkg/controller/deployment/{rolling,recreate,sync,progress}.go, util/deployment_util.go.
 """
@@ -85,7 +85,7 @@ class Strategy:
 
     @staticmethod
     def of(deployment: Object) -> Strategy:
-        """Reads a Deployment's spec."""
+        """Read a Deployment's spec."""
         spec = spec_of(deployment)
         replicas = int(spec.get("replicas", 1))
         strategy = spec.get("strategy") or {}
@@ -112,22 +112,22 @@ class Strategy:
 
     @property
     def most(self) -> int:
-        """How many pods there are at most during a rollout."""
+        """Return the highest number of pods during a rollout."""
         return self.replicas + self.surge
 
     @property
     def least(self) -> int:
-        """How many pods are available at least during a rollout."""
+        """Return the lowest number of available pods during a rollout."""
         return self.replicas - self.unavailable
 
 
 def replicas_of(replica_sets: Iterable[Object]) -> int:
     """The pods that ReplicaSets are to have."""
-    return sum(int(spec_of(each).get("replicas", 1)) for each in replica_sets)
+    return sum(int(spec_of(replica_set).get("replicas", 1)) for replica_set in replica_sets)
 
 
 def is_active(replica_set: Object) -> bool:
-    """Whether a ReplicaSet is to have pods."""
+    """Return whether a ReplicaSet is to have pods."""
     return int(spec_of(replica_set).get("replicas", 1)) > 0
 
 
@@ -138,7 +138,7 @@ def newest(replica_sets: Sequence[Object]) -> Object | None:
 
 def only_active(replica_sets: Iterable[Object]) -> list[Object]:
     """The ReplicaSets that are to have pods."""
-    return [each for each in replica_sets if is_active(each)]
+    return [replica_set for replica_set in replica_sets if is_active(replica_set)]
 
 
 def by_age(replica_set: Object) -> tuple[str, str]:
@@ -150,20 +150,22 @@ def find_new(deployment: Object, replica_sets: Sequence[Object]) -> Object | Non
     """The oldest ReplicaSet of the Deployment's template."""
     template = spec_of(deployment).get("template") or {}
     alike = [
-        each for each in replica_sets if same_template(spec_of(each).get("template") or {}, template, without=HASH)
+        replica_set
+        for replica_set in replica_sets
+        if same_template(spec_of(replica_set).get("template") or {}, template, without=HASH)
     ]
     return min(alike, key=by_age, default=None)
 
 
 def _revision(obj: Object) -> int | None:
-    """The revision that an object says; None where it is no number."""
+    """Return the revision in an object's annotations; None where it is no number."""
     text = annotations_of(obj).get(REVISION, "0")
     return int(text) if text.removeprefix("-").isdecimal() else None
 
 
 def max_revision(replica_sets: Iterable[Object]) -> int:
     """The highest revision among ReplicaSets, 0 without one."""
-    return max((_revision(each) or 0 for each in replica_sets), default=0)
+    return max((_revision(replica_set) or 0 for replica_set in replica_sets), default=0)
 
 
 def annotations_for(deployment: Object, strategy: Strategy) -> dict[str, str]:
@@ -178,7 +180,8 @@ def sizes_of(strategy: Strategy) -> dict[str, str]:
 
 
 def changed_revision(deployment: Object, new: Object, revision: int) -> dict[str, str]:
-    """The annotations that the present new ReplicaSet has to get: the Deployment's, and its revision, where it is behind."""
+    """Return the missing annotations of the present new ReplicaSet: the Deployment's, and its revision, where it is
+    behind."""
     present = annotations_of(new)
     changed = {
         key: value for key, value in annotations_of(deployment).items() if key not in _OWN and present.get(key) != value
@@ -196,8 +199,8 @@ def changed_revision(deployment: Object, new: Object, revision: int) -> dict[str
 
 
 def is_scaled(strategy: Strategy, replica_sets: Iterable[Object]) -> bool:
-    """Whether the Deployment was scaled since its ReplicaSets were told how many pods it wants."""
-    texts = (annotations_of(each).get(DESIRED) for each in only_active(replica_sets))
+    """Return whether the Deployment was scaled since the size was noted on its ReplicaSets."""
+    texts = (annotations_of(replica_set).get(DESIRED) for replica_set in only_active(replica_sets))
     return any(text is not None and text.isdecimal() and int(text) != strategy.replicas for text in texts)
 
 
@@ -244,24 +247,25 @@ def _available(replica_set: Object) -> int:
 
 
 def scaled_down(strategy: Strategy, old: Sequence[Object], new: Object) -> list[Scaling]:
-    """What old ReplicaSets may lose now, the oldest first: pods that are not available, then as many as are too many.
+    """Return the new sizes of old ReplicaSets that may shrink now, the oldest first.
 
-    Source: rolling.go (reconcileOldReplicaSets, cleanupUnhealthyReplicas, scaleDownOldReplicaSetsForRollingUpdate).
+    Pods that are not available go first, then as many as are too many. Source: rolling.go (reconcileOldReplicaSets,
+    cleanupUnhealthyReplicas, scaleDownOldReplicaSetsForRollingUpdate).
     """
-    sizes = {name_of(each): replicas_of([each]) for each in sorted(old, key=by_age)}
+    sizes = {name_of(replica_set): replicas_of([replica_set]) for replica_set in sorted(old, key=by_age)}
     if not sum(sizes.values()):
         return []
     missing = replicas_of([new]) - _available(new)
     spare = sum(sizes.values()) + replicas_of([new]) - strategy.least - missing
     if spare <= 0:
         return []
-    by_name = {name_of(each): each for each in old}
+    by_name = {name_of(replica_set): replica_set for replica_set in old}
     wanted = dict(sizes)
     for name, size in sizes.items():
         unhealthy = max(0, min(spare, size - _available(by_name[name])))
         wanted[name] -= unhealthy
         spare -= unhealthy
-    surplus = _available(new) + sum(_available(each) for each in old) - strategy.least
+    surplus = _available(new) + sum(_available(replica_set) for replica_set in old) - strategy.least
     for name in sizes:
         less = max(0, min(wanted[name], surplus))
         wanted[name] -= less
@@ -270,7 +274,7 @@ def scaled_down(strategy: Strategy, old: Sequence[Object], new: Object) -> list[
 
 
 def is_saturated(strategy: Strategy, new: Object | None) -> bool:
-    """Whether the new ReplicaSet has all pods that the Deployment wants, and they are available."""
+    """Return whether the new ReplicaSet has all pods that the Deployment wants, and they are available."""
     if new is None:
         return False
     sizes = (replicas_of([new]), annotations_of(new).get(DESIRED), _available(new))
@@ -278,7 +282,7 @@ def is_saturated(strategy: Strategy, new: Object | None) -> bool:
 
 
 def proportional(deployment: Object, strategy: Strategy, replica_sets: Sequence[Object]) -> list[Scaling]:
-    """How active ReplicaSets share a change of the Deployment's size during a rollout.
+    """Return the new sizes of active ReplicaSets that share a change of the Deployment's size during a rollout.
 
     Source: sync.go (scale), util/deployment_util.go (GetReplicaSetProportion).
     """
@@ -286,17 +290,17 @@ def proportional(deployment: Object, strategy: Strategy, replica_sets: Sequence[
     more = (strategy.most if strategy.replicas else 0) - total
     # the larger first; of equal ones the newer where pods are added, the older where they are taken away
     ordered = sorted(replica_sets, key=by_age, reverse=more > 0)
-    ordered.sort(key=lambda each: -replicas_of([each]))
+    ordered.sort(key=lambda replica_set: -replicas_of([replica_set]))
     sizes: dict[str, int] = {}
     added = 0
-    for each in ordered:
-        proportion = _proportion(each, deployment, strategy, more - added) if more else 0
-        sizes[name_of(each)] = replicas_of([each]) + proportion
+    for replica_set in ordered:
+        proportion = _proportion(replica_set, deployment, strategy, more - added) if more else 0
+        sizes[name_of(replica_set)] = replicas_of([replica_set]) + proportion
         added += proportion
     if more and ordered:
         first = name_of(ordered[0])
         sizes[first] = max(0, sizes[first] + more - added)
-    return [(each, sizes[name_of(each)]) for each in ordered]
+    return [(replica_set, sizes[name_of(replica_set)]) for replica_set in ordered]
 
 
 def _proportion(replica_set: Object, deployment: Object, strategy: Strategy, left: int) -> int:
@@ -315,14 +319,14 @@ def _proportion(replica_set: Object, deployment: Object, strategy: Strategy, lef
 
 def deletable(strategy: Strategy, old: Sequence[Object]) -> list[Object]:
     """The old ReplicaSets without pods that the history has no place for, those of the lowest revision."""
-    living = [each for each in old if not is_terminating(each)]
+    living = [replica_set for replica_set in old if not is_terminating(replica_set)]
     if strategy.history is None or len(living) <= strategy.history:
         return []
-    living.sort(key=lambda each: (_revision(each) or 0, by_age(each)))
+    living.sort(key=lambda replica_set: (_revision(replica_set) or 0, by_age(replica_set)))
     return [
-        each
-        for each in living[: len(living) - strategy.history]
-        if not is_active(each)
-        and not status_of(each).get("replicas")
-        and status_of(each).get("observedGeneration", 0) >= metadata_of(each).get("generation", 1)
+        replica_set
+        for replica_set in living[: len(living) - strategy.history]
+        if not is_active(replica_set)
+        and not status_of(replica_set).get("replicas")
+        and status_of(replica_set).get("observedGeneration", 0) >= metadata_of(replica_set).get("generation", 1)
     ]

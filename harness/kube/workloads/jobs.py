@@ -12,7 +12,8 @@ __all__ = ["job"]
 
 
 def job(owner: Object, pods: Sequence[Object]) -> Plan:
-    """Keeps up to `parallelism` pods while completions are missing; where none are asked for, until the first pod succeeds.
+    """Keep up to `parallelism` pods while completions are missing; without a number of completions, until the first pod
+    succeeds.
 
     Source: kubernetes pkg/controller/job/job_controller.go manageJob.
     """

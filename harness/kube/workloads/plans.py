@@ -1,4 +1,4 @@
-"""What a controller of a workload does next."""
+"""The next writes of a workload's controller."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ __all__ = ["Plan", "living"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Objects to create and pods to delete, in order; `counts` is the status that follows, empty where its controller counts by itself."""
+    """Objects to create and pods to delete, in order; `counts` is the status that follows, empty where its controller
+    counts by itself."""
 
     create: tuple[Object, ...] = ()
     delete: tuple[Object, ...] = ()

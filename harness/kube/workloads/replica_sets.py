@@ -17,8 +17,11 @@ __all__ = ["missing_pods", "replica_set"]
 
 
 def replica_set(owner: Object, pods: Sequence[Object], related: Sequence[Object], now: datetime) -> Plan:
-    """Keeps `spec.replicas` pods that are neither terminating nor ended; of too many it deletes those that kube-controller-manager
-    would. `related` are the pods of all ReplicaSets of its Deployment, none where it has none."""
+    """Keep `spec.replicas` pods that are neither terminating nor ended; delete surplus pods in the order of
+    kube-controller-manager.
+
+    `related` are the pods of all ReplicaSets of its Deployment, none where it has none.
+    """
     present = living(pods)
     missing = int(spec_of(owner).get("replicas", 1)) - len(present)
     if missing >= 0:

@@ -32,12 +32,13 @@ def template_of(revision: Object) -> Mapping[str, Any]:
 def matching(owner: Object, revisions: Iterable[Object]) -> Object | None:
     """The latest revision of the owner's template."""
     template = spec_of(owner).get("template") or {}
-    alike = [each for each in revisions if same_template(template_of(each), template)]
+    alike = [revision for revision in revisions if same_template(template_of(revision), template)]
     return max(alike, key=number_of, default=None)
 
 
 def new_revision(owner: Object, number: int, collisions: int = 0) -> dict[str, Any]:
-    """The revision of a workload's present template. `collisions`: how often its name was taken by another template's."""
+    """Return the revision of a workload's present template. `collisions`: how many times another template had taken its
+    name."""
     template = spec_of(owner).get("template") or {}
     digest = template_hash(template, collisions)
     labels = {**labels_of(template), REVISION_LABEL: digest}
@@ -57,8 +58,8 @@ def new_revision(owner: Object, number: int, collisions: int = 0) -> dict[str, A
 
 
 def surplus(owner: Object, revisions: Sequence[Object], live: Iterable[str]) -> list[Object]:
-    """The oldest revisions that nothing needs and the history has no place for. `live` are the names of those that are needed."""
+    """Return the oldest unused revisions beyond the limit of the history. `live` are the names of the used ones."""
     limit = spec_of(owner).get("revisionHistoryLimit")
     names = frozenset(live)
-    old = sorted((each for each in revisions if name_of(each) not in names), key=number_of)
+    old = sorted((revision for revision in revisions if name_of(revision) not in names), key=number_of)
     return old[: max(0, len(old) - (10 if limit is None else int(limit)))]

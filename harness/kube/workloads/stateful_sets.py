@@ -37,13 +37,13 @@ class Revisions:
 
     @staticmethod
     def only(owner: Object, name: str = "") -> Revisions:
-        """Those of a StatefulSet whose template has never changed."""
+        """Return the revisions of a StatefulSet whose template has never changed."""
         template = spec_of(owner).get("template") or {}
         return Revisions(name, name, template, template)
 
 
 def stateful_set(owner: Object, pods: Sequence[Object], revisions: Revisions | None = None, now: str = "") -> Plan:
-    """Keeps pods `<name>-0 … n-1`, one at a time where they are ordered; a pod's claims come before it, and outlive it.
+    """Keep pods `<name>-0 … n-1`, one at a time where they are ordered; a pod's claims come before it, and outlive it.
 
     `counts` of the plan is the status. Source: kubernetes pkg/controller/statefulset/stateful_set_control.go (updateStatefulSet).
     """
@@ -51,7 +51,7 @@ def stateful_set(owner: Object, pods: Sequence[Object], revisions: Revisions | N
 
 
 class _Update:
-    """One look at a StatefulSet. Ordered: the first pod that is not as it should be is all that is looked at."""
+    """One reconciliation of a StatefulSet; an ordered one acts on its first wrong pod alone."""
 
     def __init__(self, owner: Object, pods: Sequence[Object], revisions: Revisions, now: str) -> None:
         spec = spec_of(owner)
@@ -71,7 +71,7 @@ class _Update:
         self._status = self._counted(pods)
 
     def plan(self) -> Plan:
-        """What is to be done, and the status."""
+        """Return the pods to create and to delete, and the status."""
         if self._keep() and self._scale_down() and self._rolls:
             self._update()
         self._complete()
@@ -91,11 +91,11 @@ class _Update:
         }
 
     def _is_up(self, pod: Object | None) -> bool:
-        """Whether a pod is available and stays."""
+        """Return whether a pod is available and stays."""
         return pod is not None and is_available(pod, self._seconds, self._now) and not is_terminating(pod)
 
     def _keep(self) -> bool:
-        """Whether the replicas are there, so that something else may be done."""
+        """Create missing replicas; return whether all are there, so that something else may be done."""
         for index, pod in enumerate(self._replicas):
             if pod is None:
                 self._make(self._start + index)
@@ -121,7 +121,7 @@ class _Update:
         self._create += [*claims.values(), pod]
 
     def _scale_down(self) -> bool:
-        """Whether no pod is too many; the highest goes first, and an ordered one waits for those below it."""
+        """Delete surplus pods, the highest first; return whether none is left. An ordered one waits for those below it."""
         lowest = [pod for pod in reversed(self._condemned) if not self._is_up(pod)]
         unhealthy = (
             None if any(pod is None or not self._is_up(pod) for pod in self._replicas) else next(iter(lowest), None)
@@ -139,7 +139,7 @@ class _Update:
         return True
 
     def _update(self) -> None:
-        """Deletes the highest pod of another revision, once all above it are available."""
+        """Delete the highest pod of another revision, once all above it are available."""
         for index in reversed(range(self._partition, self._size)):
             pod = self._replicas[index]
             if pod is not None and self._is_old(pod):
@@ -150,7 +150,7 @@ class _Update:
                 return
 
     def _is_old(self, pod: Object) -> bool:
-        """Whether a pod is of another revision, and stays so far."""
+        """Return whether a pod is of another revision, and stays so far."""
         stays = not is_terminating(pod) and pod not in self._delete
         return stays and labels_of(pod).get(REVISION_LABEL, "") != self._revisions.update
 
@@ -171,7 +171,7 @@ def _ordinal(pod: Object, owner: str) -> int:
 def _claims(owner: Object, pod: str) -> dict[str, dict[str, Any]]:
     """The claims of one pod of a StatefulSet, by the name of their template."""
     selected = (spec_of(owner).get("selector") or {}).get("matchLabels") or {}
-    found: dict[str, dict[str, Any]] = {}
+    claims: dict[str, dict[str, Any]] = {}
     for template in spec_of(owner).get("volumeClaimTemplates") or ():
         meta: dict[str, Any] = {
             "name": f"{name_of(template)}-{pod}",
@@ -181,13 +181,13 @@ def _claims(owner: Object, pod: str) -> dict[str, dict[str, Any]]:
         if annotations_of(template):
             meta["annotations"] = dict(annotations_of(template))
         spec = dict(spec_of(template))
-        found[name_of(template)] = {
+        claims[name_of(template)] = {
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
             "metadata": meta,
             "spec": spec,
         }
-    return found
+    return claims
 
 
 def _stateful_pod(
@@ -200,7 +200,7 @@ def _stateful_pod(
         "apps.kubernetes.io/pod-index": name.rpartition("-")[2],
     }
     if claims:
-        others = [each for each in pod["spec"].get("volumes") or () if each.get("name") not in claims]
+        others = [volume for volume in pod["spec"].get("volumes") or () if volume.get("name") not in claims]
         own = [
             {"name": volume, "persistentVolumeClaim": {"claimName": name_of(claim)}} for volume, claim in claims.items()
         ]

@@ -1,4 +1,4 @@
-"""Pods of a template, and how templates are told apart.
+"""Pods of a template, and the hash that tells templates apart.
 
 Source: kubernetes pkg/controller/controller_utils.go (GetPodFromTemplate), pkg/controller/deployment/util/deployment_util.go.
 """
@@ -34,7 +34,8 @@ def pod_from_template(owner: Object, template: Object, *, name: str | None = Non
 
 
 def template_hash(template: Mapping[str, Any], collisions: int = 0) -> str:
-    """A name for a pod template, in the alphabet of `pod-template-hash`. `collisions`: how often it was another template's."""
+    """Return a name for a pod template, in the alphabet of `pod-template-hash`. `collisions`: how many times another
+    template had it."""
     if collisions:
         template = {"": collisions, **template}
     number = zlib.crc32(json.dumps(template, sort_keys=True, separators=(",", ":")).encode())
@@ -45,11 +46,11 @@ def template_hash(template: Mapping[str, Any], collisions: int = 0) -> str:
     return digits or _SAFE[0]
 
 
-def same_template(one: Object, other: Object, *, without: str = "") -> bool:
-    """Whether two templates make the same pods, but for one label (EqualIgnoreHash)."""
-    if one.get("spec") != other.get("spec") or annotations_of(one) != annotations_of(other):
+def same_template(template: Object, other: Object, *, without: str = "") -> bool:
+    """Return whether two templates make the same pods, but for one label (EqualIgnoreHash)."""
+    if template.get("spec") != other.get("spec") or annotations_of(template) != annotations_of(other):
         return False
-    labels, others = labels_of(one), labels_of(other)
+    labels, others = labels_of(template), labels_of(other)
     if labels == others:
         return True
     return {key: labels[key] for key in labels if key != without} == {
