@@ -1,1 +1,1 @@
-"""Clusters: each gives a View, Writers for identities, and who wrote what."""
+"""Clusters: each gives a View, Writers for identities, and the evidence of who wrote a label."""

@@ -19,7 +19,7 @@ from harness.kube.go.patterns import PatternError, searcher
 __all__ = ["Check", "EngineMissing", "RuleError", "TooCostly", "compiled"]
 
 Check = Callable[[Any, Any], bool]
-"""Whether a value passes, by it and the old one. Raises CelError, TooCostly."""
+"""A check of a value, beside the old one. Raises CelError, TooCostly."""
 
 _KEPT = 1024
 """Rules and patterns that are remembered as programs."""
@@ -36,8 +36,11 @@ class EngineMissing(RuleError):
 
 
 _MEMORY = 64 << 20
-"""Bytes that a rule may take. To the API server a byte of text that a rule looks at or makes costs 0.1, and a rule has 1,000,000 (cel-go
-common/cost.go StringTraversalCostFactor, apiserver pkg/apis/cel/config.go PerCallLimit): it would end at 10 MB of text."""
+"""Bytes that a rule may take.
+
+A byte of text that a rule reads or makes costs 0.1 in the API server, and a rule has 1,000,000 (cel-go common/cost.go
+StringTraversalCostFactor, apiserver pkg/apis/cel/config.go PerCallLimit): it would end at 10 MB of text.
+"""
 
 
 class TooCostly(Exception):
@@ -67,13 +70,13 @@ _SEARCH = re.compile(
 
 def _patterns(expression: str) -> list[str]:
     """The patterns that stand in a rule as texts, which the API server compiles with it."""
-    found = []
+    patterns = []
     for raw, literal in _SEARCH.findall(expression):
         try:
-            found.append(literal[1:-1] if raw else ast.literal_eval(literal))
+            patterns.append(literal[1:-1] if raw else ast.literal_eval(literal))
         except (SyntaxError, ValueError):
-            continue  # the engine says what is wrong with such a text
-    return found
+            continue  # the engine reports the mistake in such a text
+    return patterns
 
 
 @cache
@@ -103,7 +106,7 @@ def _find(text: str, pattern: str) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def _pattern(pattern: str) -> Any:
-    """RE2 itself: the linear engine of the rest of the project says whether a pattern is found, not where."""
+    """Return RE2's own pattern: the linear engine of the rest of the project says whether a pattern matches, not where."""
     import re2
 
     options = re2.Options()
@@ -113,7 +116,7 @@ def _pattern(pattern: str) -> Any:
 
 @cache
 def _optional_environment() -> Any:
-    """The same with CEL's optional values, in which an old value may be there or not."""
+    """Return the same environment with CEL's optional values, for an old value that may be there or not."""
     _environment()
     from cel_expr_python import cel
     from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings
@@ -159,9 +162,9 @@ def _check(expression: str) -> Check:
         # failures come back as a value of type error
         message = str(outcome)
         if _MARKED in message:
-            each = _EACH.fullmatch(expression)
-            if each and isinstance(value, list):
-                return cel_all(attempt(partial(_element_passes, expression, each[1], entry)) for entry in value)
+            quantified = _EACH.fullmatch(expression)
+            if quantified and isinstance(value, list):
+                return cel_all(attempt(partial(_element_passes, expression, quantified[1], entry)) for entry in value)
             plain, floats = without_marks(value)
             return _unreadable(expression, "self", floats)(plain, without_marks(old)[0])
         raise CelError(NOT_AN_INT if _ERROR_TEXT in message else _as_cel_go(message))
@@ -175,7 +178,7 @@ def _memory() -> MemoryLimit:
 
 
 def _outcome(program: Any, data: dict[str, Any]) -> Any:
-    """What a rule comes to. Raises TooCostly."""
+    """Return the result of a rule. Raises TooCostly."""
     try:
         with _memory()():
             return program.eval(data=data).value()
@@ -196,14 +199,14 @@ def _one_line(error: Exception) -> str:
 
 
 _MARKED = "Non-CEL value type"
-"""What cel-cpp says of a map with marks: it takes plain maps only."""
+"""cel-cpp's words about a map with marks: it takes plain maps only."""
 _EACH = re.compile(r"self\.all\((\w+), .*\)", re.DOTALL)
 _ERROR = "[][0] == 0"
 _ERROR_TEXT = "Index error: index=0 size=0"
 
 
 def _element_passes(expression: str, name: str, element: Any) -> bool:
-    """Whether a rule about all elements of a list holds for this one, which it calls `name`. Raises CelError."""
+    """Return whether a rule about all elements of a list holds for this one, which it calls `name`. Raises CelError."""
     plain, floats = without_marks(element)
     return _unreadable(expression, name, floats)([plain], None)
 

@@ -1,4 +1,4 @@
-"""Removes what killed runs left of clusters: `python -m harness.clusters.clean`."""
+"""Removes the leftovers of clusters that killed runs left behind: `python -m harness.clusters.clean`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Removes what killed runs left, and prints what that was. Returns the exit code."""
+    """Remove the leftovers of killed runs and print them. Return the exit code."""
     removed = remove_leftovers()
-    print_lines(joined(f"removed {what}" for what in removed) or "nothing was left")
+    print_lines(joined(f"removed {leftover}" for leftover in removed) or "nothing was left")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""What a world needs of a cluster, and how it gets one."""
+"""The interface between a world and its cluster, and the way to one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.nodes.boot import BootPlan
 __all__ = ["MEMORY", "Boot", "Cluster", "ClusterFactory", "RealMachines"]
 
 MEMORY = "memory"
-"""What the cluster is called that needs nothing: the default."""
+"""The name of the default cluster, which needs nothing."""
 
 Boot = Callable[[BootPlan], None]
 """Brings up a machine whose own kubelet makes the Node. Raises harness.nodes.kubelet.FlagsRefused."""
@@ -28,13 +28,13 @@ class RealMachines(Protocol):
     """Machines with kubelets of their own, by the names of their Nodes."""
 
     def boot(self, plan: BootPlan) -> None:
-        """`join`; returns when the view has the Node. Raises as `join`."""
+        """Call `join`, and return when the view has the Node. Raises as `join`."""
 
     def join(self, plan: BootPlan) -> None:
-        """A node whose kubelet starts as the plan says. Raises FlagsRefused and what else can fail."""
+        """Start a node whose kubelet starts as the plan says. Raises FlagsRefused, among other failures."""
 
     def halt(self, node: str) -> None:
-        """Stops such a machine."""
+        """Stop such a machine."""
 
 
 class Cluster(Protocol):
@@ -42,7 +42,7 @@ class Cluster(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called on the command line: `memory`, `kind`."""
+        """Return its name on the command line: `memory`, `kind`."""
         ...
 
     @property
@@ -50,17 +50,17 @@ class Cluster(Protocol):
 
     @property
     def boot(self) -> Boot | None:
-        """Brings up machines whose kubelets are real; None where kubelets are simulated."""
+        """Bring up machines whose kubelets are real; None where kubelets are simulated."""
         ...
 
     @property
     def halt(self) -> Callable[[str], None] | None:
-        """Stops a machine with a real kubelet, by the name of its Node; None where kubelets are simulated."""
+        """Stop a machine with a real kubelet, by the name of its Node; None where kubelets are simulated."""
         ...
 
     @property
     def journal(self) -> Journal:
-        """The writes that were asked for in this world, with who asked."""
+        """Return the journal of the requested writes in this world, with their users."""
         ...
 
     def writer(self, identity: Identity) -> Writer:
@@ -68,19 +68,20 @@ class Cluster(Protocol):
         ...
 
     def provide(self, objects: Iterable[Object]) -> None:
-        """Puts objects there that a new cluster of AKS has, where the cluster is the harness's own and lacks them."""
+        """Create objects that a new cluster of AKS has, where the cluster is the harness's own and lacks them."""
         ...
 
     def owns(self, obj: Object) -> bool:
-        """Whether kubelets and drivers of this world look after an object: on a cluster of somebody else after its own only."""
+        """Return whether kubelets and drivers of this world look after an object: on a foreign cluster only after its
+        own."""
         ...
 
     def update_crds(self, crds: Crds) -> None:
-        """Replaces the CRDs, for writes that come from now on; what is stored stays as it is."""
+        """Replace the CRDs, for later writes; stored objects stay as they are."""
         ...
 
     def upgrade(self, kubernetes: str) -> None:
-        """The control plane runs another version of Kubernetes. Raises LookupError where it cannot."""
+        """Let the control plane run another version of Kubernetes. Raises LookupError where it cannot."""
         ...
 
     def evidence(self, node: str) -> Iterable[Evidence]:

@@ -1,4 +1,4 @@
-"""CRD files of the user's in place of our tables: the same schema engine, and a real CEL engine for the rules (`cel_engine`)."""
+"""CRD files of a user in place of our tables: the same schema engine, and a real CEL engine for the rules (`cel_engine`)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class CrdFileError(ValueError):
 
     @classmethod
     def at(cls, problems: Sequence[Problem]) -> CrdFileError:
-        """Of mistakes; the text is one line for each."""
+        """Return the error of several mistakes; the text is one line for each."""
         ordered = sorted(set(problems))
         return cls("\n".join(map(str, ordered)), ordered)
 
@@ -44,7 +44,7 @@ class CelEngineMissing(CrdFileError):
 
 @dataclass(frozen=True, slots=True)
 class _Definition:
-    """One served version of a kind: its `spec`, its schema, and where that stands."""
+    """One served version of a kind: its `spec`, its schema, and its place."""
 
     kind: str
     spec: Mapping[str, Any]
@@ -52,9 +52,9 @@ class _Definition:
     document: Document
     place: Path_
 
-    def problem(self, place: Path_, what: str) -> Problem:
+    def problem(self, place: Path_, mistake: str) -> Problem:
         """A mistake in the schema, at a place below it."""
-        return Problem(self.document.position((*self.place, *place)), "", f"{self.kind}: {what}")
+        return Problem(self.document.position((*self.place, *place)), "", f"{self.kind}: {mistake}")
 
 
 class CrdFiles:
@@ -77,11 +77,11 @@ class CrdFiles:
         for file in sorted(path for path in directory.glob("*") if path.suffix in (".yaml", ".yml")):
             name = str(Path(shown or directory) / file.name)
             try:
-                found, wrong = documents(read_text(file, name), name)
+                read, wrong = documents(read_text(file, name), name)
             except ScenarioError as error:
-                found, wrong = [], list(error.problems)
+                read, wrong = [], list(error.problems)
             problems += wrong
-            for document in found:
+            for document in read:
                 if isinstance(document.value, dict) and document.value.get("kind") == "CustomResourceDefinition":
                     problems += self._added(document)
         if problems:
@@ -90,7 +90,7 @@ class CrdFiles:
             raise CrdFileError(f"{directory}: no CustomResourceDefinition in its YAML files")
 
     def _added(self, document: Document) -> list[Problem]:
-        """Adds a document's kinds; what is wrong with it."""
+        """Add a document's kinds; return its mistakes."""
         try:
             spec = document.value["spec"]
             for number, version in enumerate(spec["versions"]):
@@ -105,8 +105,8 @@ class CrdFiles:
                     self._scales[name] = Scale.of(scale)
             self.manifests.append(document.value)
         except (AttributeError, KeyError, TypeError) as error:
-            what = f"not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})"
-            return [Problem(document.position(("spec",)), "", what)]
+            mistake = f"not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})"
+            return [Problem(document.position(("spec",)), "", mistake)]
         return []
 
     @property
@@ -115,7 +115,7 @@ class CrdFiles:
         return tuple(self._definitions)
 
     def compile(self) -> None:
-        """Compiles every kind now. Raises CrdFileError with all mistakes, CelEngineMissing without the extra."""
+        """Compile every kind now. Raises CrdFileError with all mistakes, CelEngineMissing without the extra."""
         problems: list[Problem] = []
         for name in self._definitions:
             try:
@@ -214,7 +214,7 @@ def _nodes(node: Any, path: str | None, place: Path_) -> Iterator[tuple[str | No
 
 
 def _rule(entry: Any, definition: _Definition, place: Path_) -> Rule:
-    """Raises RuleError."""
+    """Return the rule of one entry. Raises RuleError."""
     if not isinstance(entry, Mapping) or not isinstance(entry.get("rule"), str):
         raise RuleError("a rule is a map with `rule`, a text")
     expression = entry["rule"].strip()
@@ -243,7 +243,8 @@ def _shown(expression: str) -> str:
 
 
 def _bounded(check: Check, definition: _Definition, place: Path_) -> Check:
-    """The check, where a rule that the engine does not end is a mistake of the CRD file. Raises ScenarioError then."""
+    """Return the check, where a rule that the engine does not end is a mistake of the CRD file. Raises ScenarioError
+    then."""
 
     def bounded(value: Any, old: Any) -> bool:
         try:
@@ -259,7 +260,7 @@ def _no_culprits(value: Any) -> tuple[Pointer, ...]:
 
 
 def _each_alone(check: Callable[[Any, Any], bool]) -> Callable[[Any], tuple[Pointer, ...]]:
-    """The culprits of a rule about all elements: those that fail it alone."""
+    """Return the culprits of a rule about all elements: those that fail it alone."""
 
     def culprits(value: Any) -> tuple[Pointer, ...]:
         return tuple(step for step, alone in _elements(value) if not _passes(check, alone))

@@ -1,4 +1,4 @@
-"""How a cluster fails, in its own words."""
+"""Failures of a cluster, in its own words."""
 
 from __future__ import annotations
 
@@ -6,4 +6,5 @@ __all__ = ["ClusterFailed"]
 
 
 class ClusterFailed(RuntimeError):
-    """A cluster, or a part of it, did not start, died, or does not come to rest. The message says what, with its last log lines."""
+    """A cluster, or a part of it, did not start, died, or does not come to rest. The message names it, with its last
+    log lines."""

@@ -1,4 +1,4 @@
-"""Folders of this process beside the machine's other temporary ones, each with its owner in it: what a killed run leaves is found."""
+"""Temporary folders of this process, each with its owner in it, so that the leftovers of a killed run are found."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from harness.clusters.owner import lives, this_process
 __all__ = ["PURPOSES", "abandoned", "own_folder", "temporary_folder"]
 
 PURPOSES = ("apiserver", "compare", "controller", "kind", "real")
-"""What a folder may be for, the middle of its name: certificates, logs and credentials of clusters and of controllers, traces."""
+"""Purposes of a folder, the middle of its name: certificates, logs and credentials of clusters and of controllers,
+traces."""
 
 _PREFIX = "karpenter-harness-"
 
 
 def own_folder(purpose: str) -> Path:
-    """Return a new folder of this process. ValueError for a purpose that is none of PURPOSES: nobody would find what is left of it."""
+    """Return a new folder of this process. Raises ValueError for a purpose outside PURPOSES: nobody would find its
+    leftovers."""
     if purpose not in PURPOSES:
         raise ValueError(f"a folder for {purpose!r}; PURPOSES are {', '.join(PURPOSES)}")
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))

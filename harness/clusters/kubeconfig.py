@@ -28,8 +28,9 @@ _PAGE = 500  # objects in one answer
 _LEFT_OUT = ("Secret", "ServiceAccount", "Lease", "VolumeAttachment")
 _CRDS = "apiextensions.k8s.io/v1"
 
-READ = tuple(kind for kind, known in KINDS.items() if known.decides and kind not in _LEFT_OUT)
-"""The kinds that are read: what decides where pods go. Secrets are never asked for. Karpenter's CRDs are read, too, for its release."""
+READ = tuple(kind for kind, row in KINDS.items() if row.decides and kind not in _LEFT_OUT)
+"""The kinds that are read: those that decide where pods go. Secrets are never read. Karpenter's CRDs are read, too, for
+its release."""
 
 
 class ClientMissing(ImportError):
@@ -44,7 +45,7 @@ class ClientMissing(ImportError):
 class KubeconfigError(ValueError):
     """A kubeconfig that is absent, broken or has no such context, or a cluster that does not answer; one line.
 
-    `reached`: the kubeconfig is good, and the cluster is not to be had.
+    `reached`: the kubeconfig is good, but the cluster does not answer.
     """
 
     def __init__(self, text: str, *, reached: bool = False) -> None:
@@ -54,11 +55,11 @@ class KubeconfigError(ValueError):
 
 def client_of(path: Path | None = None, context: str | None = None) -> tuple[str, Any]:
     """A context's name (the current one where none is named), and a client of the package for it. Raises ClientMissing, KubeconfigError."""
-    found = _context(path, context)
+    entry = _context(path, context)
     from kubernetes import config
     from yaml import YAMLError
 
-    name = str(found["name"])
+    name = str(entry["name"])
     try:
         return name, config.new_client_from_config(config_file=_file(path), context=name)
     except (KeyError, TypeError, AttributeError):
@@ -82,11 +83,11 @@ def _context(path: Path | None, context: str | None) -> Mapping[str, Any]:
 
     try:
         contexts, current = config.list_kube_config_contexts(config_file=_file(path))
-        names = [str(one["name"]) for one in contexts]
+        names = [str(context["name"]) for context in contexts]
         if context is not None and context not in names:
             raise KubeconfigError(f"{_shown(path)}: there is no context {context}; {did_you_mean(context, names)}")
-        found: Mapping[str, Any] = current if context is None else contexts[names.index(context)]
-        return found
+        chosen: Mapping[str, Any] = current if context is None else contexts[names.index(context)]
+        return chosen
     except (KeyError, TypeError, AttributeError):
         raise KubeconfigError(f"{_shown(path)}: is no kubeconfig: clusters, contexts and users are expected") from None
     except (config.ConfigException, YAMLError, OSError, UnicodeDecodeError) as error:
@@ -94,13 +95,14 @@ def _context(path: Path | None, context: str | None) -> Mapping[str, Any]:
 
 
 def _file(path: Path | None) -> str | None:
-    """As the package takes it: one file, or several between colons, as in `KUBECONFIG`; None for the usual one.
+    """Return the file as the package takes it: one, or several between colons, as in `KUBECONFIG`; None for the usual
+    one.
 
-    OSError for one that is there and is no file.
+    Raises OSError for a path that exists and is no file.
     """
     files = os.path.expanduser(str(path)) if path is not None else os.environ.get("KUBECONFIG") or None
     for file in filter(os.path.exists, (files or "").split(os.pathsep)):
-        open_input(Path(file)).close()  # the package would wait for whoever writes to a pipe
+        open_input(Path(file)).close()  # the package would wait for the writer of a pipe
     return files
 
 
@@ -109,7 +111,9 @@ def _shown(path: Path | None) -> str:
 
 
 class LiveCluster:
-    """The cluster of a context, `name`; of the current context where none is named. `moment`: when it answered last, by its own clock.
+    """The cluster of a context, `name`; of the current one where none is named.
+
+    `moment`: the time of its last answer, by its own clock.
 
     Raises ClientMissing, KubeconfigError.
     """
@@ -127,18 +131,18 @@ class LiveCluster:
         """
         forbidden = []
         for kind in READ:
-            known = KINDS[kind]
+            row = KINDS[kind]
             try:
-                yield from self._list(path_of(known), known.api_version, kind)
+                yield from self._list(path_of(row), row.api_version, kind)
             except PermissionError:
                 forbidden.append(kind)
         with suppress(PermissionError):
             crds = self._list(f"{root(_CRDS)}/customresourcedefinitions", _CRDS, "CustomResourceDefinition")
-            yield from (one for one in crds if ".karpenter." in f".{one['metadata']['name']}")
+            yield from (crd for crd in crds if ".karpenter." in f".{crd['metadata']['name']}")
         self.forbidden = tuple(forbidden)
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Close the connections."""
         self._client.close()
 
     def _list(self, path: str, api_version: str, kind: str) -> Iterator[Mapping[str, Any]]:
@@ -162,8 +166,12 @@ class LiveCluster:
         from urllib3.exceptions import HTTPError, InsecureRequestWarning
 
         settings = self._client.configuration
-        # asked anew for each request: a plugin's token may have run out meanwhile
-        headers = {one["key"]: one["value"] for one in settings.auth_settings().values() if one["in"] == "header"}
+        # made anew for each request: a plugin's token may have run out meanwhile
+        headers = {
+            setting["key"]: setting["value"]
+            for setting in settings.auth_settings().values()
+            if setting["in"] == "header"
+        }
         try:
             # the generated methods differ from version to version of the package; its connections do not
             with warnings.catch_warnings():
@@ -191,7 +199,7 @@ class LiveCluster:
 
 
 def _moment(date: str | None) -> str:
-    """An answer's `Date` as Kubernetes writes moments; "" where it says nothing."""
+    """Return an answer's `Date` as Kubernetes writes moments; "" where it has none."""
     try:
         return parsedate_to_datetime(date or "").astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except ValueError:
@@ -205,12 +213,12 @@ def _impersonated(path: Path | None, context: str) -> list[tuple[str, str]]:
     config = KubeConfigMerger(_file(path) or KUBE_CONFIG_DEFAULT_LOCATION).config
     named = config["contexts"].get_with_name(context)["context"]
     user = config["users"].get_with_name(named["user"], safe=True) if named.safe_get("user") else None
-    told: Mapping[str, Any] = (user.value.get("user") or {}) if user is not None else {}
-    found = [("Impersonate-User", told.get("as")), ("Impersonate-Uid", told.get("as-uid"))]
-    found += [("Impersonate-Group", one) for one in told.get("as-groups") or ()]
-    for name, values in (told.get("as-user-extra") or {}).items():
-        found += [(f"Impersonate-Extra-{name}", one) for one in values or ()]
-    return [(name, str(value)) for name, value in found if value]
+    settings: Mapping[str, Any] = (user.value.get("user") or {}) if user is not None else {}
+    headers = [("Impersonate-User", settings.get("as")), ("Impersonate-Uid", settings.get("as-uid"))]
+    headers += [("Impersonate-Group", group) for group in settings.get("as-groups") or ()]
+    for name, values in (settings.get("as-user-extra") or {}).items():
+        headers += [(f"Impersonate-Extra-{name}", value) for value in values or ()]
+    return [(name, str(value)) for name, value in headers if value]
 
 
 def _line(error: Exception) -> str:

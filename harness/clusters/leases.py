@@ -1,4 +1,4 @@
-"""Real clusters by name: started by one process, lent to another as plain data, and what killed runs left behind."""
+"""Real clusters by name: started by one process, lent to another as plain data; and the remains of killed runs."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["LEASED", "NAMES", "Lease", "borrow", "leftovers", "remove_leftovers", "start"]
 
 Lease = Mapping[str, str]
-"""A running cluster as data: `cluster` (its name) and what `borrow` needs to reach it."""
+"""A running cluster as data: `cluster` (its name) and the facts by which `borrow` reaches it."""
 
 LEASED = ("apiserver", "kind")
-"""Clusters that are worth sharing; `http` is made by whoever wants one, in a millisecond."""
+"""Clusters that are worth sharing; an `http` cluster is made in a millisecond."""
 
 NAMES = ("memory", "http", *LEASED)
 
 
 def start(name: str, *, image: str | None = None) -> RealCluster:
-    """Starts a cluster of LEASED; it ends with this process at the latest. Raises MissingTool, naming what is missing."""
+    """Start a cluster of LEASED; it ends with this process at the latest. Raises MissingTool, naming what is missing."""
     if name == "apiserver":
         from harness.clusters.apiserver.cluster import ApiServerCluster
 
@@ -39,7 +39,7 @@ def start(name: str, *, image: str | None = None) -> RealCluster:
 
 
 def borrow(lease: Lease) -> Attachable:
-    """The cluster of a lease; ending it (`close`) leaves the cluster running."""
+    """Return the cluster of a lease; ending it (`close`) leaves the cluster running."""
     folder = Path(lease["folder"])
     if lease["cluster"] == "apiserver":
         from harness.clusters.apiserver.cluster import borrowed
@@ -51,7 +51,8 @@ def borrow(lease: Lease) -> Attachable:
 
 
 def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
-    """What killed runs left on this machine: in words, and how to remove it. Clusters of living processes are left alone."""
+    """Yield the remains of killed runs on this machine: in words, and a function that removes them. Clusters of living
+    processes stay."""
     from harness.clusters.kind.cluster import docker_available
 
     for folder in abandoned():
@@ -69,16 +70,17 @@ def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
 
 
 def remove_leftovers() -> list[str]:
-    """Removes them all. Returns what they were."""
+    """Remove all remains of killed runs. Return them in words."""
     removed = []
-    for what, remove in leftovers():
+    for leftover, remove in leftovers():
         remove()
-        removed.append(what)
+        removed.append(leftover)
     return removed
 
 
 def _until_gone(label: str) -> None:
-    """Removes containers, volumes and networks; a network goes once nothing is in it any more. Raises TimedOut, naming what stays."""
+    """Remove containers, volumes and networks; a network goes once nothing is in it any more. Raises TimedOut, naming
+    the remains."""
     from harness.clusters.kind.reaper import remove_all
 
     left: list[str] = []

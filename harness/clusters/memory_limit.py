@@ -11,10 +11,10 @@ _PAGES = Path("/proc/self/statm")
 
 
 class MemoryLimit:
-    """Lets the process have `most` bytes more while something is calculated, which ends in MemoryError where it wants more.
+    """Lets the process have `most` bytes more during one calculation, which ends in MemoryError where it wants more.
 
-    The address space of the process is bounded (setrlimit), so nothing else may run meanwhile: what holds the interpreter's lock all
-    the time. Only Linux tells and bounds that space; elsewhere nothing is bounded.
+    The address space of the process is bounded (setrlimit), so nothing else may run meanwhile: the calculation has to
+    hold the interpreter's lock all the time. Only Linux reports and bounds that space; elsewhere nothing is bounded.
     """
 
     def __init__(self, most: int) -> None:
@@ -30,7 +30,7 @@ class MemoryLimit:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Bound what is calculated within."""
+        """Bound the calculation inside the block."""
         resource = self._resource
         if resource is None:
             yield
@@ -38,8 +38,8 @@ class MemoryLimit:
         with self._lock:
             soft, hard = resource.getrlimit(resource.RLIMIT_AS)
             wanted = int(_PAGES.read_text(encoding="ascii").split()[0]) * resource.getpagesize() + self._most
-            given = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
-            resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *given]), hard))
+            limits = [limit for limit in (soft, hard) if limit != resource.RLIM_INFINITY]
+            resource.setrlimit(resource.RLIMIT_AS, (min([wanted, *limits]), hard))
             try:
                 yield
             finally:

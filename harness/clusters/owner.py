@@ -1,4 +1,4 @@
-"""Whose a cluster is: a process of this machine, told apart from a later one that happens to get its number."""
+"""The owner of a cluster: a process of this machine, told apart from a later one that happens to get its number."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 __all__ = ["NOBODY", "lives", "this_process"]
 
 NOBODY = "1"
-"""The owner of what shall outlive the process that made it: the machine's first process."""
+"""The owner of clusters that shall outlive their maker: the machine's first process."""
 
 
 def this_process() -> str:
@@ -17,7 +17,7 @@ def this_process() -> str:
 
 
 def lives(owner: str) -> bool:
-    """Whether the process still runs. False for text that names none."""
+    """Return whether the process still runs. False for text that names none."""
     number, _, started = owner.partition("@")
     try:
         pid = int(number)

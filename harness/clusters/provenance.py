@@ -1,7 +1,7 @@
-"""Who wrote a label, and where its value came from: two facts, joined here and nowhere else.
+"""The writer of a label, and the source of its value: two facts, joined here and nowhere else.
 
-`by` is the identity that the API server saw. `from_` is the source inside the sender, by what the senders told the sink:
-the layers of Karpenter's launch, and what each sender asserted. Without that (a foreign controller) `from_` is None.
+`by` is the identity that the API server saw. `from_` is the source inside the sender, as the senders told the sink:
+the layers of Karpenter's launch, and the assertions of each sender. Without these (a foreign controller) `from_` is None.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What Karpenter gave a machine (path `kubelet`) or its NodeClaim (path `nodeclaim`)."""
+    """The labels that Karpenter gave a machine (path `kubelet`) or its NodeClaim (path `nodeclaim`)."""
 
     revision: int
     vm: str
@@ -97,10 +97,10 @@ _KARPENTER_MARKS = {REGISTERED: "registration", INITIALIZED: "initialization"}
 def label_writes(
     node: str, evidence: Iterable[Evidence], assertions: Iterable[Assertion], launches: Iterable[Launch]
 ) -> dict[str, tuple[Write, ...]]:
-    """For each key the writes in order."""
+    """Return the writes of each key, in order."""
     story = _Story(
-        {each.path: each for each in launches if each.vm.lower() == node},
-        deque(each for each in assertions if each.node == node),
+        {launch.path: launch for launch in launches if launch.vm.lower() == node},
+        deque(assertion for assertion in assertions if assertion.node == node),
     )
     for entry in evidence:
         story.read(entry)
@@ -109,18 +109,18 @@ def label_writes(
 
 
 class _Story:
-    """Reads the requests about one Node in order; what senders said they want comes between them, at its revision."""
+    """Reads the requests about one Node in order; the assertions of senders come between them, at their revision."""
 
-    def __init__(self, paths: Mapping[str, Launch], said: deque[Assertion]) -> None:
-        self._paths, self._said = paths, said
-        # where a value comes from: the layer that first said what the last ones say
-        self._sources = {path: winners(each.layers) for path, each in paths.items()}
+    def __init__(self, paths: Mapping[str, Launch], assertions: deque[Assertion]) -> None:
+        self._paths, self._said = paths, assertions
+        # the source of a value: the first layer with the value of the last one
+        self._sources = {path: winners(launch.layers) for path, launch in paths.items()}
         self._wanted: dict[str, Mapping[str, tuple[str, str]]] = {}
         self._labels: Mapping[str, str] = {}
         self.found: dict[str, list[Write]] = {}
 
     def read(self, entry: Evidence) -> None:
-        """One request, and what was said before it."""
+        """Read one request, and the assertions before it."""
         if entry.error is not None and entry.error.reason == "Conflict":
             return  # nobody judged the labels: the sender was behind, and tries again
         by, at, labels = entry.identity.by, entry.revision, self._labels
@@ -144,29 +144,29 @@ class _Story:
         self._labels = after
 
     def hear(self, until: int) -> None:
-        """What was said before a revision."""
+        """Read the assertions before a revision."""
         while self._said and self._said[0].revision < until:
-            each = self._said.popleft()
-            first = each.by not in self._wanted  # a driver that registers lets the kubelet say more later
-            self._wanted[each.by] = each.labels
-            if first and each.by == "kubelet" and "kubelet" in self._paths:
+            assertion = self._said.popleft()
+            first = assertion.by not in self._wanted  # a driver that registers lets the kubelet assert more later
+            self._wanted[assertion.by] = assertion.labels
+            if first and assertion.by == "kubelet" and "kubelet" in self._paths:
                 for layer in winners(self._paths["kubelet"].withheld).values():
-                    write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, each.revision)
+                    write = Write(WriteKind.WITHHELD, "kubelet", layer.source, layer.value, assertion.revision)
                     self.found.setdefault(layer.key, []).append(write)
-            for key, (value, _) in each.labels.items():
-                if each.refused:
+            for key, (value, _) in assertion.labels.items():
+                if assertion.refused:
                     if key in forbidden_labels((key,)):
-                        self._add(WriteKind.REFUSED, each.by, key, value, each.revision)
-                elif self._labels.get(key) == value and not _said_before(self.found.get(key, ()), each.by, value):
-                    self._add(WriteKind.SAME, each.by, key, value, each.revision)
+                        self._add(WriteKind.REFUSED, assertion.by, key, value, assertion.revision)
+                elif self._labels.get(key) == value and not _said_before(self.found.get(key, ()), assertion.by, value):
+                    self._add(WriteKind.SAME, assertion.by, key, value, assertion.revision)
 
     def _add(self, kind: WriteKind, by: str, key: str, value: str | None, at: int) -> None:
         self.found.setdefault(key, []).append(Write(kind, by, self._source(by, key, value), value, at))
 
     def _source(self, by: str, key: str, value: str | None) -> str | None:
-        told = self._wanted.get(by, {}).get(key)
-        if told is not None and told[0] == value and told[1]:
-            return told[1]
+        asserted = self._wanted.get(by, {}).get(key)
+        if asserted is not None and asserted[0] == value and asserted[1]:
+            return asserted[1]
         if by == "karpenter" and key in _KARPENTER_MARKS:
             return _KARPENTER_MARKS[key]
         path = self._sources.get("kubelet" if by == "kubelet" else "nodeclaim" if by == "karpenter" else "", {})
@@ -175,5 +175,6 @@ class _Story:
 
 
 def _said_before(writes: Sequence[Write], by: str, value: str) -> bool:
-    """Whether this value is the sender's own, or it has said so already (a write that was retried after a conflict)."""
+    """Return whether this value is the sender's own, or an earlier one of its (a write that was retried after a
+    conflict)."""
     return any(write.by == by and write.value == value and write.kind is WriteKind.SAME for write in writes[-1:])

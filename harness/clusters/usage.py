@@ -1,4 +1,4 @@
-"""What a real cluster took: time to start, memory, machines. Plain data, so that workers can send it home."""
+"""The cost of a real cluster: time to start, memory, machines. Plain data, so that workers can send it home."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ __all__ = ["Usage"]
 
 @dataclass(slots=True)
 class Usage:
-    """`memory` in MiB by part. `joins` are nodes that joined, `registrations` how often a kubelet registered its Node.
+    """`memory` in MiB by part. `joins` are nodes that joined, `registrations` the number of times a kubelet registered
+    its Node.
 
     `too_big` are cases whose Nodes were objects, because their pods may ask for more than the host has.
     """
@@ -27,7 +28,7 @@ class Usage:
 
     @classmethod
     def of(cls, cluster: RealCluster) -> Usage:
-        """What a cluster took so far; without the memory of one that does not answer."""
+        """Return the cost of a cluster so far; without the memory of one that does not answer."""
         try:
             memory = cluster.memory()
         except (OSError, RuntimeError):
@@ -35,16 +36,16 @@ class Usage:
         return cls(cluster.name, cluster.start_seconds, memory, *cluster.machine_counts())
 
     def to_json(self) -> dict[str, Any]:
-        """For another process."""
+        """Return plain data for another process."""
         return {"name": self.name, "joins": self.joins, "registrations": self.registrations, "too_big": self.too_big}
 
     def add(self, borrowed: Iterable[Mapping[str, Any]]) -> None:
-        """Adds the machines that borrowers of clusters of this name brought up."""
-        for each in borrowed:
-            if each["name"] == self.name:
-                self.joins += int(each["joins"])
-                self.registrations += int(each["registrations"])
-                self.too_big += int(each["too_big"])
+        """Add the machines that borrowers of clusters of this name brought up."""
+        for usage in borrowed:
+            if usage["name"] == self.name:
+                self.joins += int(usage["joins"])
+                self.registrations += int(usage["registrations"])
+                self.too_big += int(usage["too_big"])
 
     def __str__(self) -> str:
         parts = ", ".join(f"{name} {amount}" for name, amount in sorted(self.memory.items()))

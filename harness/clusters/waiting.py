@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 class TimedOut(ClusterFailed, TimeoutError):
-    """Something did not come about in time; the message says what and for how long it was waited for."""
+    """A wait without success; the message says for what, and for how long."""
 
 
 class Interrupted(Exception):
-    """The user, or whoever runs the command, has ended it. `exit_code` is a shell's for the signal."""
+    """The user, or the caller of the command, has ended it. `exit_code` is a shell's for the signal."""
 
     def __init__(self, number: int) -> None:
         super().__init__(f"interrupted by signal {number}")
@@ -46,12 +46,13 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether it is over."""
+        """Return whether it is over."""
         return time.monotonic() >= self._end
 
 
 def crowding() -> float:
-    """How many tasks share a processor of this machine now, by its load average; at least 1, also where there is no load average."""
+    """Return the number of tasks per processor of this machine now, by its load average; at least 1, also without a
+    load average."""
     try:
         load = os.getloadavg()[0]
     except OSError:
@@ -74,7 +75,7 @@ class Patience:
 
     @property
     def passed(self) -> bool:
-        """Whether it is over."""
+        """Return whether it is over."""
         now = self._now()
         self._left -= (now - self._last) / self._crowding()
         self._last = now
@@ -86,32 +87,32 @@ class Patience:
         return f"{self._now() - self._start:.0f} s"
 
 
-def poll(probe: Callable[[], T | None], what: Callable[[], str] | str, *, seconds: float, every: float = 0.02) -> T:
-    """Asks `probe` until it answers something true, which is returned. Raises TimedOut, saying what was waited for.
+def poll(probe: Callable[[], T | None], subject: Callable[[], str] | str, *, seconds: float, every: float = 0.02) -> T:
+    """Call `probe` until it returns something true, and return that. Raises TimedOut, naming the `subject` of the wait.
 
-    `seconds` are those of Patience. At least one question is asked after the end of the last pause.
+    `seconds` are those of Patience. `probe` is called at least once after the end of the last pause.
     """
     patience = Patience(seconds)
     while True:
-        found = probe()
-        if found:
-            return found
+        answer = probe()
+        if answer:
+            return answer
         if patience.passed:
-            raise TimedOut(f"waited {patience.waited} for {what if isinstance(what, str) else what()}")
+            raise TimedOut(f"waited {patience.waited} for {subject if isinstance(subject, str) else subject()}")
         time.sleep(every)
 
 
 def sleep(seconds: float) -> None:
-    """Lets real time pass."""
+    """Let real time pass."""
     time.sleep(seconds)
 
 
 def stopwatch() -> Callable[[], float]:
-    """A function that returns the seconds since now."""
+    """Return a function that returns the seconds since now."""
     start = time.perf_counter()
     return lambda: time.perf_counter() - start
 
 
 def unique() -> str:
-    """A word that is unique on this machine, made from process and time."""
+    """Return a word that is unique on this machine, made from process and time."""
     return f"{os.getpid():x}-{time.time_ns() & 0xFFFFFFFFFF:x}"

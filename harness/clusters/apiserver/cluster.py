@@ -22,7 +22,7 @@ _PROGRAMS = ("etcd", "kube-apiserver", "kube-scheduler", "kube-controller-manage
 _FOREVER = "1000h"
 _TRIES = 3
 _PORT_TAKEN = "address already in use"
-"""What a program says when somebody took its port after it was found free; then all of it is tried again."""
+"""The words of a program whose port was taken after it was found free; then all of it is tried again."""
 _NEVER_ROTATED = 1 << 20  # MB; the log starts anew at 100 MB otherwise, and evidence would be lost
 
 
@@ -91,7 +91,7 @@ class ApiServerCluster(RealCluster):
         self._start_store(etcd, peer)
         authority = Authority(self.folder)
         self._start_server(authority, etcd, api)
-        # what follows up to the waiting costs nothing: the server takes longer to come up
+        # the steps up to the waiting cost nothing: the server takes longer to come up
         super().__init__(
             "127.0.0.1",
             api,
@@ -114,7 +114,7 @@ class ApiServerCluster(RealCluster):
         )
 
     def stop(self) -> None:
-        """Ends everything and removes the folder."""
+        """End everything and remove the folder."""
         self.close()
         self.processes.stop()
 
@@ -132,12 +132,12 @@ class ApiServerCluster(RealCluster):
 
     def memory(self) -> dict[str, int]:
         """Resident memory of each program in MiB."""
-        found = {}
+        megabytes = {}
         for name, pid in self.processes.pids.items():
             for line in Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines():
                 if line.startswith("VmRSS:"):
-                    found[name] = int(line.split()[1]) // 1024
-        return found
+                    megabytes[name] = int(line.split()[1]) // 1024
+        return megabytes
 
     def _start_store(self, etcd: int, peer: int) -> None:
         client_url, peer_url = f"http://127.0.0.1:{etcd}", f"http://127.0.0.1:{peer}"
@@ -190,7 +190,8 @@ class ApiServerCluster(RealCluster):
         return path
 
     def _start_controllers(self, scheduler: int, manager: int, for_scheduler: Path, for_manager: Path) -> None:
-        """kube-controller-manager never finds a silent Node unready: kubelets here are simulated and send no heartbeats."""
+        """Start kube-controller-manager, which never finds a silent Node unready: simulated kubelets send no
+        heartbeats."""
         private = self.folder / "sa.key"
         for name, port, config, flags in (
             ("kube-scheduler", scheduler, for_scheduler, ()),

@@ -1,4 +1,4 @@
-"""The programs of a cluster, by way of their supervisor: start, watch over, stop, and what their logs say."""
+"""The programs of a cluster, by way of their supervisor: start, watch over, stop, and the ends of their logs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Processes:
         self._reader.start()
 
     def start(self, name: str, *argv: str) -> None:
-        """Starts a program; returns when it runs. Raises RuntimeError when it cannot be executed."""
+        """Start a program, and return when it runs. Raises RuntimeError when it cannot be executed."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"start": name, "argv": argv}) + "\n")
         self._process.stdin.flush()
@@ -40,7 +40,7 @@ class Processes:
             raise RuntimeError(f"{argv[0]} could not be started")
 
     def stop(self) -> None:
-        """Kills all programs and removes the folder; returns when that is done."""
+        """Kill all programs and remove the folder, and return when that is done."""
         if self._process.stdin is not None:
             with suppress(OSError):
                 self._process.stdin.close()
@@ -51,11 +51,11 @@ class Processes:
 
     @property
     def supervisor_pid(self) -> int:
-        """The process that would have to die first."""
+        """Return the process that would have to die first."""
         return self._process.pid
 
     def diagnose(self) -> str:
-        """Which programs have ended, each with the last lines of its log; empty while all run."""
+        """Return the programs that have ended, each with the last lines of its log; empty while all run."""
         if self._process.poll() is not None and not self.exited:
             return f"the supervisor of the cluster's programs ended with status {self._process.returncode}, and they with it"
         lines = []
@@ -71,11 +71,11 @@ class Processes:
     def _read(self) -> None:
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            said = json.loads(line)
-            if "started" in said:
-                self.pids[said["started"]] = said["pid"]
+            message = json.loads(line)
+            if "started" in message:
+                self.pids[message["started"]] = message["pid"]
             else:
-                self.exited[said["exited"]] = said["status"]
+                self.exited[message["exited"]] = message["status"]
 
 
 def tail(path: Path, lines: int = 15) -> str:
@@ -90,7 +90,7 @@ def tail(path: Path, lines: int = 15) -> str:
 def free_ports(count: int) -> list[int]:
     """Ports of the loopback interface that nobody listens on now."""
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(each.getsockname()[1]) for each in sockets]
-    for each in sockets:
-        each.close()
+    ports = [int(socket.getsockname()[1]) for socket in sockets]
+    for opened in sockets:
+        opened.close()
     return ports

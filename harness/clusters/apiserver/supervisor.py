@@ -24,7 +24,7 @@ _CHECK_EVERY = 0.2
 
 
 def main() -> int:
-    """Carries out commands from standard input until it ends."""
+    """Carry out commands from standard input until it ends."""
     folder = sys.argv[1]
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -68,7 +68,8 @@ def _end(number: int, frame: object) -> None:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """What a program does before it starts: asks the kernel to be killed with this process (Linux only)."""
+    """Return the function that a program runs before it starts: it asks the kernel to be killed with this process
+    (Linux only)."""
     if not sys.platform.startswith("linux"):
         return None
     libc = ctypes.CDLL(None)
@@ -79,9 +80,9 @@ def _die_with_parent() -> Callable[[], None] | None:
     return ask
 
 
-def _say(**what: object) -> None:
+def _say(**message: object) -> None:
     try:
-        os.write(1, json.dumps(what).encode() + b"\n")  # to the parent: nothing of the project can be imported here
+        os.write(1, json.dumps(message).encode() + b"\n")  # to the parent: nothing of the project can be imported here
     except BrokenPipeError:
         sys.exit(1)
 

@@ -1,4 +1,4 @@
-"""What lets somebody else in: a kubeconfig, and the token of a service account."""
+"""Credentials for somebody else: a kubeconfig, and the token of a service account."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["kubeconfig_of", "token_of"]
 def kubeconfig_of(
     name: str, cluster: Mapping[str, Any], user: Mapping[str, Any], *, user_name: str = "user"
 ) -> dict[str, Any]:
-    """Returns a kubeconfig with one cluster, one user and a context of both, which is the current one."""
+    """Return a kubeconfig with one cluster, one user and a context of both, which is the current one."""
     return {
         "apiVersion": "v1",
         "kind": "Config",
@@ -26,7 +26,8 @@ def kubeconfig_of(
 
 
 def token_of(connection: Connection, name: str, namespace: str, *, account: Mapping[str, Any] | None = None) -> str:
-    """Returns a token of a service account, which is made if it is not there (TokenRequest), as `account` says. Raises ApiError."""
+    """Return a token of a service account (TokenRequest), which is made as `account` describes it where it is missing.
+    Raises ApiError."""
     place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     with ignoring(409):
         connection.request("POST", place, body=account or {"metadata": {"name": name}})

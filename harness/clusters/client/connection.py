@@ -24,19 +24,19 @@ _KEPT = 30.0
 """Seconds after which an unused connection is opened anew; kube-apiserver closes it after 90."""
 
 _DEATH_TOLD = 2.0
-"""Seconds after which what has died is known, if anything has."""
+"""Seconds after which the death of a program is known."""
 
 
 class ClusterLost(ClusterFailed):
-    """The API server does not answer any more. The message says what died, with the last lines of its log."""
+    """The API server does not answer any more. The message names the dead program, with the last lines of its log."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where an API server listens and how it is spoken to: TLS with a client certificate, or plain with headers.
+    """The address of an API server and the way to speak to it: TLS with a client certificate, or plain with headers.
 
-    `server_name` is the name that its certificate has to have, where that is not `host`. `diagnose` is asked, when the server does not
-    answer, for what became of it.
+    `server_name` is the name that its certificate has to have, where that is not `host`. `diagnose` returns, when the server does not
+    answer, the reason.
     """
 
     host: str
@@ -64,7 +64,7 @@ class Events:
             yield json.loads(line)
 
     def close(self) -> None:
-        """Ends the connection."""
+        """End the connection."""
         try:
             self._answer.close()
         finally:
@@ -119,7 +119,7 @@ class Connection:
             headers["Content-Type"] = content_type
         with self._lock:
             if self._idle is not None and self._idle() > _KEPT:
-                self._drop()  # servers close what nobody uses, and a write must not find that out
+                self._drop()  # servers close idle connections, and a write must not be the one to notice
             fresh = self._http is None
             try:
                 return self._send(method, url, payload, headers)
@@ -155,7 +155,7 @@ class Connection:
         raise error_of(answer.status, None, text)
 
     def close(self) -> None:
-        """Closes the connection; a later request opens it again."""
+        """Close the connection; a later request opens it again."""
         with self._lock:
             self._drop()
 
@@ -175,7 +175,7 @@ class Connection:
 
     def _lost(self, error: Exception) -> ClusterLost:
         why = ""
-        with suppress(TimedOut):  # who watches over a program may learn of its death a moment after its connections
+        with suppress(TimedOut):  # the watcher of a program may learn of its death a moment after its connections
             why = poll(self.endpoint.diagnose, "somebody to be found dead", seconds=_DEATH_TOLD, every=0.05)
         text = f"{self.endpoint.url} does not answer: {type(error).__name__}: {error}"
         return ClusterLost(f"{text}\n{why}" if why else text)
@@ -189,7 +189,7 @@ class _SecureConnection(http.client.HTTPConnection):
         self._tls, self._name = tls, endpoint.server_name or endpoint.host
 
     def connect(self) -> None:
-        """Opens the connection. Raises ssl.SSLError, also where the name is another one."""
+        """Open the connection. Raises ssl.SSLError, also where the name is another one."""
         super().connect()
         self.sock = self._tls.wrap_socket(self.sock, server_hostname=self._name)
 

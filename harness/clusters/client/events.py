@@ -1,4 +1,4 @@
-"""What a cluster's own controllers tell: their Kubernetes Events, as they come."""
+"""The Kubernetes Events of a cluster's own controllers, as they come."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from harness.kube.api.objects import Object
 __all__ = ["SCHEDULER_NAME", "EventFeed", "ObservedEvent"]
 
 SCHEDULER_NAME = "default-scheduler"
-"""How kube-scheduler signs its Events."""
+"""The name with which kube-scheduler signs its Events."""
 
 _EVENTS = Kind("events.k8s.io", "v1", "Event", "events", True, status_subresource=False, generation=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ObservedEvent:
-    """One Event: `object` has as much of what it is about as the Event says (kind, namespace, name)."""
+    """One Event: `object` is the object that it is about, as far as the Event says (kind, namespace, name)."""
 
     object: Object
     type: str
@@ -39,30 +39,30 @@ class EventFeed:
         self._started = False
 
     def start(self) -> None:
-        """Begins to listen, from now on."""
+        """Begin to listen, from now on."""
         if not self._started:
             self._started = True
             self._watch.list()
             self._watch.start()
 
     def stop(self) -> None:
-        """Ends the watch."""
+        """End the watch."""
         self._watch.stop()
 
     def take(self) -> Sequence[ObservedEvent]:
-        """The Events that came since the last call. One that is only counted up is not told again."""
-        found: list[ObservedEvent] = []
+        """Return the Events that came since the last call; one that is only counted up is left out."""
+        events: list[ObservedEvent] = []
         while True:
             try:
                 heard = self._heard.get_nowait()
             except queue.Empty:
-                return found
+                return events
             if heard.type == "ADDED" and heard.object is not None:
-                found.append(_told(heard.object))
+                events.append(_told(heard.object))
 
     def take_of(self, sources: Sequence[str]) -> Sequence[ObservedEvent]:
         """The Events of these senders since the last call; those of others are dropped."""
-        return [each for each in self.take() if each.source in sources]
+        return [event for event in self.take() if event.source in sources]
 
 
 def _told(event: Object) -> ObservedEvent:

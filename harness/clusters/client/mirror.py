@@ -1,7 +1,7 @@
 """A View of a cluster elsewhere: a local copy, fed by one watch for each kind and by our own writes.
 
-Watches run on threads and only queue what they hear; `pump` applies it on the caller's thread, in order of resourceVersions.
-What our own Writers did is in the copy as soon as they return.
+Watches run on threads and only queue events; `pump` applies them on the caller's thread, in order of resourceVersions.
+The writes of our own Writers are in the copy as soon as they return.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = ["MIRRORED", "Mirror"]
 
 MIRRORED: tuple[str, ...] = tuple(
     kind
-    for kind, known in KINDS.items()
-    if known.decides and kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
+    for kind, row in KINDS.items()
+    if row.decides and kind not in ("ConfigMap", "Lease", "Secret", "Service", "ServiceAccount", "VolumeAttachment")
 )
-"""What is watched. Other kinds are read from the server when they are asked for."""
+"""The watched kinds. Others are read from the server when they are needed."""
 
 
 class Mirror:
@@ -52,19 +52,20 @@ class Mirror:
         self._watches: dict[str, Watch] = {}
         self._lock = threading.RLock()
         self.seen = 0
-        """How many changes were ever applied."""
+        """The number of changes that were ever applied."""
         self.hidden: Callable[[Object], bool] = lambda obj: False
-        """What is left out of the copy: the parts of the cluster itself. Their pods take room all the same (hidden_pods)."""
+        """Whether an object is left out of the copy, as a part of the cluster itself. Its pods take room all the same
+        (hidden_pods)."""
         self.serves_accounts = False
         """Whether namespaces get service accounts, without which a real API server takes no pods."""
 
     def start(self) -> None:
-        """Begins to watch; returns when every kind was listed once. Raises ApiError, ClusterLost."""
+        """Begin to watch; return when every kind was listed once. Raises ApiError, ClusterLost."""
         for name in self._kinds:
             self.watch(name)
 
     def watch(self, kind: str) -> None:
-        """Begins to watch a kind (again, after its definition was replaced); a kind that is not served is left out."""
+        """Begin to watch a kind (again, after its definition was replaced); a kind that is not served is left out."""
         self.unwatch(kind)
         watch = Watch(self._connection, KINDS[kind], self._heard.put)
         try:
@@ -77,17 +78,17 @@ class Mirror:
         watch.start()
 
     def unwatch(self, kind: str) -> None:
-        """Ends the watch of a kind whose definition is about to go."""
+        """End the watch of a kind whose definition is about to go."""
         present = self._watches.pop(kind, None)
         if present is not None:
             present.stop()
 
     def watches(self, kind: str) -> bool:
-        """Whether a kind is watched: it is served, and not left out."""
+        """Return whether a kind is watched: it is served, and not left out."""
         return kind in self._watches
 
     def stop(self) -> None:
-        """Ends all watches."""
+        """End all watches."""
         for watch in self._watches.values():
             watch.stop()
         self._watches.clear()
@@ -114,24 +115,24 @@ class Mirror:
         fields: Mapping[str, str] | str | None = None,
     ) -> Sequence[Object]:
         """All objects of a kind in the order in which they came, filtered by namespace and selectors."""
-        found: Sequence[Object]
+        objects: Sequence[Object]
         if kind not in self._watches and kind in KINDS:
-            found = self._live_list(kind)
+            objects = self._live_list(kind)
         else:
-            found = list(self._objects.get(kind, {}).values())
+            objects = list(self._objects.get(kind, {}).values())
         if namespace is not None:
-            found = [each for each in found if (metadata_of(each).get("namespace") or "") == namespace]
+            objects = [obj for obj in objects if (metadata_of(obj).get("namespace") or "") == namespace]
         for predicate in (by_labels(labels), by_fields(fields)):
             if predicate is not None:
-                found = [each for each in found if predicate(each)]
-        return found
+                objects = [obj for obj in objects if predicate(obj)]
+        return objects
 
     def indexed(self, index: str, value: str) -> Sequence[Object]:
         """The objects of a named index with this value."""
         return self._index.get(index, value)
 
     def exists(self, uid: str) -> bool:
-        """Whether an object of this uid is in the copy."""
+        """Return whether an object of this uid is in the copy."""
         return uid in self._order
 
     def changes(self, since: int, kind: str | None = None) -> Iterator[Change]:
@@ -145,15 +146,15 @@ class Mirror:
     # Feeding.
 
     def subscribe(self, receive: Callable[[Change], None]) -> None:
-        """Calls `receive` for every change from now on, on the thread that pumps or writes."""
+        """Call `receive` for every change from now on, on the thread that pumps or writes."""
         self._subscribers.append(receive)
 
     def unsubscribe(self) -> None:
-        """Forgets all subscribers."""
+        """Forget all subscribers."""
         self._subscribers.clear()
 
     def restart_log(self) -> None:
-        """Drops the changes so far from the log of `changes`."""
+        """Drop the changes so far from the log of `changes`."""
         self._log.clear()
 
     def last(self, count: int) -> Sequence[Change]:
@@ -161,7 +162,8 @@ class Mirror:
         return self._log[-count:]
 
     def pump(self, seconds: float = 0.0) -> int:
-        """Applies what the watches heard; waits up to `seconds` for the first of it. Returns the number of changes.
+        """Apply the events of the watches; wait up to `seconds` for the first. Return the number of changes. Returns
+        the number of changes.
 
         Raises ClusterLost when a watch ended because the server is gone.
         """
@@ -173,14 +175,14 @@ class Mirror:
                 batch.append(self._heard.get_nowait())
         except queue.Empty:
             pass
-        for heard in sorted(batch, key=lambda each: each.revision):
+        for heard in sorted(batch, key=lambda event: event.revision):
             if heard.lost is not None:
                 raise ClusterLost(heard.lost)
             self._apply(heard)
         return self.seen - before
 
     def changed(self, kind: Kind, obj: Object) -> None:
-        """Applies a write of this process before its watch event arrives."""
+        """Apply a write of this process before its watch event arrives."""
         if kind.kind not in self._watches:
             return
         meta = metadata_of(obj)
@@ -191,21 +193,21 @@ class Mirror:
             self._put(kind, obj)
 
     def gone(self, kind: Kind, namespace: str, name: str) -> None:
-        """Applies a deletion by this process before its watch event arrives."""
+        """Apply a deletion by this process before its watch event arrives."""
         last = self._objects.get(kind.kind, {}).get((namespace, name))
         if last is not None:
             self._remove(kind, last)
 
     def _apply(self, heard: Heard) -> None:
         if heard.all is not None:
-            keep = {metadata_of(each)["uid"] for each in heard.all}
+            keep = {metadata_of(obj)["uid"] for obj in heard.all}
             for last in list(self._objects.get(heard.kind.kind, {}).values()):
                 if last["metadata"]["uid"] not in keep and int(last["metadata"]["resourceVersion"]) <= heard.revision:
                     self._remove(heard.kind, last)
             for uid in [uid for uid in self._hidden_pods if heard.kind.kind == "Pod" and uid not in keep]:
                 self._hidden_pods.pop(uid, None)
-            for each in sorted(heard.all, key=lambda each: metadata_of(each).get("creationTimestamp") or ""):
-                self._put(heard.kind, each)
+            for obj in sorted(heard.all, key=lambda obj: metadata_of(obj).get("creationTimestamp") or ""):
+                self._put(heard.kind, obj)
             self.revision = max(self.revision, heard.revision)
         elif heard.object is not None:
             if heard.type == "DELETED":
@@ -247,7 +249,7 @@ class Mirror:
             del self._objects[kind.kind][slot]
             self._order.pop(meta["uid"], None)
             self._index.put((kind.kind, *slot), old, None)
-            # what is answered to a deletion may have no resourceVersion any more
+            # the answer to a deletion may have no resourceVersion any more
             revision = max(int(meta.get("resourceVersion") or 0), int(old["metadata"]["resourceVersion"]))
             self._tell(Change(ChangeType.DELETED, self._stamped(kind, last), old, revision))
 
@@ -285,7 +287,7 @@ class Mirror:
             if error.code == 404:
                 return []
             raise
-        return [self._stamped(KINDS[kind], each) for each in answer["items"]]
+        return [self._stamped(KINDS[kind], item) for item in answer["items"]]
 
     def keys(self, kind: str) -> Sequence[Key]:
         """The keys of all objects of a kind."""

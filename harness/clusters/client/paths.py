@@ -1,4 +1,4 @@
-"""Where the API serves what: paths of kinds, and what a path asks for."""
+"""Paths of the API: those of kinds, and the target that a path names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SUBRESOURCES: Mapping[str, frozenset[str]] = {
     "ReplicaSet": frozenset({"status", "scale"}),
     "StatefulSet": frozenset({"status", "scale"}),
 }
-"""What lies below an object of a kind. Kinds that are not listed have `status`, if any."""
+"""Subresources of the objects of a kind. Kinds that are not listed have `status`, if any."""
 
 
 def subresources(kind: Kind) -> frozenset[str]:
@@ -38,7 +38,7 @@ def path_of(kind: Kind, namespace: str = "", name: str = "", subresource: str = 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a path asks for. `api_version` is the one in the path (a kind may be served in several)."""
+    """The target of a path. `api_version` is the one in the path (a kind may be served in several)."""
 
     kind: Kind
     api_version: str
@@ -48,7 +48,8 @@ class Target:
 
 
 def parse(path: str, kinds: Mapping[tuple[str, str], Kind]) -> Target | None:
-    """The target of a path below `/api` or `/apis`; `kinds` maps (apiVersion, plural) to what is served. None: no such thing."""
+    """Return the target of a path below `/api` or `/apis`, or None; `kinds` maps (apiVersion, plural) to the served
+    kinds."""
     parts = [part for part in path.split("/") if part]
     if len(parts) >= 3 and parts[0] == "api":
         api_version, rest = parts[1], parts[2:]

@@ -21,7 +21,7 @@ _RETRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One event; or `all` objects of the kind at a revision; or why nothing will be heard any more."""
+    """One event; or `all` objects of the kind at a revision; or the reason why nothing will be heard any more."""
 
     kind: Kind
     revision: int
@@ -32,7 +32,7 @@ class Heard:
 
 
 class Watch:
-    """Tells `hear` everything that happens to the objects of a kind after `list` was called."""
+    """Calls `hear` for every event of the objects of a kind after `list` was called."""
 
     def __init__(self, connection: Connection, kind: Kind, hear: Callable[[Heard], None]) -> None:
         self.kind = kind
@@ -50,12 +50,12 @@ class Watch:
         return Heard(self.kind, int(self._revision), all=answer["items"])
 
     def start(self) -> None:
-        """Begins to listen."""
+        """Begin to listen."""
         self._thread = threading.Thread(target=self._run, name=f"watch-{self.kind.plural}", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the watch and waits for its thread."""
+        """End the watch and wait for its thread."""
         self._ended.set()
         wire = self._socket
         if wire is not None:
@@ -76,7 +76,7 @@ class Watch:
                         self._hear(self.list())
                     continue
                 failures += 1
-            except Exception:  # whatever breaks a connection: try again a few times, then tell
+            except Exception:  # any error of a connection: try again a few times, then report it
                 failures += 1
             if failures > _RETRIES:
                 if not self._ended.is_set():

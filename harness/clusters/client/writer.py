@@ -25,11 +25,11 @@ class Witness(Protocol):
     """Is called for every write that succeeded, so that a mirror knows of it before its watch does."""
 
     def changed(self, kind: Kind, obj: Object) -> None:
-        """The object is now this, or was this when it was removed."""
+        """Note that the object is now this, or was this when it was removed."""
         ...
 
     def gone(self, kind: Kind, namespace: str, name: str) -> None:
-        """The object of this name was removed."""
+        """Note that the object of this name was removed."""
         ...
 
 
@@ -57,16 +57,16 @@ class RestWriter:
         self._explain = explain
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object, and returns it as stored. Raises ApiError."""
+        """Create an object, and return it as stored. Raises ApiError."""
         kind = served(obj.get("apiVersion") or "", obj.get("kind") or "")
         if kind is None:
-            what = f'no matches for kind "{obj.get("kind")}" in version "{obj.get("apiVersion")}"'
-            raise ApiError(404, "NotFound", what)
+            message = f'no matches for kind "{obj.get("kind")}" in version "{obj.get("apiVersion")}"'
+            raise ApiError(404, "NotFound", message)
         path = path_of(kind, namespace_of(obj) or "default", api_version=obj["apiVersion"])
         return self._do("POST", kind, path, body=obj, dry_run=dry_run)
 
     def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:
-        """Replaces an object, or a subresource of it."""
+        """Replace an object, or a subresource of it."""
         kind = served(obj.get("apiVersion") or "", obj.get("kind") or "")
         if kind is None:
             raise not_served()
@@ -85,10 +85,10 @@ class RestWriter:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        """Patches an object, or a subresource, by one of the three patch types."""
-        known = served_kind(kind)
-        path = path_of(known, namespace, name, subresource)
-        return self._do("PATCH", known, path, body=patch, content_type=_PATCHES[type], dry_run=dry_run)
+        """Patch an object, or a subresource, by one of the three patch types."""
+        served = served_kind(kind)
+        path = path_of(served, namespace, name, subresource)
+        return self._do("PATCH", served, path, body=patch, content_type=_PATCHES[type], dry_run=dry_run)
 
     def delete(
         self,
@@ -100,8 +100,8 @@ class RestWriter:
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> Object:
-        """Deletes; finalizers and a running pod's grace period delay it. Returns the last state that is known."""
-        known = served_kind(kind)
+        """Delete an object; finalizers and a running pod's grace period delay it. Return the last known state."""
+        served = served_kind(kind)
         policy = "Foreground" if kind in self._foreground else "Background"
         options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy}
         if grace_period_seconds is not None:
@@ -109,13 +109,13 @@ class RestWriter:
         conditions = {"uid": uid, "resourceVersion": resource_version}
         if any(conditions.values()):
             options["preconditions"] = {key: value for key, value in conditions.items() if value is not None}
-        found = self._do("DELETE", known, path_of(known, namespace, name), body=options)
-        if self._witness is not None and found.get("kind") == "Status":
-            self._witness.gone(known, namespace, name)
-        return found
+        answer = self._do("DELETE", served, path_of(served, namespace, name), body=options)
+        if self._witness is not None and answer.get("kind") == "Status":
+            self._witness.gone(served, namespace, name)
+        return answer
 
     def bind(self, name: str, namespace: str, node: str) -> None:
-        """`pods/binding`: puts a pod on a node."""
+        """Put a pod on a node, by `pods/binding`."""
         body = {
             "apiVersion": "v1",
             "kind": "Binding",
@@ -128,7 +128,7 @@ class RestWriter:
     def evict(
         self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
     ) -> None:
-        """`pods/eviction`: deletes a pod unless a PodDisruptionBudget forbids it."""
+        """Delete a pod by `pods/eviction`, unless a PodDisruptionBudget forbids it."""
         options: dict[str, Any] = {}
         if uid is not None:
             options["preconditions"] = {"uid": uid}
@@ -145,14 +145,14 @@ class RestWriter:
         self._look(KINDS["Pod"], namespace, name)
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
-        """`…/scale`: sets the number of replicas of a workload. Returns the workload."""
-        known = served_kind(kind)
+        """Set the number of replicas of a workload, by `…/scale`. Return the workload."""
+        served = served_kind(kind)
         patch = {"spec": {"replicas": replicas}}
-        path = path_of(known, namespace, name, "scale")
-        self._do("PATCH", known, path, body=patch, content_type=_PATCHES["merge"])
-        found: Object = self._connection.request("GET", path_of(known, namespace, name))
-        self._tell(known, found)
-        return found
+        path = path_of(served, namespace, name, "scale")
+        self._do("PATCH", served, path, body=patch, content_type=_PATCHES["merge"])
+        workload: Object = self._connection.request("GET", path_of(served, namespace, name))
+        self._tell(served, workload)
+        return workload
 
     def _do(
         self,
@@ -166,19 +166,19 @@ class RestWriter:
     ) -> Object:
         query = {"dryRun": "All"} if dry_run else None
         try:
-            found: Object = self._connection.request(method, path, query=query, body=body, content_type=content_type)
+            answer: Object = self._connection.request(method, path, query=query, body=body, content_type=content_type)
         except ApiError as error:
             if self._explain is None:
                 raise
             raise self._explain(error, body if isinstance(body, Mapping) else None) from None
         if not dry_run:
-            self._tell(kind, found)
-        return found
+            self._tell(kind, answer)
+        return answer
 
-    def _tell(self, kind: Kind, found: Object) -> None:
-        """A Status (of a deletion or a binding) and a Scale are not objects of the kind."""
-        if self._witness is not None and found.get("kind") == kind.kind:
-            self._witness.changed(kind, found)
+    def _tell(self, kind: Kind, obj: Object) -> None:
+        """Report a write to the witness; a Status (of a deletion or a binding) and a Scale are not objects of the kind."""
+        if self._witness is not None and obj.get("kind") == kind.kind:
+            self._witness.changed(kind, obj)
 
     def _look(self, kind: Kind, namespace: str, name: str) -> None:
         if self._witness is None:
@@ -192,8 +192,8 @@ class RestWriter:
 
 
 def served_kind(kind: str) -> Kind:
-    """Returns the kind of this name. Raises ApiError 404 for one that no server has."""
-    found = KINDS.get(kind)
-    if found is None:
+    """Return the kind of this name. Raises ApiError 404 for one that no server has."""
+    served = KINDS.get(kind)
+    if served is None:
         raise not_served()
-    return found
+    return served

@@ -1,1 +1,2 @@
-"""What real API servers share, wherever they run: certificates, definitions of Karpenter's kinds, audit log, ports."""
+"""Parts that real API servers share, wherever they run: certificates, definitions of Karpenter's kinds, audit log,
+ports."""

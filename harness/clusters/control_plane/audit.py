@@ -1,4 +1,4 @@
-"""The audit log of a real API server as evidence for who wrote what on Nodes."""
+"""The audit log of a real API server as evidence for who wrote which label of a Node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.kube.api.status import ApiError
 __all__ = ["POLICY", "AuditEntry", "AuditLog"]
 
 _Done = tuple[int, str, dict[str, Any]]
-"""The revision that a request was answered with, when it came in, its line."""
+"""The revision of a request's answer, the time when the request came in, its line."""
 _Leaf = tuple[tuple[str, ...], str]
 
 POLICY: dict[str, Any] = {
@@ -32,12 +32,12 @@ POLICY: dict[str, Any] = {
         {"level": "None"},
     ],
 }
-"""Writes to Nodes with what was sent and answered; nothing else."""
+"""Writes to Nodes with their bodies and answers; nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One request about a Node. `object` is what was sent (a patch as it was sent); a refused one has `error` and no `after`."""
+    """One request about a Node. `object` is the sent body (of a patch, the patch); a refused one has `error` and no `after`."""
 
     revision: int
     identity: Identity
@@ -53,26 +53,29 @@ class AuditLog:
     """Reads the log. A line is written after its answer went out, and lines of different connections in any order."""
 
     def __init__(self, read: Callable[[str], str], skip: Callable[[], None] = lambda: None) -> None:
-        """`read` returns the log's lines that contain the given text; `skip` lets it leave out what the log has now."""
+        """`read` returns the log's lines that contain the given text; `skip` lets it leave out the present lines of the
+        log."""
         self._read = read
         self._skip = skip
         self._since = ""
 
     def skip(self) -> None:
-        """Spares later reads what the log has now. Lines of earlier requests that come later are still read."""
+        """Let later reads skip the present lines of the log. Lines of earlier requests that come later are still read."""
         self._skip()
 
     def received(self, text: str) -> str:
-        """When the server received the last request whose line contains `text`; "" before there is such a line."""
+        """Return the time when the server received the last request whose line contains `text`; "" before there is such
+        a line."""
         times = (event.get("requestReceivedTimestamp") or "" for event in self._events(text))
         return max(times, default="")
 
     def forget(self, until: str) -> None:
-        """Leaves out all requests that the server received up to this moment, even those that are logged later."""
+        """Leave out all requests that the server received up to this moment, even those that are logged later."""
         self._since = until
 
     def of_node(self, name: str) -> list[AuditEntry]:
-        """The requests about one Node: what was done in order of resourceVersions, and what was refused where it came in."""
+        """Return the requests about one Node: successful ones in order of resourceVersions, refused ones where they
+        came in."""
         done: list[_Done] = []
         refused: list[tuple[str, dict[str, Any]]] = []
         for event in self._events(name):
@@ -90,10 +93,10 @@ class AuditLog:
                 done.append((int(revision), came, event))
             elif event["verb"] == "delete":
                 done.append((done[-1][0] if done else 0, came, event))
-        done = _writers_first(sorted(done, key=lambda each: each[:2]))
+        done = _writers_first(sorted(done, key=lambda request: request[:2]))
         if done and done[0][2]["verb"] != "create":
-            refused.sort(key=lambda each: each[0])
-            late = next((each for each in refused if _created_late(each[1], name)), None)
+            refused.sort(key=lambda request: request[0])
+            late = next((request for request in refused if _created_late(request[1], name)), None)
             if late is not None:
                 refused.remove(late)
                 done.insert(0, (done[0][0] - 1, late[0], _answered(late[1])))
@@ -112,38 +115,39 @@ class AuditLog:
 
 
 def _writers_first(done: list[_Done]) -> list[_Done]:
-    """Of requests that were answered with the same revision the one that made it, before those that changed nothing.
+    """Return the requests so that, of those with one revision, the writer stands before those that changed nothing.
 
-    A busy server may have received the latter earlier.
+    A busy server may have received the others earlier.
     """
-    found: list[_Done] = []
+    ordered: list[_Done] = []
     before: Any = None
-    for _, same in groupby(done, key=lambda each: each[0]):
+    for _, same in groupby(done, key=lambda request: request[0]):
         first, *others = same
         after = first[2].get("responseObject")
         if others:
             made = _leaves(after) - _leaves(before)
             alike = [first, *others]
-            said = [len(made & _leaves(each[2].get("requestObject"))) for each in alike]
-            first, others = alike.pop(said.index(max(said))), alike
-        found += [first, *others]
+            overlaps = [len(made & _leaves(request[2].get("requestObject"))) for request in alike]
+            first, others = alike.pop(overlaps.index(max(overlaps))), alike
+        ordered += [first, *others]
         before = after
-    return found
+    return ordered
 
 
 def _leaves(value: Any, at: tuple[str, ...] = ()) -> frozenset[_Leaf]:
     """Every plain value with its path; the places in lists do not count."""
     if isinstance(value, dict):
-        return frozenset(leaf for key, each in value.items() for leaf in _leaves(each, (*at, key)))
+        return frozenset(leaf for key, entry in value.items() for leaf in _leaves(entry, (*at, key)))
     if isinstance(value, list):
-        return frozenset(leaf for each in value for leaf in _leaves(each, at))
+        return frozenset(leaf for entry in value for leaf in _leaves(entry, at))
     return frozenset([(at, str(value))])
 
 
 def _created_late(event: dict[str, Any], name: str) -> bool:
-    """Whether a node asked for its own Node and was told of a failure, while the Node was made after all.
+    """Return whether a node was told that the creation of its Node failed, although the Node was made.
 
-    A busy server answers with a timeout, or is left by a kubelet after ten seconds, and stores the object none the less.
+    A busy server answers with a timeout, or is left by a kubelet after ten seconds, and stores the object none the
+    less.
     """
     code = int((event.get("responseStatus") or {}).get("code") or 0)
     own = (event.get("user") or {}).get("username") == Identity.node(name).user
@@ -151,15 +155,15 @@ def _created_late(event: dict[str, Any], name: str) -> bool:
 
 
 def _answered(event: dict[str, Any]) -> dict[str, Any]:
-    """The same request as if it had been answered in time."""
+    """Return the same request as if it had been answered in time."""
     return {**event, "responseObject": event["requestObject"], "responseStatus": {"code": 201}}
 
 
 def _node_of(event: dict[str, Any]) -> str:
-    found: str = (event.get("objectRef") or {}).get("name") or ""
-    if found:
-        return found
-    # the name of a created object stands in the answer, or in what was sent when it was refused
+    name: str = (event.get("objectRef") or {}).get("name") or ""
+    if name:
+        return name
+    # the name of a created object stands in the answer, or in the sent body when it was refused
     for part in ("responseObject", "requestObject"):
         meta = (event.get(part) or {}).get("metadata") or {}
         if meta.get("name"):
@@ -168,7 +172,7 @@ def _node_of(event: dict[str, Any]) -> str:
 
 
 def _entries(done: list[_Done], refused: list[tuple[str, dict[str, Any]]]) -> Iterator[AuditEntry]:
-    waiting = sorted(refused, key=lambda each: each[0])
+    waiting = sorted(refused, key=lambda request: request[0])
     before: Object | None = None
     revision = 0
     for number, came, event in done:
@@ -182,7 +186,8 @@ def _entries(done: list[_Done], refused: list[tuple[str, dict[str, Any]]]) -> It
 
 
 def _gone(event: dict[str, Any]) -> bool:
-    """Whether there is no such Node afterwards: what finalizers hold stays, marked as deleted, until the last is taken away."""
+    """Return whether the Node is gone afterwards: one with finalizers stays, marked as deleted, until the last is taken
+    away."""
     meta = (event.get("responseObject") or {}).get("metadata") or {}
     marked = bool(meta.get("deletionTimestamp"))
     if event["verb"] == "delete":

@@ -38,7 +38,7 @@ def _keys_not(row: Row) -> str:
 
 
 def _requirement_number(row: Row) -> str:
-    operators = " || ".join(f"x.operator == '{each}'" for each in row["operators"])
+    operators = " || ".join(f"x.operator == '{operator}'" for operator in row["operators"])
     return f"self.all(x, ({operators}) ? (x.values.size() == 1 && int(x.values[0]) >= 0) : true)"
 
 
@@ -56,7 +56,7 @@ def _keys_without(row: Row) -> str:
 
 
 def _fips_family(row: Row) -> str:
-    families = "".join(f" && self.imageFamily != '{each}'" for each in row["families"])
+    families = "".join(f" && self.imageFamily != '{family}'" for family in row["families"])
     return f"has(self.fipsMode) && self.fipsMode == 'FIPS' ? (has(self.imageFamily){families}) : true"
 
 
@@ -76,7 +76,7 @@ def _fips_family_trusted_launch(row: Row) -> str:
 
 
 def _trusted_launch_fips_families(row: Row) -> str:
-    families = "".join(f" || self.imageFamily == '{each}'" for each in row["families"])
+    families = "".join(f" || self.imageFamily == '{family}'" for family in row["families"])
     return f"has(self.fipsMode) && self.fipsMode == 'FIPS' && {_TRUSTED_LAUNCH} ? (!has(self.imageFamily){families}) : true"
 
 

@@ -35,7 +35,8 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _ANSWER_SECONDS = 300.0
-"""How long an API server on a busy machine may think about one request; one that dies closes the connection at once."""
+"""Seconds that an API server on a busy machine may take for one request; one that dies closes the connection at once.
+"""
 
 _TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER)
 """Identities of workloads that the harness plays; on a test cluster they may do everything."""
@@ -45,12 +46,12 @@ class RealCluster:
     """View, Writers and evidence over an API server at `host:port` whose certificate authority we hold.
 
     Every identity has a client certificate of its own, so authorization, NodeRestriction and the audit log see who writes.
-    `deaths` says which parts have died, with their last words, and is empty while all live; `diagnose` why nobody answers.
+    `deaths` names the parts that have died, with their last words, and is empty while all live; `diagnose` the reason of silence.
     """
 
     name = "real"
     start_seconds = 0.0
-    """How long its start took; 0 for one that another process started."""
+    """Seconds that its start took; 0 for one that another process started."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class RealCluster:
 
     @property
     def crds(self) -> Crds:
-        """The set that is installed. Raises LookupError before one is."""
+        """Return the installed set. Raises LookupError before there is one."""
         if self._crds is None:
             raise LookupError("no CRDs are installed")
         return self._crds
@@ -113,7 +114,7 @@ class RealCluster:
 
     @property
     def real_machines(self) -> RealMachines | None:
-        """Who makes machines with kubelets of their own; None where Nodes are objects."""
+        """Return the maker of machines with kubelets of their own; None where Nodes are objects."""
         return None
 
     @property
@@ -122,11 +123,12 @@ class RealCluster:
         return ()
 
     def room(self) -> ResourceList | None:
-        """What a Node with a real kubelet can give to pods; None where Nodes are objects and as large as their machines."""
+        """Return the resources that a Node with a real kubelet has for pods; None where Nodes are objects and as large
+        as their machines."""
         return None
 
     def machine_counts(self) -> tuple[int, int]:
-        """How many nodes joined, and how often one of their kubelets registered its Node."""
+        """Return the number of nodes that joined, and of registrations of Nodes by their kubelets."""
         return 0, 0
 
     def memory(self) -> dict[str, int]:
@@ -134,12 +136,12 @@ class RealCluster:
         return {}
 
     def reset(self) -> None:
-        """Takes all machines away; where they are only objects there is nothing to do."""
+        """Take all machines away; where they are only objects there is nothing to do."""
 
     def forget(self) -> None:
-        """Leaves the evidence so far out of later answers, and the Events so far.
+        """Leave the evidence so far out of later answers, and the Events so far.
 
-        A request that changes nothing marks the moment: the log may still owe lines of what was asked before it.
+        A request that changes nothing marks the moment: the log may still owe lines of earlier requests.
         """
         mark = f"mark-{unique()}"
         self._audit.skip()
@@ -154,12 +156,12 @@ class RealCluster:
         return self._feed.take_of(sources)
 
     events_come_later = True
-    """Events of a decision come a moment after what was decided."""
+    """Whether the Events of a decision come a moment after it."""
 
     def version(self) -> str:
         """The version of Kubernetes that answers, `1.36.3`."""
-        found: str = self.admin.request("GET", "/version")["gitVersion"]
-        return found.removeprefix("v").partition("-")[0].partition("+")[0]
+        version: str = self.admin.request("GET", "/version")["gitVersion"]
+        return version.removeprefix("v").partition("-")[0].partition("+")[0]
 
     def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
         """A kubeconfig that authenticates as this identity."""
@@ -169,7 +171,7 @@ class RealCluster:
         return kubeconfig_of(self.name, cluster, user)
 
     def token(self, name: str, namespace: str = "kube-system") -> str:
-        """A token of a service account, which is made if it is not there (TokenRequest)."""
+        """Return a token of a service account (TokenRequest), which is made where it is missing."""
         return token_of(self.admin, name, namespace)
 
     @property
@@ -182,11 +184,11 @@ class RealCluster:
         raise NotImplementedError(f"a cluster of kind {self.name} cannot be lent")
 
     def stop(self) -> None:
-        """Ends what was started; of a borrowed cluster only the connections."""
+        """End the programs; of a borrowed cluster only the connections."""
         self.close()
 
     def wait_ready(self) -> None:
-        """Waits until the API server is ready. Raises TimedOut, or ClusterLost with the log of what ended."""
+        """Wait until the API server is ready. Raises TimedOut, or ClusterLost with the log of the ended program."""
 
         def ready() -> bool:
             try:
@@ -200,8 +202,10 @@ class RealCluster:
         poll(ready, lambda: f"the API server at {self.host}:{self.port}\n{self._diagnose()}", seconds=self._seconds)
 
     def grant(self) -> None:
-        """Lets the identities that the harness plays do their work."""
-        subjects = [{"kind": "User", "name": each.user, "apiGroup": "rbac.authorization.k8s.io"} for each in _TRUSTED]
+        """Let the identities that the harness plays do their work."""
+        subjects = [
+            {"kind": "User", "name": identity.user, "apiGroup": "rbac.authorization.k8s.io"} for identity in _TRUSTED
+        ]
         binding = {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRoleBinding",
@@ -216,58 +220,59 @@ class RealCluster:
                 raise
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
-        """Installs the definitions of a release or of files, in place of those that are there; or `manifests`.
+        """Install the definitions of a release or of files, in place of those that are there; or `manifests`.
 
-        Returns when every kind is served. A replaced definition is removed first, and its objects with it: no object that other
-        definitions let pass stays behind.
+        Return when every kind is served. A replaced definition is removed first, and its objects with it: no object that other
+        definitions accepted stays behind.
         """
         if manifests is None and self._crds == crds:
             return
         wanted = list(manifests) if manifests is not None else crd_manifests(crds)
-        present = {each["metadata"]["name"] for each in self.admin.request("GET", _CRDS)["items"]}
-        for each in wanted:
-            name = each["metadata"]["name"]
+        present = {item["metadata"]["name"] for item in self.admin.request("GET", _CRDS)["items"]}
+        for crd in wanted:
+            name = crd["metadata"]["name"]
             if name in present:
-                self.view.unwatch(each["spec"]["names"]["kind"])
+                self.view.unwatch(crd["spec"]["names"]["kind"])
                 self.admin.request("DELETE", f"{_CRDS}/{name}")
                 poll(lambda name=name: not self._has(f"{_CRDS}/{name}"), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]
-                poll(lambda each=each: not self._has(_served_at(each)), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]
-        for each in wanted:
-            self.admin.request("POST", _CRDS, body=each)
-        for each in wanted:
-            what = f"{each['metadata']['name']} to be served"
-            poll(lambda each=each: self._has(_served_at(each)), what, seconds=self._seconds)  # type: ignore[misc]
+                poll(lambda crd=crd: not self._has(_served_at(crd)), f"{name} to go", seconds=self._seconds)  # type: ignore[misc]
+        for crd in wanted:
+            self.admin.request("POST", _CRDS, body=crd)
+        for crd in wanted:
+            waited = f"{crd['metadata']['name']} to be served"
+            poll(lambda crd=crd: self._has(_served_at(crd)), waited, seconds=self._seconds)  # type: ignore[misc]
         self._crds = crds
-        for each in wanted:
-            self.view.watch(each["spec"]["names"]["kind"])
+        for crd in wanted:
+            self.view.watch(crd["spec"]["names"]["kind"])
 
     def update_crds(self, crds: Crds) -> None:
-        """Replaces the definitions and keeps what is stored, as an upgrade of Karpenter's CRDs does.
+        """Replace the definitions and keep the stored objects, as an upgrade of Karpenter's CRDs does.
 
-        Returns when every kind is judged by the new definition. Kinds that it lacks stay as they are.
+        Return when every kind is judged by the new definition. Kinds that it lacks stay as they are.
         """
         if self._crds == crds:
             return
         wanted = crd_manifests(crds)
-        present = {each["metadata"]["name"]: each for each in self.admin.request("GET", _CRDS)["items"]}
-        for each in wanted:
-            old = present.get(each["metadata"]["name"])
+        present = {item["metadata"]["name"]: item for item in self.admin.request("GET", _CRDS)["items"]}
+        for crd in wanted:
+            old = present.get(crd["metadata"]["name"])
             if old is None:
-                self.admin.request("POST", _CRDS, body=each)
+                self.admin.request("POST", _CRDS, body=crd)
                 continue
-            new = {**marked(each, crds), "metadata": {**old["metadata"], **each["metadata"]}}
-            self.admin.request("PUT", f"{_CRDS}/{each['metadata']['name']}", body=new)
-        for each in wanted:
-            what = f"{each['metadata']['name']} to be that of {crds.name}"
-            if each["metadata"]["name"] in present:
-                poll(lambda each=each: self._shows(_served_at(each), mark_of(crds)), what, seconds=self._seconds)  # type: ignore[misc]
+            new = {**marked(crd, crds), "metadata": {**old["metadata"], **crd["metadata"]}}
+            self.admin.request("PUT", f"{_CRDS}/{crd['metadata']['name']}", body=new)
+        for crd in wanted:
+            waited = f"{crd['metadata']['name']} to be that of {crds.name}"
+            if crd["metadata"]["name"] in present:
+                poll(lambda crd=crd: self._shows(_served_at(crd), mark_of(crds)), waited, seconds=self._seconds)  # type: ignore[misc]
             else:
-                poll(lambda each=each: self._has(_served_at(each)), what, seconds=self._seconds)  # type: ignore[misc]
-                self.view.watch(each["spec"]["names"]["kind"])
+                poll(lambda crd=crd: self._has(_served_at(crd)), waited, seconds=self._seconds)  # type: ignore[misc]
+                self.view.watch(crd["spec"]["names"]["kind"])
         self._crds = crds
 
     def _shows(self, path: str, mark: str) -> bool:
-        """Whether the tables of a kind have the column of this description; they come out of the same place as its validation."""
+        """Return whether the tables of a kind have the column of this definition; its validation takes effect at the
+        same moment."""
         status, table = self.admin.raw("GET", f"{path}?limit=1", accept=_TABLE)
         if status != 200:
             return False
@@ -278,20 +283,23 @@ class RealCluster:
         return self.admin.raw("GET", path)[0] == 200
 
     def close(self) -> None:
-        """Ends the watches and the connections; the cluster stays."""
+        """End the watches and the connections; the cluster stays."""
         self.view.stop()
         self._feed.stop()
-        for each in self._connections.values():
+        for connection in self._connections.values():
             with suppress(OSError):
-                each.close()
+                connection.close()
 
 
 _PARTS = frozenset({"kube-dns", "kube-proxy", "kindnet"})
-"""What the parts that kubeadm and kind install in kube-system are labelled as."""
+"""Labels of the parts that kubeadm and kind install in kube-system."""
 
 
 def is_infrastructure(obj: Object) -> bool:
-    """The cluster's own parts: kind's control plane and what kubeadm and kind install. Others may have theirs in kube-system, too."""
+    """Return whether an object is a part of the cluster itself: kind's control plane, or installed by kubeadm and kind.
+
+    Others may have objects of theirs in kube-system, too.
+    """
     labels, namespace = labels_of(obj), namespace_of(obj)
     if namespace == "kube-system":
         return labels.get("k8s-app") in _PARTS or labels.get("tier") == "control-plane"
@@ -300,5 +308,5 @@ def is_infrastructure(obj: Object) -> bool:
 
 def _served_at(manifest: dict[str, Any]) -> str:
     spec = manifest["spec"]
-    version = next(each["name"] for each in spec["versions"] if each["storage"])
+    version = next(version["name"] for version in spec["versions"] if version["storage"])
     return f"/apis/{spec['group']}/{version}/{spec['names']['plural']}"

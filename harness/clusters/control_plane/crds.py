@@ -1,4 +1,4 @@
-"""CustomResourceDefinitions to install on a real API server: from our rule tables, or from files that were given."""
+"""CustomResourceDefinitions to install on a real API server: from our rule tables, or from given files."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ _SHORT: Mapping[str, tuple[str, ...]] = {"AKSNodeClass": ("aksnc", "aksncs")}
 
 
 def crd_manifests(crds: Crds) -> list[dict[str, Any]]:
-    """The definitions of a release, one for each kind, rules included (descriptions and printed columns are not kept); files as
-    they are. Raises TypeError for other sources.
+    """Return the definitions of a release, one for each kind, rules included; files as they are. Raises TypeError for
+    other sources.
+
+    Descriptions and printed columns are not kept.
     """
     if isinstance(crds, CrdFiles):
-        return [dict(each) for each in crds.manifests]
+        return [dict(manifest) for manifest in crds.manifests]
     if not isinstance(crds, CrdSet):
         raise TypeError(f"no manifests of {crds.name}")
     kinds: dict[tuple[str, str], list[str]] = {}
@@ -34,7 +36,7 @@ def crd_manifests(crds: Crds) -> list[dict[str, Any]]:
 
 
 def mark_of(crds: Crds) -> str:
-    """What the column says that `marked` adds."""
+    """Return the text of the column that `marked` adds."""
     return f"from the definitions of {crds.name}"
 
 
@@ -45,8 +47,8 @@ def marked(manifest: dict[str, Any], crds: Crds) -> dict[str, Any]:
     """
     column = {"name": "CRDs", "type": "string", "jsonPath": ".apiVersion", "priority": 1, "description": mark_of(crds)}
     versions = [
-        {**each, "additionalPrinterColumns": [*each.get("additionalPrinterColumns", ()), column]}
-        for each in manifest["spec"]["versions"]
+        {**version, "additionalPrinterColumns": [*version.get("additionalPrinterColumns", ()), column]}
+        for version in manifest["spec"]["versions"]
     ]
     return {**manifest, "spec": {**manifest["spec"], "versions": versions}}
 

@@ -1,4 +1,4 @@
-"""A certificate authority for test clusters, on the openssl program: one key, and a certificate for whoever asks."""
+"""A certificate authority for test clusters, on the openssl program: one key, and a certificate for each name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class MissingTool(RuntimeError):
 
 
 class _ClosingSocket(ssl.SSLSocket):
-    """Python leaves a socket open that the other side resets before it becomes one of TLS, and nobody else holds it by then."""
+    """A socket that is closed where Python would leave it open: when the other side resets it before it becomes one of
+    TLS."""
 
     def __del__(self) -> None:
         self.close()
@@ -29,12 +30,12 @@ class Authority:
 
     def __init__(self, folder: Path, *, openssl: str = "openssl") -> None:
         """`ca.crt` and `ca.key` in the folder are used when they are there (a kubeadm cluster's), else made."""
-        found = shutil.which(openssl)
-        if found is None:
+        program = shutil.which(openssl)
+        if program is None:
             raise MissingTool(
                 f"{openssl} is not installed: certificates of test clusters need it (apt-get install openssl)"
             )
-        self._openssl = found
+        self._openssl = program
         self.folder = folder
         self.ca, self._ca_key = folder / "ca.crt", folder / "ca.key"
         self.key = folder / "shared.key"

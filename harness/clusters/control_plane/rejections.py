@@ -1,4 +1,4 @@
-"""What a real API server refused, as rejections: the same layers, rules and places that the memory cluster names."""
+"""Refusals of a real API server as rejections: the same layers, rules and places that the memory cluster names."""
 
 from __future__ import annotations
 
@@ -16,48 +16,49 @@ __all__ = ["core_rejections_of", "explainer", "rejections_of"]
 
 _DETAIL = re.compile(r'[A-Z][a-z ]+: (?:"(?:[^"\\]|\\.)*"|[^\s:]+): (.*)', re.DOTALL)
 _EVALUATING = "evaluating rule: "
-"""What precedes a rule's own message where the rule came to no answer."""
+"""The words before a rule's own message where the rule came to no result."""
 _PART = re.compile(r"([^.\[\]]+)|\[([^\]]*)\]")
 
 
 def explainer(crds: Callable[[], Crds]) -> Callable[[ApiError, Object | None], ApiError]:
-    """Gives a refusal its rejections as cause, where the memory cluster's admission would."""
+    """Return a function that gives a refusal its rejections as cause, where the memory cluster's admission would."""
 
     def explain(error: ApiError, sent: Object | None) -> ApiError:
         if sent is None or error.reason != "Invalid":
             return error
         custom = "." in str(error.details.get("group") or "")
-        found = rejections_of(error, sent, crds()) if custom else core_rejections_of(error, sent)
-        return ApiError(error.code, error.reason, error.message, details=error.details, cause=found)
+        rejections = rejections_of(error, sent, crds()) if custom else core_rejections_of(error, sent)
+        return ApiError(error.code, error.reason, error.message, details=error.details, cause=rejections)
 
     return explain
 
 
 def core_rejections_of(error: ApiError, sent: Object) -> tuple[Rejection, ...]:
-    """One rejection for each cause of the Status of a core kind; a server that validates twice says some twice, or adds a diff."""
-    what = f"{error.details.get('kind') or sent.get('kind') or ''}/{error.details.get('name') or name_of(sent)}"
-    found: dict[str, Rejection] = {}
+    """Return one rejection for each cause of the Status of a core kind; a server that validates twice repeats some, or
+    adds a diff."""
+    subject = f"{error.details.get('kind') or sent.get('kind') or ''}/{error.details.get('name') or name_of(sent)}"
+    by_text: dict[str, Rejection] = {}
     for cause in error.details.get("causes") or ():
         field, body = cause.get("field") or "", (cause.get("message") or "").partition("\n")[0]
         text = f"{field}: {body}"
         pointer, _ = place_of(field, sent)
         message = _without_value(body).removeprefix("Forbidden: ")
-        found.setdefault(text, Rejection(RejectionLayer.API_SERVER, what, field, None, "", message, text, pointer))
-    return tuple(found.values())
+        by_text.setdefault(text, Rejection(RejectionLayer.API_SERVER, subject, field, None, "", message, text, pointer))
+    return tuple(by_text.values())
 
 
 def rejections_of(error: ApiError, sent: Object, crds: Crds) -> tuple[Rejection, ...]:
     """One rejection for each cause of the Status."""
-    # a patch does not say what it is of; the answer does
+    # the kind of a patch stands in the answer alone
     kind = str(error.details.get("kind") or sent.get("kind") or "")
     name = str(error.details.get("name") or name_of(sent))
     rules = {(row.path, row.rule.message): row for row in crds.rules(kind)}
     causes = error.details.get("causes") or ()
-    return tuple(found for cause in causes for found in _rejections(cause, f"{kind}/{name}", sent, rules))
+    return tuple(rejection for cause in causes for rejection in _rejections(cause, f"{kind}/{name}", sent, rules))
 
 
 def _rejections(
-    cause: Mapping[str, Any], what: str, sent: Object, rules: Mapping[tuple[str, str], Any]
+    cause: Mapping[str, Any], subject: str, sent: Object, rules: Mapping[tuple[str, str], Any]
 ) -> Iterator[Rejection]:
     """One for each part of the value that breaks the rule: the server names only the field."""
     field, body = cause.get("field") or "", cause.get("message") or ""
@@ -65,7 +66,7 @@ def _rejections(
     row = next((row for (place, message), row in rules.items() if place == path and body.endswith(message)), None)
     layer = RejectionLayer.CRD_SCHEMA
     if row is not None:
-        layer = RejectionLayer.NODECLAIM_CEL if what.startswith("NodeClaim/") else RejectionLayer.CRD_CEL
+        layer = RejectionLayer.NODECLAIM_CEL if subject.startswith("NodeClaim/") else RejectionLayer.CRD_CEL
     pointer, value = place_of(field, sent)
     culprits: Iterable[Pointer] = ((),)
     if row is not None and row.rule.culprits is not None and value is not None:
@@ -74,7 +75,7 @@ def _rejections(
         where = (*pointer, *culprit)
         yield Rejection(
             layer=layer,
-            object=what,
+            object=subject,
             path=field,
             key=label_key(sent, where),
             rule=row.rule.id if row is not None else "",
@@ -86,8 +87,8 @@ def _rejections(
 
 def _without_value(body: str) -> str:
     """`Invalid value: "x": why` → `why`; the value may hold anything, but no colon stands between quotes and the reason."""
-    found = _DETAIL.match(body)
-    return found[1] if found else body
+    match_ = _DETAIL.match(body)
+    return match_[1] if match_ else body
 
 
 def place_of(field: str, obj: Object) -> tuple[Pointer, Any]:

@@ -28,7 +28,7 @@ _PATCHES: Mapping[str, PatchType] = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What came in. `body` is decoded JSON; `query` has the last value of each parameter."""
+    """A request. `body` is decoded JSON; `query` has the last value of each parameter."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What goes out."""
+    """The answer to a request."""
 
     status: int
     body: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A watch: what to send of changes, from a revision on."""
+    """A watch: the events to send for changes, from a revision on."""
 
     since: int
     wants: Callable[[Change], Iterator[Mapping[str, Any]]]
@@ -67,7 +67,7 @@ class Api:
         self._discovery = Discovery(kubernetes)
 
     def handle(self, request: Request) -> Answer | Stream:
-        """Does what is asked. Raises ApiError for everything that is refused or not there."""
+        """Carry out a request. Raises ApiError for everything that is refused or not there."""
         if request.path in ("/healthz", "/livez", "/readyz"):
             return Answer(200, {"status": "ok"})
         document = self._discovery.get(request.path)
@@ -112,7 +112,7 @@ class Api:
         fields = query.get("fieldSelector")
         if query.get("watch") in ("1", "true"):
             return self._watch(query, target)
-        by_fields(fields)  # refuses what it cannot select by, where there is nothing to select from, too
+        by_fields(fields)  # refuses fields that it cannot select by, also where there is nothing to select from
         by_labels(query.get("labelSelector"))
         items = list(
             self._store.list(
@@ -132,7 +132,7 @@ class Api:
 
     def _watch(self, query: Mapping[str, str], target: Target) -> Stream:
         tests = [
-            each for each in (by_labels(query.get("labelSelector")), by_fields(query.get("fieldSelector"))) if each
+            test for test in (by_labels(query.get("labelSelector")), by_fields(query.get("fieldSelector"))) if test
         ]
         kind = target.kind
 
@@ -155,7 +155,7 @@ class Api:
         everything = query.get("sendInitialEvents") in ("1", "true")
         if everything or text in ("", "0"):
             since = self._store.revision
-            first += [{"type": "ADDED", "object": each} for each in self._store.list(kind.kind) if wanted(each)]
+            first += [{"type": "ADDED", "object": test} for test in self._store.list(kind.kind) if wanted(test)]
         else:
             if not text.isdigit():
                 raise bad_request(f'Invalid value: "{text}": resourceVersion must be a number')
@@ -184,13 +184,13 @@ class Api:
         obj = self._body(request, target)
         meta = {**obj["metadata"]}
         if meta.setdefault("name", target.name) != target.name:
-            what = "the name of the object ({}) does not match the name on the URL ({})"
-            raise bad_request(what.format(meta["name"], target.name))
+            mismatch = "the name of the object ({}) does not match the name on the URL ({})"
+            raise bad_request(mismatch.format(meta["name"], target.name))
         sent = {**obj, "metadata": meta}
         return Answer(200, self._writer(request).update(sent, subresource=target.subresource, dry_run=_dry(request)))
 
     def _patch(self, request: Request, target: Target) -> Answer:
-        found = self._writer(request).patch(
+        patched = self._writer(request).patch(
             target.kind.kind,
             target.name,
             request.body,
@@ -199,7 +199,7 @@ class Api:
             subresource=target.subresource,
             dry_run=_dry(request),
         )
-        return Answer(200, found)
+        return Answer(200, patched)
 
     def _put_scale(self, request: Request, target: Target) -> Answer:
         if request.method == "PATCH" and _patch_type(request) == "json":
@@ -240,8 +240,8 @@ class Api:
         answer = self._list(request, target)
         assert isinstance(answer, Answer)
         writer = self._writer(request)
-        for each in answer.body["items"]:
-            writer.delete(target.kind.kind, name_of(each), namespace=namespace_of(each))
+        for item in answer.body["items"]:
+            writer.delete(target.kind.kind, name_of(item), namespace=namespace_of(item))
         return answer
 
     def _bind(self, request: Request, target: Target) -> Answer:
@@ -267,22 +267,22 @@ class Api:
         return MemoryWriter(self._store, request.identity)
 
     def _present(self, target: Target) -> Object:
-        found = self._store.get(target.kind.kind, target.name, target.namespace)
-        if found is None:
+        present = self._store.get(target.kind.kind, target.name, target.namespace)
+        if present is None:
             raise not_found(target.kind, target.name)
-        return found
+        return present
 
     @staticmethod
     def _body(request: Request, target: Target) -> dict[str, Any]:
-        """The sent object, with kind and namespace of the path where it leaves them out."""
+        """Return the sent object, with kind and namespace of the path where it leaves them out."""
         body = request.body
         if not isinstance(body, Mapping):
             raise bad_request("the body of the request is not a JSON object")
         kind: Kind = target.kind
         obj = {"apiVersion": target.api_version, "kind": kind.kind, **body}
         if (obj["apiVersion"], obj["kind"]) != (target.api_version, kind.kind):
-            what = f"{obj['kind']} in version {obj['apiVersion']!r} cannot be handled as a {kind.kind}"
-            raise bad_request(f"{what}: the API version in the data does not match the expected API version")
+            mismatch = f"{obj['kind']} in version {obj['apiVersion']!r} cannot be handled as a {kind.kind}"
+            raise bad_request(f"{mismatch}: the API version in the data does not match the expected API version")
         meta = dict(obj.get("metadata") or {})
         if kind.namespaced:
             if meta.setdefault("namespace", target.namespace) != target.namespace:
@@ -302,22 +302,22 @@ def _dry(request: Request) -> bool:
 
 
 def _patch_type(request: Request) -> PatchType:
-    found = _PATCHES.get(request.content_type.partition(";")[0].strip())
-    if found is None:
+    patch_type = _PATCHES.get(request.content_type.partition(";")[0].strip())
+    if patch_type is None:
         accepted = ", ".join(_PATCHES)
-        what = "the body of the request was in an unknown format - accepted media types include: "
-        raise ApiError(415, "UnsupportedMediaType", what + accepted)
-    return found
+        unsupported = "the body of the request was in an unknown format - accepted media types include: "
+        raise ApiError(415, "UnsupportedMediaType", unsupported + accepted)
+    return patch_type
 
 
 def _scale(workload: Object) -> Mapping[str, Any]:
     meta = workload["metadata"]
-    kept = {key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")}
+    metadata = {key: meta[key] for key in ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")}
     spec = workload.get("spec") or {}
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": kept,
+        "metadata": metadata,
         "spec": {"replicas": spec.get("replicas", 1)},
         "status": {"replicas": (workload.get("status") or {}).get("replicas", 0)},
     }

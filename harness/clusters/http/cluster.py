@@ -28,7 +28,7 @@ __all__ = ["HttpCluster"]
 
 
 class _Events:
-    """The sink of the controllers behind the socket: what they tell also waits here for whoever asks."""
+    """The sink of the controllers behind the socket: their events also wait here to be fetched."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
@@ -47,7 +47,7 @@ class _Events:
         source: str = "karpenter",
         dedupe_seconds: float = 120,
     ) -> bool:
-        """Keeps and hands on."""
+        """Keep an event and hand it on."""
         self.told.append(ObservedEvent(obj, type, reason, message, source))
         return self._sink.event(obj, type, reason, message, source=source, dedupe_seconds=dedupe_seconds)
 
@@ -78,16 +78,16 @@ class HttpCluster:
         self.view = Mirror(self._connection(None))
 
     def start(self) -> HttpCluster:
-        """Begins to answer and to watch."""
+        """Begin to answer and to watch."""
         self.server.start()
         self.view.start()
         return self
 
     def stop(self) -> None:
-        """Ends the watches, closes the port."""
+        """End the watches and close the port."""
         self.view.stop()
-        for each in self._connections:
-            each.close()
+        for connection in self._connections:
+            connection.close()
         self.server.stop()
 
     def __enter__(self) -> HttpCluster:
@@ -99,14 +99,14 @@ class HttpCluster:
         self.stop()
 
     def deaths(self) -> str:
-        """Nothing: no part of it is watched from here."""
+        """Return "": no part of it is watched from here."""
         return ""
 
     def reset(self) -> None:
-        """Takes all machines away: here they are only objects."""
+        """Take all machines away: here they are only objects."""
 
     def forget(self) -> None:
-        """Leaves the evidence so far out of later answers, and the Events so far."""
+        """Leave the evidence so far out of later answers, and the Events so far."""
         with self.server.lock:
             self._forgotten = len(self._memory.journal)
             self._events.told.clear()
@@ -114,13 +114,13 @@ class HttpCluster:
     def observed_events(self, *sources: str) -> Sequence[ObservedEvent]:
         """The Events of these senders since the last call; those of others are dropped."""
         with self.server.lock:
-            found, self._events.told = self._events.told, []
-        return [each for each in found if each.source in sources]
+            events, self._events.told = self._events.told, []
+        return [event for event in events if event.source in sources]
 
     events_come_later = False
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
-        """Replaces the CRDs by those of a release, nothing being stored; files are for real API servers."""
+        """Replace the CRDs by those of a release, nothing being stored; files are for real API servers."""
         if manifests is not None:
             raise ValueError(
                 "the http cluster has the rule tables of releases only; files of CRDs need a real API server"
@@ -130,13 +130,13 @@ class HttpCluster:
             self._memory.install(crds)
 
     def update_crds(self, crds: Crds) -> None:
-        """Replaces the CRDs, for writes that come from now on."""
+        """Replace the CRDs, for writes that come from now on."""
         self._crds = crds
         with self.server.lock:
             self._memory.update_crds(crds)
 
     def upgrade(self, kubernetes: str) -> None:
-        """The control plane runs another version from now on."""
+        """Let the control plane run another version from now on."""
         with self.server.lock:
             self._memory.upgrade(kubernetes)
 
@@ -153,7 +153,7 @@ class HttpCluster:
         """The requests about a Node, in order."""
         with self.server.lock:
             entries = self._memory.journal.entries[self._forgotten :]
-            return [each for each in entries if each.key == Key("Node", "", node)]
+            return [entry for entry in entries if entry.key == Key("Node", "", node)]
 
     def _connection(self, identity: Identity | None) -> Connection:
         endpoint = self.server.endpoint() if identity is None else self.server.endpoint(identity)

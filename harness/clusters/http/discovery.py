@@ -1,4 +1,4 @@
-"""What the server says about itself: version, groups, resources, and the little OpenAPI that kubectl looks for."""
+"""The server's documents about itself: version, groups, resources, and the little OpenAPI that kubectl looks for."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ class Discovery:
         for row in rows:
             self._documents[f"/apis/{row['name']}"] = {"kind": "APIGroup", "apiVersion": "v1", **row}
         self._documents["/openapi/v3"] = {
-            "paths": {root(each)[1:]: {"serverRelativeURL": f"/openapi/v3{root(each)}"} for each in by_version}
+            "paths": {
+                root(api_version)[1:]: {"serverRelativeURL": f"/openapi/v3{root(api_version)}"}
+                for api_version in by_version
+            }
         }
 
     def get(self, path: str) -> Mapping[str, Any] | None:
@@ -99,7 +102,8 @@ def _resources(api_version: str, kinds: list[Kind]) -> dict[str, Any]:
 
 
 def _openapi(api_version: str, kinds: list[Kind]) -> dict[str, Any]:
-    """Only that PATCH takes `fieldValidation`: kubectl then leaves validation to the server."""
+    """Return the OpenAPI that says only that PATCH takes `fieldValidation`: kubectl then leaves validation to the
+    server."""
     group, _, version = api_version.rpartition("/")
     paths = {}
     for kind in kinds:

@@ -1,4 +1,4 @@
-"""Kubernetes Events that clients write, in both APIs that serve them. They are told to the world; nothing here decides by them."""
+"""Kubernetes Events that clients write, in both APIs that serve them. They go to the world's sink; nothing here decides by them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ClientEvents:
     """The Events of one cluster, kept as the core API has them. Each new one, and each whose count grows, goes to the sink."""
 
     def __init__(self, clock: Clock, ids: Ids, sink: Sink, revision: Callable[[], int]) -> None:
-        """`revision` tells the store's: Events have no resourceVersions of their own."""
+        """`revision` returns the store's: Events have no resourceVersions of their own."""
         self._clock = clock
         self._ids = ids
         self._sink = sink
@@ -62,7 +62,7 @@ class ClientEvents:
         raise ApiError(405, "MethodNotAllowed", f"the server does not allow {method} on events")
 
     def create(self, kind: Kind, namespace: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Keeps a new Event. Raises ApiError 409."""
+        """Keep a new Event. Raises ApiError 409."""
         event = _renamed(body, _TO_CORE) if kind is EVENTS else dict(body)
         meta = dict(event.get("metadata") or {})
         name = meta.get("name") or self._ids.generate_name(meta.get("generateName") or "event-")
@@ -73,7 +73,7 @@ class ClientEvents:
         return self._keep({**event, "metadata": meta}, kind)
 
     def patch(self, kind: Kind, namespace: str, name: str, patch: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Changes an Event, as recorders do that count up one that is known. Raises ApiError 404."""
+        """Change an Event, as recorders do to count up a known one. Raises ApiError 404."""
         changes = _renamed(patch, _TO_CORE) if kind is EVENTS else patch
         return self._keep(merge_patch(self._present(kind, namespace, name), changes), kind)
 
@@ -83,18 +83,18 @@ class ClientEvents:
 
     def list(self, kind: Kind, namespace: str) -> list[Mapping[str, Any]]:
         """The Events of a namespace, of all when there is none, oldest first."""
-        return [self._shown(each, kind) for (place, _), each in self._found.items() if namespace in ("", place)]
+        return [self._shown(event, kind) for (place, _), event in self._found.items() if namespace in ("", place)]
 
     def _present(self, kind: Kind, namespace: str, name: str) -> dict[str, Any]:
-        found = self._found.get((namespace, name))
-        if found is None:
+        event = self._found.get((namespace, name))
+        if event is None:
             raise not_found(kind, name)
-        return found
+        return event
 
     def _keep(self, event: dict[str, Any], kind: Kind) -> Mapping[str, Any]:
         meta = event["metadata"]
-        kept = {**event, "metadata": {**meta, "resourceVersion": str(self._revision())}}
-        self._found[(meta["namespace"], meta["name"])] = kept
+        stored = {**event, "metadata": {**meta, "resourceVersion": str(self._revision())}}
+        self._found[(meta["namespace"], meta["name"])] = stored
         about = event.get("involvedObject") or {}
         subject = {
             "apiVersion": about.get("apiVersion") or "",
@@ -102,9 +102,9 @@ class ClientEvents:
             "metadata": {"name": about.get("name") or "", "namespace": about.get("namespace") or ""},
         }
         source = event.get("reportingComponent") or (event.get("source") or {}).get("component") or ""
-        said = event.get("type") or "", event.get("reason") or "", event.get("message") or ""
-        self._sink.event(subject, *said, source=source, dedupe_seconds=0)
-        return self._shown(kept, kind)
+        texts = event.get("type") or "", event.get("reason") or "", event.get("message") or ""
+        self._sink.event(subject, *texts, source=source, dedupe_seconds=0)
+        return self._shown(stored, kind)
 
     @staticmethod
     def _shown(event: Mapping[str, Any], kind: Kind) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Protobuf bodies of the built-in kinds that Go clients send by themselves: controller-runtime writes what it knows in protobuf.
+"""Protobuf bodies of the built-in kinds that Go clients send by themselves: controller-runtime writes known kinds in protobuf.
 
 The envelope is `k8s\\0`, then a message Unknown: TypeMeta and the object's own bytes (apimachinery runtime/serializer/protobuf).
 Field numbers: apimachinery pkg/apis/meta/v1/generated.proto, api policy/v1 and coordination/v1 generated.proto.
@@ -19,7 +19,7 @@ _MAGIC = b"k8s\x00"
 
 
 class NotProtobuf(ValueError):
-    """Bytes that are no object of a kind that is known here; the text says why."""
+    """Bytes that are no object of a known kind; the text tells why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +107,19 @@ def decode(data: bytes) -> dict[str, Any]:
 
 
 def _message(data: bytes, fields: Mapping[int, _Field]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    message: dict[str, Any] = {}
     for number, value in _fields(data):
         field = fields.get(number)
         if field is None:
             continue
         if field.type == "map":
             entry = _message(_bytes(value), {1: _Field("key", "text"), 2: _Field("value", "text")})
-            found.setdefault(field.name, {})[entry.get("key", "")] = entry.get("value", "")
+            message.setdefault(field.name, {})[entry.get("key", "")] = entry.get("value", "")
         elif field.repeated:
-            found.setdefault(field.name, []).append(_value(value, field))
+            message.setdefault(field.name, []).append(_value(value, field))
         else:
-            found[field.name] = _value(value, field)
-    return found
+            message[field.name] = _value(value, field)
+    return message
 
 
 def _value(value: int | bytes, field: _Field) -> Any:

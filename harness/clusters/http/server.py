@@ -31,11 +31,11 @@ _BOOKMARK_EVERY = 30.0
 class ApiServer:
     """Serves a store on a port of the loopback interface.
 
-    Every request runs under `lock`; whoever touches the store directly meanwhile takes it, too. `settle` is called under the lock
-    after each write: the loop of whatever runs on the store (scheduler, workload controllers), so that a client finds its effects.
-    `catch_up` is called under the lock before each request: a clock that follows the wall moves on so.
-    A request speaks for whom `Impersonate-User` names, for whom its bearer token is in `tokens`, or for the administrator. Go clients send
-    tokens by TLS only, which `context` brings.
+    Every request runs under `lock`; code that touches the store directly meanwhile takes it, too. `settle` is called under the lock
+    after each write: the loop of the controllers on the store (scheduler, workloads), so that a client finds their effects.
+    `catch_up` is called under the lock before each request, so that a clock that follows the wall moves on.
+    A request is made in the name of the user in `Impersonate-User`, of the user of its bearer token in `tokens`, or of the administrator.
+    Go clients send tokens by TLS only, which `context` brings.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class ApiServer:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), name="api-server", daemon=True)
 
     def start(self) -> ApiServer:
-        """Begins to answer."""
+        """Begin to answer."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """Ends all watches, closes the port and every connection."""
+        """End all watches, close the port and every connection."""
         with self.lock:
             self._closing = True
             self._changed.notify_all()
@@ -107,13 +107,14 @@ class ApiServer:
         )
 
     def kubeconfig(self, token: str = "") -> dict[str, Any]:
-        """A kubeconfig for kubectl and the `kubernetes` package; with a token, of whom it names. A certificate is not looked at."""
+        """Return a kubeconfig for kubectl and the `kubernetes` package; with a token, its user's. No certificate is
+        checked."""
         user = {"token": token} if token else {}
         trust = {"insecure-skip-tls-verify": True} if self._scheme == "https" else {}
         return kubeconfig_of("http", {"server": self.url, **trust}, user, user_name="admin")
 
     def handle(self, request: Request) -> Answer | Stream:
-        """One request, under the lock, with what follows from it."""
+        """Answer one request, under the lock, with its consequences."""
         with self.lock:
             if self._catch_up is not None:
                 self._catch_up()
@@ -124,24 +125,24 @@ class ApiServer:
             return answer
 
     def stream(self, stream: Stream, send: Callable[[Mapping[str, Any]], None]) -> None:
-        """Sends the events of a watch until its time is over, the client goes or the server stops. Raises ApiError 410."""
+        """Send the events of a watch until its time is over, the client goes or the server stops. Raises ApiError 410."""
         deadline = Deadline(stream.seconds if stream.seconds is not None else 1 << 20)
         revision = stream.since
         for event in stream.first:
             send(event)
         while not deadline.passed:
             with self._changed:
-                found = list(self._store.changes(revision))
-                if not found:
+                changes = list(self._store.changes(revision))
+                if not changes:
                     if self._closing:
                         return
                     self._changed.wait(min(deadline.left, _BOOKMARK_EVERY))
-                    found = list(self._store.changes(revision))
+                    changes = list(self._store.changes(revision))
                 revision = max(revision, self._store.revision)
-            for change in found:
+            for change in changes:
                 for event in stream.wants(change):
                     send(event)
-            if not found and stream.bookmark is not None:
+            if not changes and stream.bookmark is not None:
                 send(stream.bookmark(revision))
 
     def _notice(self, change: Change) -> None:
@@ -161,7 +162,7 @@ class _Server(ThreadingHTTPServer):
         self._guard = threading.Lock()
 
     def get_request(self) -> tuple[Any, Any]:
-        """Accepts; the TLS handshake is left to the connection's own thread."""
+        """Accept; the TLS handshake is left to the connection's own thread."""
         connection, address = super().get_request()
         if self.context is not None:
             connection = self.context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
@@ -170,13 +171,13 @@ class _Server(ThreadingHTTPServer):
         return connection, address
 
     def shutdown_request(self, request: Any) -> None:
-        """Closes one connection."""
+        """Close one connection."""
         with self._guard:
             self._open.discard(request)
         super().shutdown_request(request)
 
     def close_connections(self) -> None:
-        """Ends what keep-alive left open; the thread of each connection closes it."""
+        """End connections that keep-alive left open; the thread of each closes it."""
         with self._guard:
             still_open = list(self._open)
         for connection in still_open:
@@ -184,7 +185,7 @@ class _Server(ThreadingHTTPServer):
                 connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignores errors of clients that disconnect in the middle of a request."""
+        """Ignore errors of clients that disconnect in the middle of a request."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -208,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve
 
     def finish(self) -> None:
-        """Closes both directions, also of a client that went away before it had read everything."""
+        """Close both directions, also of a client that went away before it had read everything."""
         for stream in (self.wfile, self.rfile):
             with suppress(OSError):
                 stream.close()
@@ -268,7 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """Requests are not printed."""
+        """Print nothing."""
 
 
 def _decoded(text: bytes, content_type: str) -> Any:

@@ -36,7 +36,7 @@ __all__ = ["BorrowedKind", "KindCluster", "docker_available"]
 
 
 def docker_available(environ: Mapping[str, str] = os.environ) -> None:
-    """Raises MissingTool, naming what is missing: a package, or a daemon that answers."""
+    """Raise MissingTool, naming what is missing: a package, or a daemon that answers."""
     missing = [name for name in ("docker", "testcontainers", "yaml") if find_spec(name) is None]
     if missing:
         raise MissingTool(
@@ -48,7 +48,7 @@ def docker_available(environ: Mapping[str, str] = os.environ) -> None:
     where = environ.get("DOCKER_HOST") or "unix:///var/run/docker.sock"
     try:
         if where.startswith("unix://"):
-            # asked first: the client leaves its socket open when nobody listens there
+            # tried first: the client leaves its socket open when nobody listens there
             with socket.socket(socket.AF_UNIX) as probe:
                 probe.connect(where.removeprefix("unix://"))
         client = docker.from_env()
@@ -59,19 +59,20 @@ def docker_available(environ: Mapping[str, str] = os.environ) -> None:
 
 
 class _Kind(RealCluster):
-    """What a KindContainer gives a cluster: machines with real kubelets, and the audit log.
+    """The abilities of a KindContainer behind a cluster: machines with real kubelets, and the audit log.
 
-    A machine that is taken away is kept aside with its kubelet stopped. The next machine with its name gets it: the kubelet starts
-    with the new plan's flags and registers the Node again, as after a join, which takes ten times as long.
+    A machine that is taken away is kept aside with its kubelet stopped. The next machine with its name gets it: the
+    kubelet starts with the new plan's flags and registers the Node again, as after a join, which takes ten times as
+    long.
     """
 
     name = "kind"
     container: KindContainer
     _KEPT = 6
-    """How many machines are kept aside: each takes 100 MiB."""
+    """The number of machines that are kept aside: each takes 100 MiB."""
 
     def _begin(self) -> None:
-        """Nodes that are there already are machines that somebody left running."""
+        """Count the nodes that are there already as machines that somebody left running."""
         self._running: set[str] = set(self.container.nodes)
         self._aside: list[str] = []
         self._room: ResourceList | None = None
@@ -89,18 +90,19 @@ class _Kind(RealCluster):
         return self._running
 
     def room(self) -> ResourceList:
-        """A node container has the host's processors and memory, less what the cluster's own DaemonSets ask for."""
+        """Return the host's processors and memory, which a node container has, less the requests of the cluster's own
+        DaemonSets."""
         if self._room is None:
             node = self._control_plane()
             daemons = self.admin.request("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets")["items"]
-            used = requests_for_pods(each["spec"]["template"] for each in daemons)
+            used = requests_for_pods(daemon["spec"]["template"] for daemon in daemons)
             self._room = subtract(parse_list(node["status"]["allocatable"]), used)
         return self._room
 
     def arch(self) -> str:
         """The processor architecture of all node containers."""
-        found: str = self._control_plane()["status"]["nodeInfo"]["architecture"]
-        return found
+        arch: str = self._control_plane()["status"]["nodeInfo"]["architecture"]
+        return arch
 
     def _control_plane(self) -> Object:
         if self._node is None:
@@ -108,19 +110,20 @@ class _Kind(RealCluster):
         return self._node
 
     def machine_counts(self) -> tuple[int, int]:
-        """How many nodes joined, and how often one of their kubelets registered its Node."""
+        """Return the number of nodes that joined, and of registrations of Nodes by their kubelets."""
         return self.container.joins, self.registrations
 
     def boot(self, plan: BootPlan) -> None:
-        """`join`; returns when the view has the Node. Raises as `join`."""
+        """Call `join`, and return when the view has the Node. Raises as `join`."""
         self.join(plan)
         self._await_node(plan.node_name)
 
     def join(self, plan: BootPlan) -> None:
-        """A node whose kubelet starts with the plan's labels, taints and provider id.
+        """Start a node whose kubelet starts with the plan's labels, taints and provider id.
 
-        Raises JoinRefused, NodeError, TimedOut, and OtherHardware for a machine with another processor architecture than this host,
-        unless its own labels say so: then its Node differs in what the kubelet says of the processor alone.
+        Raises JoinRefused, NodeError, TimedOut, and OtherHardware for a machine with another processor architecture
+        than this host, unless its own labels say so: then its Node differs only in what the kubelet reports of the
+        processor.
         """
         if plan.labels.get(ARCH, self.arch()) != plan.arch:
             raise OtherHardware(f"{plan.node_name} is {plan.arch}, node containers here are {self.arch()}")
@@ -149,12 +152,12 @@ class _Kind(RealCluster):
         self.registrations += 1
 
     def halt(self, node: str) -> None:
-        """Stops a node's kubelet, so that it falls silent as a deleted VM does."""
+        """Stop a node's kubelet, so that it falls silent as a deleted VM does."""
         if node in self._running:
             self._put_aside(node)
 
     def reset(self) -> None:
-        """Stops all machines."""
+        """Stop all machines."""
         for node in list(self._running):
             self._put_aside(node)
 
@@ -169,7 +172,8 @@ class _Kind(RealCluster):
             self.container.leave(self._aside.pop(0))
 
     def _await_node(self, name: str) -> None:
-        """Before the view knows of a Node nothing shows that its machine came up, and virtual time would go on without it."""
+        """Wait until the view has the Node: before that nothing shows that its machine came up, and virtual time would
+        go on without it."""
 
         def known() -> bool:
             self.view.pump()
@@ -184,10 +188,10 @@ class _Kind(RealCluster):
 
 
 class KindCluster(_Kind):
-    """A control plane in a container; `boot` adds a node whose kubelet gets what a BootPlan says.
+    """A control plane in a container; `boot` adds a node whose kubelet gets a BootPlan's flags.
 
-    `image` and `kubernetes` as KindContainer has them. Everything goes with this process, whatever ends it. Raises MissingTool
-    without Docker or node image, NodeError and TimedOut when the cluster does not start.
+    `image` and `kubernetes` as KindContainer has them. Everything goes with this process, whatever ends it. Raises
+    MissingTool without Docker or node image, NodeError and TimedOut when the cluster does not start.
     """
 
     def __init__(self, *, image: str | None = None, kubernetes: str = "") -> None:
@@ -240,7 +244,7 @@ class KindCluster(_Kind):
         return {"cluster": self.name, "folder": str(self.folder), "container": self.container.node_name}
 
     def stop(self) -> None:
-        """Ends everything and removes containers, volumes, network and folder. Raises TimedOut, naming what stays."""
+        """End everything and remove containers, volumes, network and folder. Raises TimedOut, naming the remains."""
         try:
             self.close()
         finally:
@@ -259,7 +263,7 @@ class KindCluster(_Kind):
         return self.container.memory()
 
     def _remove(self) -> None:
-        """Removes everything; what Docker does not let go is left to the reaper, which goes on after this process."""
+        """Remove everything; Docker's remains are left to the reaper, which goes on after this process."""
         assert self._reaper.stdin is not None
         try:
             self.container.remove()
@@ -304,7 +308,7 @@ class BorrowedKind(_Kind):
         self.view.start()
 
     def stop(self) -> None:
-        """Stops the machines and closes the connections."""
+        """Stop the machines and close the connections."""
         try:
             self.reset()
         finally:

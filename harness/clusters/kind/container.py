@@ -5,7 +5,7 @@
         cluster.join("worker-1", KubeletFlags(labels={"agentpool": "spot"}))
 
 Needs Docker alone. Works with any kind-compatible image; see harness.clusters.kind.images for the default. Patience (`seconds`)
-is that of an idle machine: on a busy one everything may take longer. What a process that was killed left behind is removed by
+is that of an idle machine: on a busy one everything may take longer. The remains of a killed process are removed by
 harness.clusters.leases.remove_leftovers.
 """
 
@@ -89,7 +89,7 @@ class KindContainer(KindNode):
     # Life.
 
     def start(self) -> KindContainer:
-        """Starts the cluster; returns when its node is Ready.
+        """Start the cluster, and return when its node is Ready.
 
         Raises ImageMissing, NodeError with output, journals and console, TimedOut.
         """
@@ -106,41 +106,42 @@ class KindContainer(KindNode):
         return self
 
     def attach(self) -> bool:
-        """Takes a running cluster of this name, whoever started it, with its nodes; False when there is none."""
+        """Take a running cluster of this name, whoever started it, with its nodes; False when there is none."""
         client = self.get_docker_client().client
         try:
-            found = patiently(lambda: client.containers.get(self.node_name))
+            container = patiently(lambda: client.containers.get(self.node_name))
         except NotFound:
             return False
-        if found.status != "running" or found.labels.get(LABEL) != self.node_name:
+        if container.status != "running" or container.labels.get(LABEL) != self.node_name:
             return False
-        self._container = found
-        self.docker_labels = {key: found.labels[key] for key in (LABEL, OWNER) if key in found.labels}
-        self.image = found.attrs["Config"]["Image"]
+        self._container = container
+        self.docker_labels = {key: container.labels[key] for key in (LABEL, OWNER) if key in container.labels}
+        self.image = container.attrs["Config"]["Image"]
         self.with_network(self._network_of_ours())
         self.version = self.read("/kind/version").strip()
         selector = {"label": f"{LABEL}={self.node_name}"}
-        for each in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
-            if each.name != self.node_name:
-                name = each.name.removeprefix(f"{self.node_name}-")
+        for node in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
+            if node.name != self.node_name:
+                name = node.name.removeprefix(f"{self.node_name}-")
                 self.nodes[name] = self._node(name)
-                self.nodes[name]._container = each
+                self.nodes[name]._container = node
         return True
 
     def stop(self, force: bool = True, delete_volume: bool = True) -> None:
-        """Removes all nodes, their volumes and the network; a cluster for reuse stays, see `remove`."""
+        """Remove all nodes, their volumes and the network; a cluster for reuse stays, see `remove`."""
         if not self._reuse:
             self.remove()
 
     def remove(self) -> None:
-        """Removes all nodes, their volumes and the network, also of a cluster for reuse. Raises TimedOut, naming what stays."""
+        """Remove all nodes, their volumes and the network, also of a cluster for reuse. Raises TimedOut, naming the
+        remains."""
         left: list[str] = []
         for name in list(self.nodes):
             self.leave(name)
         self.discard()
 
         def gone() -> bool:
-            # the network, and whatever an interrupted start left: a network goes once nothing is in it any more
+            # the network, and the remains of an interrupted start: a network goes once nothing is in it any more
             left[:] = remove_all(f"{LABEL}={self.node_name}")
             return not left
 
@@ -160,7 +161,8 @@ class KindContainer(KindNode):
     # Use.
 
     def kubeconfig(self, *, inside: bool = False) -> dict[str, Any]:
-        """The administrator's kubeconfig: for this process, or (`inside`) for containers in the cluster's network."""
+        """Return the administrator's kubeconfig: for this process, or (`inside`) for containers in the cluster's
+        network."""
         config: dict[str, Any] = yaml.safe_load(self.read("/etc/kubernetes/admin.conf"))
         host, port = (self.node_name, 6443) if inside else self.api_address()
         config["clusters"][0]["cluster"]["server"] = f"https://{host}:{port}"
@@ -173,17 +175,17 @@ class KindContainer(KindNode):
         return config.new_client_from_config_dict(self.kubeconfig())
 
     def api_address(self) -> tuple[str, int]:
-        """Where this process reaches the API server."""
+        """Return the address at which this process reaches the API server."""
         return self.get_container_host_ip(), int(self.get_exposed_port(6443))
 
     def kubectl(self, *arguments: str, stdin: str | None = None) -> str:
-        """Runs kubectl in the control plane as administrator; its output. `stdin` is a manifest for `-f -`."""
+        """Run kubectl in the control plane as administrator, and return its output. `stdin` is a manifest for `-f -`."""
         if stdin is None:
             return self.sh(*_KUBECTL, *arguments)
         path = f"/kind/stdin-{unique()}"
         self.write(path, stdin)
         try:
-            return self.sh(*_KUBECTL, *(path if each == "-" else each for each in arguments))
+            return self.sh(*_KUBECTL, *(path if argument == "-" else argument for argument in arguments))
         finally:
             self.sh("rm", "-f", path, check=False)
 
@@ -191,24 +193,25 @@ class KindContainer(KindNode):
         """Memory of each node container in MiB, without the page cache that the kernel would give back."""
         client = self.get_docker_client().client
         selector = {"label": f"{LABEL}={self.node_name}"}
-        found = {}
-        for each in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
-            stats = each.stats(stream=False)["memory_stats"]
+        megabytes = {}
+        for container in patiently(lambda: client.containers.list(filters=selector, ignore_removed=True)):
+            stats = container.stats(stream=False)["memory_stats"]
             details = stats.get("stats") or {}
             cache = details.get("total_inactive_file") or details.get("inactive_file") or 0
-            found[each.name] = (int(stats.get("usage") or 0) - int(cache)) >> 20
-        return found
+            megabytes[container.name] = (int(stats.get("usage") or 0) - int(cache)) >> 20
+        return megabytes
 
     def load_image(self, image: str) -> None:
-        """Loads an image of the Docker daemon into all nodes."""
+        """Load an image of the Docker daemon into all nodes."""
         super().load_image(image)
         for node in self.nodes.values():
             node.load_image(image)
 
     def join(self, name: str, kubelet: KubeletFlags = NO_FLAGS) -> KindNode:
-        """A further node, whose kubelet registers itself with these flags.
+        """Start a further node, whose kubelet registers itself with these flags.
 
-        Returns when the Node exists; it becomes Ready a little later. Raises JoinRefused when the kubelet refuses its flags.
+        Return when the Node exists; it becomes Ready a little later. Raises JoinRefused when the kubelet refuses its
+        flags.
         """
         node = self._node(name)
         assert self._network is not None
@@ -232,9 +235,10 @@ class KindContainer(KindNode):
         return node
 
     def rejoin(self, name: str, kubelet: KubeletFlags = NO_FLAGS) -> KindNode:
-        """A node that has joined registers itself anew: its Node object must be gone, its kubelet starts again with other flags.
+        """Let a node that has joined register itself anew: its Node object must be gone, its kubelet starts again with
+        other flags.
 
-        Returns and raises as `join` does, in a fraction of the time.
+        Return and raise as `join` does, in a fraction of the time.
         """
         node = self.nodes[name]
         node.write(FLAGS_FILE, flags_file(node.read(FLAGS_FILE), kubelet))
@@ -243,15 +247,16 @@ class KindContainer(KindNode):
         return node
 
     def leave(self, name: str) -> None:
-        """Removes a node's container (as a deleted VM would go); the Node object stays."""
+        """Remove a node's container (as a deleted VM would go); the Node object stays."""
         self.nodes.pop(name).discard()
 
     def deaths(self) -> str:
-        """What died: containers that stopped, parts of the control plane that ended, each with its last lines.
+        """Return the dead parts: containers that stopped, parts of the control plane that ended, each with its last
+        lines.
 
-        Empty when nothing did.
+        Empty when nothing died.
         """
-        problems = [found for found in (each.state() for each in (self, *self.nodes.values())) if found]
+        problems = [problem for problem in (node.state() for node in (self, *self.nodes.values())) if problem]
         if problems:
             return "\n".join(problems)
         try:
@@ -260,7 +265,7 @@ class KindContainer(KindNode):
             return str(error)
 
     def diagnose(self) -> str:
-        """What died; when nothing did, the last lines of the API server and of its kubelet."""
+        """Return the dead parts; when nothing died, the last lines of the API server and of its kubelet."""
         return self.deaths() or self._last_words()
 
     # Parts.
@@ -312,7 +317,7 @@ class KindContainer(KindNode):
         self.wait_ready(self.node_name)
 
     def wait_ready(self, node: str) -> None:
-        """Waits until a node is Ready. Raises TimedOut with its kubelet's journal."""
+        """Wait until a node is Ready. Raises TimedOut with its kubelet's journal."""
         path = "jsonpath={.status.conditions[?(@.type=='Ready')].status}"
         holder = self if node == self.node_name else self.nodes[node]
         poll(

@@ -1,4 +1,5 @@
-"""The Docker daemon as it is on a busy machine: it answers late, and says 500 to what it does a moment later."""
+"""The Docker daemon as it is on a busy machine: it answers late, and with a 500 to requests that succeed a moment
+later."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ __all__ = ["READ_SECONDS", "connect", "discard", "patiently", "sentence", "where
 T = TypeVar("T")
 
 READ_SECONDS = 1800
-"""How long an answer may be silent. kubeadm says nothing for minutes on a busy machine; a daemon that dies closes the connection."""
+"""Seconds of silence in an answer. kubeadm says nothing for minutes on a busy machine; a daemon that dies closes the
+connection."""
 
 _PATIENCE = 60.0
 
@@ -37,13 +39,13 @@ def connect() -> DockerClient:
 
 
 def sentence(error: Exception) -> str:
-    """What the daemon says in one line."""
-    said = getattr(error, "explanation", None) or str(error)
-    return " ".join(str(said).split())
+    """Return the daemon's message in one line."""
+    explanation = getattr(error, "explanation", None) or str(error)
+    return " ".join(str(explanation).split())
 
 
 def patiently(request: Callable[[], T], *, seconds: float = _PATIENCE, pause: float = 0.5) -> T:
-    """Asks again while the daemon has a failure of its own (status 5xx) that may pass. Raises APIError, the last one."""
+    """Ask again while the daemon has a failure of its own (status 5xx) that may pass. Raises APIError, the last one."""
     patience = Patience(seconds)
     last: list[APIError] = []
 
@@ -60,14 +62,14 @@ def patiently(request: Callable[[], T], *, seconds: float = _PATIENCE, pause: fl
 
 
 def may_pass(error: APIError) -> bool:
-    """Whether another attempt may succeed."""
+    """Return whether another attempt may succeed."""
     status = error.response.status_code if error.response is not None else 0
-    said = sentence(error).lower()
-    return status >= 500 and not any(each in said for each in _LASTING)
+    message = sentence(error).lower()
+    return status >= 500 and not any(refusal in message for refusal in _LASTING)
 
 
 def discard(client: DockerClient, container: str) -> None:
-    """Removes a container with its volumes; returns when it is gone, whoever removed it. Raises APIError."""
+    """Remove a container with its volumes, and return when it is gone, whoever removed it. Raises APIError."""
 
     def gone() -> bool:
         try:

@@ -1,4 +1,5 @@
-"""How a node container joins: kubeadm, and a kubelet that comes up, refuses its flags, or finds that the host lacks something."""
+"""The join of a node container: kubeadm, and a kubelet that comes up, refuses its flags, or finds that the host lacks
+something."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ __all__ = ["JoinRefused", "await_kubelet", "run_kubeadm_join"]
 _DONE = "done"
 
 _LACKING = 20.0
-"""Seconds that a kubelet may start in vain for want of something that the host has too little of."""
+"""Seconds that a kubelet may start in vain for want of a scarce resource of the host."""
 
 
 class JoinRefused(NodeError, FlagsRefused):
@@ -27,9 +28,9 @@ class JoinRefused(NodeError, FlagsRefused):
 
 
 def run_kubeadm_join(node: KindNode, control_plane: KindNode, registered: Callable[[], bool]) -> None:
-    """Runs kubeadm beside a look at the journal: it would wait for minutes for a kubelet that refuses to start.
+    """Run kubeadm beside a look at the journal: it would wait for minutes for a kubelet that refuses to start.
 
-    Returns when the Node is `registered`. Raises JoinRefused, NodeError, TimedOut.
+    Return when the Node is `registered`. Raises JoinRefused, NodeError, TimedOut.
     """
     command = ("kubeadm", "join", "--config=/kind/kubeadm.conf", "--skip-phases=preflight")
     with ThreadPoolExecutor(1) as pool:
@@ -45,7 +46,7 @@ def run_kubeadm_join(node: KindNode, control_plane: KindNode, registered: Callab
 
 
 def await_kubelet(node: KindNode, control_plane: KindNode, done: Callable[[], bool], cursor: str = "") -> None:
-    """Waits for something that a starting kubelet brings about; its journal is read from `cursor` on.
+    """Wait for a consequence of a starting kubelet; its journal is read from `cursor` on.
 
     Raises JoinRefused, NodeError, TimedOut.
     """
@@ -58,19 +59,19 @@ def await_kubelet(node: KindNode, control_plane: KindNode, done: Callable[[], bo
         state = node.state()
         if state:
             raise NodeError(state)
-        said = node.kubelet_said(cursor)
-        lacking = exhaustion(said)
+        journal = node.kubelet_said(cursor)
+        lacking = exhaustion(journal)
         if lacking:  # somebody may be about to give some back
             patience = patience or Patience(_LACKING)
             if patience.passed:
                 raise NodeError(f"the kubelet of {node.node_name} does not come up: {lacking}\n{node.journal()}")
-        return refusal(said)
+        return refusal(journal)
 
-    found = poll(
+    refused = poll(
         done_or_refused,
         lambda: f"the kubelet of {node.node_name}\n{node.journal()}\n{control_plane.journal('kubelet', 8)}",
         seconds=control_plane.seconds,
         every=0.3,
     )
-    if found != _DONE:
-        raise JoinRefused(node.node_name, found)
+    if refused != _DONE:
+        raise JoinRefused(node.node_name, refused)

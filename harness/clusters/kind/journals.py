@@ -1,4 +1,5 @@
-"""What a node's logs say: which part of the control plane died, why a kubelet refuses its flags, what the host has no more of."""
+"""Causes in a node's logs: the part of the control plane that died, a kubelet's refusal of its flags, the host's
+exhaustion."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 __all__ = ["DEATHS", "exhaustion", "refusal"]
 
 _NO_INOTIFY = re.compile(r"inotify_init: too many open files|Failed to start .*Directory Watch")
-"""The kubelet's words, and systemd's, of which it does not recover."""
+"""The kubelet's words, and systemd's, from which it does not recover."""
 
 _FLAGS_REFUSED = "failed to validate kubelet flags"
 
@@ -38,8 +39,8 @@ done
 
 def refusal(journal: str) -> str | None:
     """The kubelet's own sentence in its journal when it refuses its flags, None when it does not."""
-    _, found, rest = journal.partition(_FLAGS_REFUSED + ": ")
-    if not found:
+    _, separator, rest = journal.partition(_FLAGS_REFUSED + ": ")
+    if not separator:
         return None
     # the sentence about labels has two lines, of which the journal keeps both; klog quotes them in one
     quoted = rest.split('"\n', 1)[0] if '"\n' in rest.split("\n", 1)[0] + "\n" else rest
@@ -49,9 +50,10 @@ def refusal(journal: str) -> str | None:
     return "\n".join(line.strip() for line in lines)
 
 
-def exhaustion(said: str) -> str:
-    """What the host lacks for this kubelet or node to run, and what helps; empty when it is not that."""
-    if not _NO_INOTIFY.search(said):
+def exhaustion(journal: str) -> str:
+    """Return the exhausted resource of the host that this kubelet or node needs, and the remedy; empty when it is not
+    that."""
+    if not _NO_INOTIFY.search(journal):
         return ""
     return (
         "the host has no inotify instances left: end other clusters, or let it have more, for example "

@@ -27,7 +27,7 @@ AUDIT_FOLDER = "/etc/kubernetes/audit"
 AUDIT_LOG = f"{AUDIT_FOLDER}/audit.log"
 
 FLAGS_FILE = "/var/lib/kubelet/kubeadm-flags.env"
-"""Where kubeadm leaves the flags of the node's kubelet, which reads them whenever it starts."""
+"""The path at which kubeadm leaves the flags of the node's kubelet, which reads them whenever it starts."""
 
 _VARIABLE = "KUBELET_KUBEADM_ARGS"
 _GIVEN = ("node-labels", "register-with-taints", "provider-id", "max-pods", "cloud-provider")
@@ -37,7 +37,7 @@ _SOCKET = "unix:///run/containerd/containerd.sock"
 
 @dataclass(frozen=True, slots=True)
 class KubeletFlags:
-    """How a node's kubelet registers itself."""
+    """The flags with which a node's kubelet registers itself."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
     """`--node-labels`."""
@@ -69,10 +69,12 @@ def init_config(
     schedulable: bool = True,
     node_labels: Mapping[str, str] | None = None,
 ) -> str:
-    """For `kubeadm init`: `version` of the image (`v1.36.3`), its address, `endpoint` (host:port) under which nodes reach it.
+    """Return the configuration of `kubeadm init`: `version` of the image (`v1.36.3`), its address, `endpoint`
+    (host:port) for nodes.
 
-    Silent nodes are found unready late: nodes of scenarios may be objects without a kubelet. What makes a busy machine fail is
-    off: elections of leaders (there is one of each), waiting for the disk, and kubeadm's own short patience.
+    Silent nodes are found unready late: nodes of scenarios may be objects without a kubelet. Features that fail on a
+    busy machine are off: elections of leaders (there is one of each), waiting for the disk, and kubeadm's own short
+    patience.
     """
     cluster = _cluster_configuration(version, endpoint, sans)
     init: dict[str, Any] = {
@@ -82,7 +84,7 @@ def init_config(
         "nodeRegistration": {
             "criSocket": _SOCKET,
             "kubeletExtraArgs": _arguments(version, {"node-ip": address, **KubeletFlags(node_labels or {}).words()}),
-            # kubeadm taints a control plane unless it is told which taints to set
+            # kubeadm taints a control plane unless the configuration names its taints
             **({"taints": []} if schedulable else {}),
         },
     }
@@ -129,7 +131,8 @@ def _cluster_configuration(version: str, endpoint: str, sans: Sequence[str]) -> 
 
 
 def join_config(version: str, *, name: str, address: str, endpoint: str, kubelet: KubeletFlags) -> str:
-    """For `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints and provider id."""
+    """Return the configuration of `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints
+    and provider id."""
     flags = {"node-ip": address, **kubelet.words()}
     join: dict[str, Any] = {
         "apiVersion": _api(version),
@@ -137,7 +140,7 @@ def join_config(version: str, *, name: str, address: str, endpoint: str, kubelet
         "nodeRegistration": {
             "name": name,
             "criSocket": _SOCKET,
-            "taints": [dict(each) for each in kubelet.taints],
+            "taints": [dict(taint) for taint in kubelet.taints],
             "kubeletExtraArgs": _arguments(version, flags),
         },
         "discovery": {
@@ -152,30 +155,31 @@ def join_config(version: str, *, name: str, address: str, endpoint: str, kubelet
 
 
 def flags_file(text: str, kubelet: KubeletFlags) -> str:
-    """kubeadm's file with a kubelet's flags (FLAGS_FILE), with these in place of what `join_config` was given for them.
+    """Return kubeadm's file with a kubelet's flags (FLAGS_FILE), with these in place of the ones that `join_config` got
+    for them.
 
     Raises ValueError for a file that has no flags.
     """
-    found = re.search(rf'^{_VARIABLE}="(.*)"$', text, re.MULTILINE)
-    if found is None:
+    match_ = re.search(rf'^{_VARIABLE}="(.*)"$', text, re.MULTILINE)
+    if match_ is None:
         raise ValueError(f"{FLAGS_FILE} has no {_VARIABLE}: {text[:200]!r}")
-    kept = [word for word in found[1].split() if word.partition("=")[0].removeprefix("--") not in _GIVEN]
+    other_words = [word for word in match_[1].split() if word.partition("=")[0].removeprefix("--") not in _GIVEN]
     flags = kubelet.words()
     if kubelet.taints:
         flags["register-with-taints"] = ",".join(
-            f"{each['key']}={each.get('value') or ''}:{each['effect']}" for each in kubelet.taints
+            f"{taint['key']}={taint.get('value') or ''}:{taint['effect']}" for taint in kubelet.taints
         )
-    words = [*kept, *(f"--{name}={value}" for name, value in flags.items())]
+    words = [*other_words, *(f"--{name}={value}" for name, value in flags.items())]
     return f'{_VARIABLE}="{" ".join(words)}"\n'
 
 
 def _api(version: str) -> str:
-    """v1beta4 exists since 1.31; kind uses v1beta3 before 1.36."""
+    """Return the API version of the configuration: v1beta4 since 1.36, as kind does, which exists since 1.31."""
     return "kubeadm.k8s.io/v1beta4" if Version.of(version).minor >= 36 else "kubeadm.k8s.io/v1beta3"
 
 
 def _arguments(version: str, flags: Mapping[str, str]) -> Any:
-    """A list since v1beta4, a mapping before."""
+    """Return arguments as a list since v1beta4, as a mapping before."""
     if _api(version).endswith("v1beta3"):
         return dict(flags)
     return [{"name": name, "value": value} for name, value in flags.items()]
@@ -192,7 +196,7 @@ _TIMEOUTS: Mapping[str, str] = dict.fromkeys(
     ),
     _PATIENCE,
 )
-"""Of kubeadm, since v1beta4; who waits for it has a patience of its own."""
+"""Timeouts of kubeadm, since v1beta4; the code that waits for it has a patience of its own."""
 
 _KUBELET: Mapping[str, Any] = {
     "apiVersion": "kubelet.config.k8s.io/v1beta1",
@@ -213,4 +217,4 @@ _PROXY: Mapping[str, Any] = {
 
 
 def _documents(*documents: Mapping[str, Any]) -> str:
-    return "\n---\n".join(json.dumps(each, indent=1) for each in documents) + "\n"
+    return "\n---\n".join(json.dumps(document, indent=1) for document in documents) + "\n"

@@ -25,7 +25,7 @@ __all__ = ["ImageMissing", "KindNode", "NodeError"]
 _BOOTED = re.compile(r"Reached target .*Multi-User System|detected cgroup v1")
 _JOURNALS = "/var/log/journal"
 _STARTS = 5
-"""How often Docker is asked to start a container before its refusal counts."""
+"""The number of times that Docker is asked to start a container before its refusal counts."""
 
 
 class NodeError(ClusterFailed):
@@ -33,7 +33,7 @@ class NodeError(ClusterFailed):
 
 
 class ImageMissing(NodeError):
-    """The node image is not here and cannot be pulled. The message is one line and says how to name another."""
+    """The node image is not here and cannot be pulled. The message is one line and tells how to name another."""
 
 
 class KindNode(DockerContainer):
@@ -62,7 +62,7 @@ class KindNode(DockerContainer):
         self._address = ""
 
     def start(self) -> KindNode:
-        """Starts the container; returns when systemd has started its units.
+        """Start the container, and return when systemd has started its units.
 
         Raises ImageMissing, NodeError with the log, TimedOut.
         """
@@ -80,12 +80,12 @@ class KindNode(DockerContainer):
         self.tmpfs = {"/run": "", "/tmp": ""}
         self._start_container()
         poll(self._booted, lambda: f"systemd in {self.node_name}\n{self.console()}", seconds=self.seconds, every=0.25)
-        # what the journals say must outlive the node
+        # the journals must outlive the node
         self.sh("sh", "-c", f"mkdir -p {_JOURNALS} && journalctl --flush", check=False)
         return self
 
     def discard(self) -> None:
-        """Removes the container and its volumes, if they are there, and closes the connection to Docker."""
+        """Remove the container and its volumes, if they are there, and close the connection to Docker."""
         client = self.get_docker_client().client
         try:
             discard(client, self.container_name)
@@ -94,7 +94,7 @@ class KindNode(DockerContainer):
             client.close()
 
     def _need_image(self) -> None:
-        """Raises ImageMissing, in one line: Docker's own refusal to pull is long and says nothing of the ways out."""
+        """Raise ImageMissing, in one line: Docker's own refusal to pull is long and names no way out."""
         client = self.get_docker_client().client
         try:
             patiently(lambda: client.images.get(self.image))
@@ -108,7 +108,8 @@ class KindNode(DockerContainer):
                 ) from None
 
     def _start_container(self) -> None:
-        """Docker refuses now and then on a busy machine; what it had made by then is removed before the next attempt."""
+        """Start the container again where Docker refuses, as it does on a busy machine; the remains of an attempt are
+        removed first."""
         attempts = iter(range(_STARTS, 0, -1))
 
         def start() -> bool:
@@ -136,7 +137,10 @@ class KindNode(DockerContainer):
 
     @property
     def address(self) -> str:
-        """Its address in the network that it shares with the other nodes, which a busy Docker tells late. Raises NodeError without one."""
+        """Return its address in the network that it shares with the other nodes. Raises NodeError without one.
+
+        A busy Docker reports it late.
+        """
         if not self._address:
             self._address = poll(self._told_address, f"node {self.node_name} to have an address", seconds=self.seconds)
         return self._address
@@ -147,10 +151,10 @@ class KindNode(DockerContainer):
         if container.status not in ("created", "running"):
             raise NodeError(f"node {self.node_name} is {container.status}\n{self.console()}")
         networks = container.attrs["NetworkSettings"]["Networks"]
-        return next((str(each["IPAddress"]) for each in networks.values() if each["IPAddress"]), "")
+        return next((str(network["IPAddress"]) for network in networks.values() if network["IPAddress"]), "")
 
     def sh(self, *argv: str, check: bool = True) -> str:
-        """Runs a command in the node; its output. Raises NodeError when it fails, unless told not to check."""
+        """Run a command in the node, and return its output. Raises NodeError when it fails, unless `check` is off."""
         container = self._running()
         try:
             done = patiently(lambda: container.exec_run(list(argv)))
@@ -167,16 +171,16 @@ class KindNode(DockerContainer):
         return output
 
     def read(self, path: str) -> str:
-        """Returns the text of a file in the node, once it has any. Raises NodeError, TimedOut.
+        """Return the text of a file in the node, once it has any. Raises NodeError, TimedOut.
 
-        Docker now and then ends a command before what it printed has come; and who writes the file may not have finished.
+        Docker now and then ends a command before its output has come; and the writer of the file may not have finished.
         """
         return poll(
             lambda: self.sh("cat", path), f"{path} of {self.node_name} to have content", seconds=self.seconds, every=0.2
         )
 
     def write(self, path: str, text: str) -> None:
-        """Writes a file into the node."""
+        """Write a file into the node."""
         folder, _, name = path.rpartition("/")
         self.sh("mkdir", "-p", folder)
         data = text.encode()
@@ -201,27 +205,28 @@ class KindNode(DockerContainer):
         return f"journal of {unit} on {self.node_name}:\n{_indented(text, lines)}"
 
     def restart_kubelet(self) -> str:
-        """Starts the kubelet anew, or one that was stopped. Returns the place in its journal from which it speaks, for `kubelet_said`."""
+        """Start the kubelet anew, or one that was stopped. Returns the place in its journal from which it speaks, for `kubelet_said`."""
         script = "systemctl stop kubelet; journalctl -q -n 0 --show-cursor; systemctl start kubelet"
-        found = re.search(r"^-- cursor: (.*)$", self.sh("sh", "-c", script), re.MULTILINE)
-        return found[1].strip() if found else ""
+        cursor = re.search(r"^-- cursor: (.*)$", self.sh("sh", "-c", script), re.MULTILINE)
+        return cursor[1].strip() if cursor else ""
 
     def kubelet_said(self, cursor: str = "", lines: int = 60) -> str:
-        """The end of what the kubelet printed, from a place on."""
+        """Return the end of the kubelet's output, from a place on."""
         since = ["--after-cursor", cursor] if cursor else []
         return self.sh(
             "journalctl", "--no-pager", "-q", "-o", "cat", "-n", str(lines), "-u", "kubelet", *since, check=False
         )
 
     def console(self, lines: int = 20) -> str:
-        """The end of what the node printed while it started."""
+        """Return the end of the node's output while it started."""
         text = ""
         with suppress(APIError, RequestException, ContainerStartException):
             text = self._console_text()
         return f"console of {self.node_name}:\n{_indented(text, lines)}"
 
     def state(self) -> str:
-        """What Docker says of the container when it is not running: status, exit code, whether memory ran out, its last words.
+        """Return Docker's report about a container that is not running: status, exit code, whether memory ran out, its
+        last words.
 
         Empty for one that runs.
         """
@@ -232,15 +237,15 @@ class KindNode(DockerContainer):
             return f"container {self.container_name} is gone: somebody removed it"
         except (APIError, RequestException) as error:
             return f"container {self.container_name}: Docker says nothing of it: {sentence(error)}"
-        found = container.attrs["State"]
-        if found["Status"] == "running":
+        state = container.attrs["State"]
+        if state["Status"] == "running":
             return ""
-        extra = ", out of memory" if found.get("OOMKilled") else ""
-        status = f"container {self.container_name} is {found['Status']} with exit code {found['ExitCode']}{extra}"
+        extra = ", out of memory" if state.get("OOMKilled") else ""
+        status = f"container {self.container_name} is {state['Status']} with exit code {state['ExitCode']}{extra}"
         return "\n".join((status, self.journal("kubelet"), self.console(8)))
 
     def load_image(self, image: str) -> None:
-        """Loads an image of the Docker daemon into the node's containerd, as `kind load docker-image` does."""
+        """Load an image of the Docker daemon into the node's containerd, as `kind load docker-image` does."""
         container = self.get_wrapped_container()
         with_bytes = io.BytesIO()
         for chunk in container.client.images.get(image).save(named=True):
@@ -259,7 +264,7 @@ class KindNode(DockerContainer):
         self.sh("rm", path)
 
     def _running(self) -> Any:
-        """The container. Raises NodeError when there is none any more."""
+        """Return the container. Raises NodeError when there is none any more."""
         try:
             return self.get_wrapped_container()
         except ContainerStartException:

@@ -1,9 +1,9 @@
-"""Removes what a cluster left when the process that wanted it is gone: run as a script of its own.
+"""Removes the remains of a cluster when the process that wanted it is gone: run as a script of its own.
 
     python reaper.py LABEL=VALUE [FOLDER]
 
 Waits for its standard input to end, which it does however the process at the other end dies; then removes all containers (with
-their volumes), volumes and networks that carry the label, and the folder. Whoever has removed them himself kills it.
+their volumes), volumes and networks that carry the label, and the folder. A process that has removed them itself kills it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _READ_SECONDS = 1800
 
 
 def main() -> int:
-    """Waits, then removes."""
+    """Wait for the end of standard input, then remove the remains."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     sys.stdin.buffer.read()
     pause = threading.Event()
     clean = 0
     for _ in range(_ATTEMPTS):
-        # a daemon under load answers late, and may still be making what its dead client asked for: nothing is found twice
+        # a daemon under load answers late, and may still carry out the requests of its dead client: only the second empty answer counts
         with suppress(Exception):
             clean = 0 if remove_all(sys.argv[1]) else clean + 1
         if clean > 1:
@@ -47,17 +47,17 @@ def main() -> int:
 
 def labelled(label: str, owner: str) -> dict[str, str]:
     """The values of a label among containers, volumes and networks, each with the value of another label beside it."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     with _Daemon() as daemon:
         for _, _, labels in daemon.find(label):
-            found.setdefault(labels[label], labels.get(owner, ""))
-    return found
+            values.setdefault(labels[label], labels.get(owner, ""))
+    return values
 
 
 def remove_all(label: str) -> list[str]:
-    """Asks Docker to remove everything that carries a label (`key` or `key=value`). Returns the names of what was there.
+    """Ask Docker to remove everything that carries a label (`key` or `key=value`). Return the names of the removed things.
 
-    What is still in use is refused at first, so that only an empty answer means that all is gone.
+    Docker refuses to remove things in use, so that only an empty answer means that all is gone.
     """
     from docker.errors import APIError
 
@@ -71,7 +71,7 @@ def remove_all(label: str) -> list[str]:
 
 
 def thaw(container: str, freezer: Path = _FREEZER) -> None:
-    """Lets go of what a container (its full id) froze of its own, where the system has cgroups v1 and this process may.
+    """Let go of what a container (its full id) froze of its own, where the system has cgroups v1 and this process may.
 
     The node's runtime freezes a pod for moments; killed in such a one it leaves processes that no signal ends.
     """
@@ -95,17 +95,21 @@ class _Daemon:
         self._api.close()
 
     def find(self, label: str) -> Iterator[tuple[str, str, dict[str, str]]]:
-        """Kind, name and labels of what carries the label, users before what they use."""
+        """Yield kind, name and labels of everything that carries the label, users before the things that they use."""
         selector = {"label": label}
-        for each in self._api.containers(all=True, filters=selector):
-            yield "container", (each.get("Names") or [each["Id"]])[0].lstrip("/"), each.get("Labels") or {}
-        for each in self._api.volumes(filters=selector).get("Volumes") or ():
-            yield "volume", each["Name"], each.get("Labels") or {}
-        for each in self._api.networks(filters=selector):
-            yield "network", each["Name"], each.get("Labels") or {}
+        for container in self._api.containers(all=True, filters=selector):
+            yield (
+                "container",
+                (container.get("Names") or [container["Id"]])[0].lstrip("/"),
+                container.get("Labels") or {},
+            )
+        for volume in self._api.volumes(filters=selector).get("Volumes") or ():
+            yield "volume", volume["Name"], volume.get("Labels") or {}
+        for network in self._api.networks(filters=selector):
+            yield "network", network["Name"], network.get("Labels") or {}
 
     def remove(self, kind: str, name: str) -> None:
-        """Removes one thing. Raises APIError."""
+        """Remove one thing. Raises APIError."""
         from docker.errors import APIError
 
         if kind == "container":

@@ -46,21 +46,22 @@ _T = TypeVar("_T")
 _WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 _BOOKKEEPING = frozenset({"metadata", "status"})
-"""What controllers write all the time."""
+"""Fields that controllers write all the time."""
 _SPECS = 4
-"""Of how many specs of new pods it is known what becomes of them: a ReplicaSet makes many pods of one, one after the other."""
+"""The number of specs of new pods whose result is kept: a ReplicaSet makes many pods of one spec, one after the other.
+"""
 _Specs = LatestOf[Mapping[str, Any], _T]
 
 
 def defaults(store: Callable[[], Store], kubernetes: Version) -> Admission:
-    """Fills in what an API server of this version fills in whenever an object is written, and its admission plugins at creation."""
+    """Return the defaults of an API server of this version, for every write, and its admission plugins at creation."""
 
     def class_of(name: str) -> Object | None:
         if name:
             return store().get("PriorityClass", name)
         classes = store().list("PriorityClass")
-        defaults = [each for each in classes if each.get("globalDefault")]
-        return min(defaults, key=lambda each: int(each["value"]), default=None)
+        defaults = [candidate for candidate in classes if candidate.get("globalDefault")]
+        return min(defaults, key=lambda candidate: int(candidate["value"]), default=None)
 
     specs: _Specs[dict[str, Any]] = LatestOf(_SPECS)
 
@@ -100,9 +101,10 @@ def _default_new_pod(
     kubernetes: Version,
     specs: _Specs[dict[str, Any]],
 ) -> dict[str, Any]:
-    """The pod with its defaults, its priority and what its RuntimeClass adds, in the order of the plugins.
+    """Return the pod with its defaults, its priority and the additions of its RuntimeClass, in the order of the
+    plugins.
 
-    What a spec becomes depends on it and on the PriorityClass, so that the pods of a ReplicaSet get the same one.
+    The result depends on the spec and on the PriorityClass, so that the pods of a ReplicaSet get the same one.
     """
     priority = class_of(spec_of(pod).get("priorityClassName") or "")
     version = metadata_of(priority).get("resourceVersion") if priority is not None else None
@@ -118,10 +120,11 @@ def _default_new_pod(
 
 
 def shapes(request: Request) -> dict[str, Any]:
-    """Refuses a write after which a field has another type: of core objects a change, of custom ones any write, by their metadata.
+    """Refuse a write that gives a field another type: a change of a core object, and any write of a custom one, by
+    their metadata.
 
-    What controllers write has the right types. Source: the decoder of the API server, whose words about core objects are not Go's here;
-    kubernetes apiextensions-apiserver pkg/apiserver/schema/objectmeta/coerce.go, apiserver pkg/endpoints/handlers/{rest,patch}.go.
+    Fields that controllers write have the right types. Source: the decoder of the API server, whose words about core objects
+    are not Go's here; kubernetes apiextensions-apiserver pkg/apiserver/schema/objectmeta/coerce.go, apiserver pkg/endpoints/handlers/{rest,patch}.go.
     """
     kind = request.kind
     if kind.custom and request.identity == ADMIN:
@@ -130,8 +133,10 @@ def shapes(request: Request) -> dict[str, Any]:
         for error in shape_errors(request.object):
             if error.mistyped:
                 where = ".".join(map(str, error.pointer))
-                what = f'{kind.kind} in version "{request.object.get("apiVersion")}" cannot be handled as a {kind.kind}'
-                raise bad_request(f"{what}: {where}: {error.what}")
+                mismatch = (
+                    f'{kind.kind} in version "{request.object.get("apiVersion")}" cannot be handled as a {kind.kind}'
+                )
+                raise bad_request(f"{mismatch}: {where}: {error.what}")
     return request.object
 
 
@@ -146,12 +151,12 @@ def _with_metadata(request: Request) -> dict[str, Any]:
         version = str(request.object.get("apiVersion")).rpartition("/")[2]
         raise bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {error}')
     assert isinstance(metadata, Mapping)
-    known = known_metadata(metadata)
-    return request.object if known is metadata else {**request.object, "metadata": dict(known)}
+    pruned = known_metadata(metadata)
+    return request.object if pruned is metadata else {**request.object, "metadata": dict(pruned)}
 
 
 def overheads(store: Callable[[], Store]) -> Admission:
-    """Refuses a new pod with an overhead that its RuntimeClass does not give; validating plugins come last."""
+    """Refuse a new pod with an overhead that its RuntimeClass does not give; validating plugins come last."""
 
     def judge(request: Request) -> dict[str, Any]:
         if request.kind.kind == "Pod" and request.verb == "create" and not request.subresource:
@@ -166,13 +171,13 @@ def overheads(store: Callable[[], Store]) -> Admission:
 
 
 def _with_class(claim: dict[str, Any], classes: Sequence[Object]) -> dict[str, Any]:
-    """The claim with the default StorageClass, where it names none; the empty name is one."""
-    found = default_class(classes) if spec_of(claim).get("storageClassName") is None else None
-    return claim if found is None else {**claim, "spec": {**spec_of(claim), "storageClassName": found}}
+    """Return the claim with the default StorageClass, where it names none; the empty name counts as a name."""
+    storage_class = default_class(classes) if spec_of(claim).get("storageClassName") is None else None
+    return claim if storage_class is None else {**claim, "spec": {**spec_of(claim), "storageClassName": storage_class}}
 
 
 def validation(kubernetes: Version) -> Admission:
-    """Validates objects of core kinds as an API server of this version does."""
+    """Validate objects of core kinds as an API server of this version does."""
     wording = api_server(str(kubernetes)).names
     return partial(_validated, merged=merges_spread(kubernetes), wording=wording, specs=LatestOf(_SPECS))
 
@@ -180,10 +185,11 @@ def validation(kubernetes: Version) -> Admission:
 def _validated(
     request: Request, *, merged: bool, wording: NameWording, specs: _Specs[list[FieldError]]
 ) -> dict[str, Any]:
-    """Validates objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of pods.
+    """Validate objects of core kinds: metadata as far as it changed, Nodes, pods, templates of pods, and updates of
+    pods.
 
-    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``wording`` is that of the
-    API server about metadata. ``specs`` has what is wrong with the specs of the latest new pods.
+    ``merged``: whether `defaults` wrote matchLabelKeys of spread constraints into their selectors. ``wording`` is that
+    of the API server about metadata. ``specs`` keeps the errors of the specs of the latest new pods.
     """
     if request.kind.custom:
         return request.object
@@ -211,27 +217,27 @@ def _validated(
         errors.extend(specs.of(spec, lambda: pod_spec_errors(spec, merged=merged)))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
         template = spec_of(new).get("template") or {}
-        kept = annotations_of(spec_of(old).get("template") or {}) if old is not None else {}
+        present = annotations_of(spec_of(old).get("template") or {}) if old is not None else {}
         at = ("spec", "template", "metadata", "annotations")
         pods = [
-            *pod_annotation_errors(annotations_of(template), kept, at, "spec.template.annotations"),
+            *pod_annotation_errors(annotations_of(template), present, at, "spec.template.annotations"),
             *pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged),
         ]
         errors.extend(workload_errors(request.kind.kind, spec_of(new), pods))
     if request.kind.kind == "Pod" and not request.subresource:
-        kept = annotations_of(old) if old is not None else {}
+        present = annotations_of(old) if old is not None else {}
         errors.extend(
-            pod_annotation_errors(annotations_of(new), kept, ("metadata", "annotations"), "metadata.annotations")
+            pod_annotation_errors(annotations_of(new), present, ("metadata", "annotations"), "metadata.annotations")
         )
     if errors:
         text = aggregate(map(str, errors))
-        causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in errors]
+        causes = [{"reason": error.type, "message": error.body, "field": error.field} for error in errors]
         raise invalid(request.kind, request.key.name, causes, text, cause=tuple(errors))
     return new
 
 
 def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> Admission:
-    """Prunes, defaults and validates Karpenter's resources by the CRDs that are installed.
+    """Prune, default and validate Karpenter's resources by the installed CRDs.
 
     ``updated``: others were installed before, so that objects may be stored which these would refuse.
     """
@@ -240,7 +246,7 @@ def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> A
         if not request.kind.custom:
             return request.object
         old = request.old
-        # what these CRDs let pass need not be judged again for every status that a controller writes
+        # fields that these CRDs have accepted need not be judged again for every status that a controller writes
         unruled = not updated and old is not None and not differ(request.object, old, outside=_BOOKKEEPING)
         if unruled and request.object == old:
             return request.object
@@ -255,11 +261,11 @@ def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> A
             )
         except UnknownResource:
             api_version = request.object.get("apiVersion")
-            what = f'no matches for kind "{request.kind.kind}" in version "{api_version}", which the CRDs of {crds.name} lack'
-            raise ApiError(404, "NotFound", what) from None
+            message = f'no matches for kind "{request.kind.kind}" in version "{api_version}", which the CRDs of {crds.name} lack'
+            raise ApiError(404, "NotFound", message) from None
         if verdict.errors:
             text = verdict.message.split(" is invalid: ", 1)[-1]
-            causes = [{"reason": each.type, "message": each.body, "field": each.field} for each in verdict.errors]
+            causes = [{"reason": error.type, "message": error.body, "field": error.field} for error in verdict.errors]
             raise invalid(request.kind, request.key.name, causes, text, cause=verdict.rejections)
         return verdict.object
 

@@ -28,7 +28,7 @@ from harness.kube.api.versions import Version
 
 
 class MemoryCluster:
-    """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows who did."""
+    """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows the writers."""
 
     def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> None:
         version = Version.of(kubernetes)
@@ -52,7 +52,7 @@ class MemoryCluster:
         )
 
     def provide(self, objects: Iterable[Object]) -> None:
-        """Puts objects there that were there before anybody wrote."""
+        """Put in objects that existed before the first write."""
         for obj in objects:
             self.store.adopt(obj)
 
@@ -61,9 +61,11 @@ class MemoryCluster:
     name = MEMORY
 
     def _judges(self) -> dict[str, Admission]:
-        """The judges of every write by name, in the order of an API server: mutating plugins before validating ones.
+        """Return the judges of every write by name, in the order of an API server: mutating plugins before validating
+        ones.
 
-        Each is made anew of the CRDs and the version in force, so that a cluster that was upgraded has those of one that began there.
+        Each is made anew of the CRDs and the version in force, so that a cluster that was upgraded has those of one
+        that began there.
         """
         version = Version.of(self._kubernetes)
         return {
@@ -83,23 +85,23 @@ class MemoryCluster:
         return Version.of(self._kubernetes)
 
     def owns(self, obj: Object) -> bool:
-        """All objects are this world's."""
+        """Return True: all objects are this world's."""
         return True
 
     def install(self, crds: Crds) -> None:
-        """Puts CRDs in place of the others while nothing is stored that those let pass."""
+        """Install CRDs in place of the others, while nothing is stored that was judged by those."""
         self._crds, self._updated = crds, False
         self.store.admission.update(self._judges())
 
     def update_crds(self, crds: Crds) -> None:
-        """Replaces the CRDs, for writes that come from now on."""
+        """Replace the CRDs, for later writes."""
         self._crds, self._updated = crds, True
         self.store.admission.update(self._judges())
 
     def upgrade(self, kubernetes: str) -> None:
-        """The control plane runs another version from now on, also where it judges custom resources.
+        """Let the control plane run another version from now on, also where it judges custom resources.
 
-        What is stored may be refused by it, as after new CRDs.
+        It may refuse stored objects, as new CRDs may.
         """
         self._kubernetes, self._updated = kubernetes, True
         self.store.admission.update(self._judges())
@@ -116,7 +118,7 @@ class MemoryCluster:
 
     @property
     def journal(self) -> Journal:
-        """Every write, with who asked for it."""
+        """Return the journal of every write, with its user."""
         return self.store.journal
 
     def writer(self, identity: Identity) -> MemoryWriter:

@@ -1,4 +1,4 @@
-"""The disruption controller of kube-controller-manager: how many pods each PodDisruptionBudget can spare.
+"""The disruption controller of kube-controller-manager: the number of pods that each PodDisruptionBudget can spare.
 
 Source: kubernetes 1.36 pkg/controller/disruption/disruption.go. As there, it counts anew when a pod changes, not when a workload is scaled.
 """
@@ -29,7 +29,7 @@ from harness.kube.disruption_budgets import budget_status
 __all__ = ["DisruptionBudgets"]
 
 _REQUIRED = ("currentHealthy", "desiredHealthy", "expectedPods")
-"""What a status has beside what is allowed, even if nothing could be counted."""
+"""Fields that a status has beside disruptionsAllowed, even if nothing could be counted."""
 
 
 class DisruptionBudgets:
@@ -45,7 +45,7 @@ class DisruptionBudgets:
         self._clock = clock
 
     def watches(self) -> Mapping[str, Router]:
-        """Budgets, and the pods that they count."""
+        """Watch budgets, and the pods that they count."""
         return {"PodDisruptionBudget": key_by_place, "Pod": self._of_pod}
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
@@ -53,11 +53,11 @@ class DisruptionBudgets:
         if not budgets:
             return ()
         namespace = namespace_of(change.object)
-        own = [each for each in budgets if namespace_of(each) == namespace]
-        return [(namespace, name_of(each)) for each in budgets_of(change.object, own)]
+        own = [budget for budget in budgets if namespace_of(budget) == namespace]
+        return [(namespace, name_of(budget)) for budget in budgets_of(change.object, own)]
 
     def reconcile(self, key: Hashable) -> Result:
-        """Recounts one budget."""
+        """Recount one budget."""
         assert isinstance(key, tuple)
         namespace, name = key
         budget = self._view.get("PodDisruptionBudget", name, namespace)
@@ -79,7 +79,7 @@ class DisruptionBudgets:
         return DONE
 
     def _conditions(self, budget: Object, allowed: int, *, failed: bool) -> list[Mapping[str, Any]]:
-        """The conditions that say whether a pod may be evicted (component-helpers apps/poddisruptionbudget)."""
+        """Return the conditions that tell whether a pod may be evicted (component-helpers apps/poddisruptionbudget)."""
         reason = "SyncFailed" if failed else "SufficientPods" if allowed else "InsufficientPods"
         generation = metadata_of(budget).get("generation", 1)
         now = {"type": "DisruptionAllowed", "status": "True" if allowed else "False", "reason": reason, "message": ""}
@@ -88,5 +88,5 @@ class DisruptionBudgets:
             since = present["lastTransitionTime"]
         else:
             since = self._clock.timestamp()
-        others = [each for each in conditions_of(budget) if each["type"] != now["type"]]
+        others = [condition for condition in conditions_of(budget) if condition["type"] != now["type"]]
         return [*others, {**now, "observedGeneration": generation, "lastTransitionTime": since}]

@@ -1,4 +1,4 @@
-"""The eviction subresource: which PodDisruptionBudget forbids it, and with which answer.
+"""The eviction subresource: the PodDisruptionBudget that forbids an eviction, and the answer then.
 
 Source: kubernetes pkg/registry/core/pod/storage/eviction.go.
 """
@@ -18,7 +18,7 @@ _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction s
 def budgets_of(pod: Object, budgets: Sequence[Object]) -> list[Object]:
     """The PodDisruptionBudgets (of the pod's namespace) whose selector takes the pod."""
     labels = labels_of(pod)
-    return [each for each in budgets if Selector.parse(spec_of(each).get("selector")).matches(labels)]
+    return [budget for budget in budgets if Selector.parse(spec_of(budget).get("selector")).matches(labels)]
 
 
 def check_eviction(pod: Object, budgets: Sequence[Object]) -> Object | None:

@@ -14,13 +14,13 @@ def _pod_node(pod: Object) -> Iterable[str]:
 
 
 def _provider_id(node: Object) -> Iterable[str]:
-    found = (node.get("spec") or {}).get("providerID")
-    return (found,) if found else ()
+    provider_id = (node.get("spec") or {}).get("providerID")
+    return (provider_id,) if provider_id else ()
 
 
 def _claim_provider_id(claim: Object) -> Iterable[str]:
-    found = (claim.get("status") or {}).get("providerID")
-    return (found,) if found else ()
+    provider_id = (claim.get("status") or {}).get("providerID")
+    return (provider_id,) if provider_id else ()
 
 
 def _owners(obj: Object) -> Iterable[str]:
@@ -49,7 +49,7 @@ class Index:
         self._slots: dict[tuple[str, str], dict[Slot, Object]] = {}
 
     def put(self, slot: Slot, old: Object | None, new: Object | None) -> None:
-        """Moves an object from its old values to its new ones; either side may be absent."""
+        """Move an object from its old values to its new ones; either side may be absent."""
         for name, values in _ROWS.get(slot[0], _ANY):
             after = values(new) if new is not None else ()
             if old is not None and (before := values(old)) != after:
@@ -58,14 +58,14 @@ class Index:
                         self._slots[(name, value)].pop(slot, None)
             if new is not None:
                 for value in after:
-                    found = self._slots.get((name, value))
-                    if found is None:
-                        found = self._slots[name, value] = {}
-                    found[slot] = new
+                    slots = self._slots.get((name, value))
+                    if slots is None:
+                        slots = self._slots[name, value] = {}
+                    slots[slot] = new
 
     def get(self, name: str, value: str) -> Sequence[Object]:
         """The objects with this value. Raises KeyError for an index that does not exist."""
         if name not in INDEXES:
             raise KeyError(f"no index {name!r}; there are {', '.join(sorted(INDEXES))}")
-        found = self._slots.get((name, value))
-        return list(found.values()) if found else []
+        slots = self._slots.get((name, value))
+        return list(slots.values()) if slots else []

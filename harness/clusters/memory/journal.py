@@ -1,4 +1,4 @@
-"""Every write that the store was asked for, with who asked: the evidence for who wrote a label."""
+"""Every requested write of the store, with its user: the evidence for who wrote a label."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lazyrecords import dataclass
 class Entry:
     """One request: `before` and `after` are the stored objects around it; a refused one has `error` and no `after`.
 
-    `object` is what was sent (whole for create and update), None for deletions.
+    `object` is the sent object (whole for create and update), None for deletions.
     """
 
     revision: int
@@ -31,9 +31,10 @@ class Entry:
 
 
 class Journal:
-    """The entries of one store, in order. They are made, and sorted by object, when somebody asks for them: most worlds are never asked.
+    """The entries of one store, in order.
 
-    Until then the times, the requests and what became of them stand side by side, so that a write makes no object for the journal alone.
+    Entries are made, and sorted by object, at the first read: most worlds never read any. Until then the times, the
+    requests and their outcomes stand side by side, so that a write makes no object for the journal alone.
     """
 
     __slots__ = ("_by_key", "_entries", "_outcomes", "_requests", "_sorted", "_times")
@@ -47,17 +48,17 @@ class Journal:
         self._sorted = 0
 
     def record(self, entry: Entry) -> None:
-        """Appends an entry."""
+        """Append an entry."""
         self.entries.append(entry)
 
     def written(self, at: int, request: Request, change: Change) -> None:
-        """Notes what a request changed, in nanoseconds of virtual time."""
+        """Note the change of a request, in nanoseconds of virtual time."""
         self._times.append(at)
         self._requests.append(request)
         self._outcomes.append(change)
 
     def refused(self, at: int, request: Request, revision: int, error: ApiError) -> None:
-        """Notes why a request was refused, and the cluster's revision at that time."""
+        """Note the refusal of a request, and the cluster's revision at that time."""
         self._times.append(at)
         self._requests.append(request)
         self._outcomes.append((revision, error))
@@ -67,8 +68,8 @@ class Journal:
         """All of them, oldest first."""
         if self._requests:
             self._entries.extend(map(_entry, self._times, self._requests, self._outcomes))
-            for each in (self._times, self._requests, self._outcomes):
-                each.clear()
+            for record in (self._times, self._requests, self._outcomes):
+                record.clear()
         return self._entries
 
     def of(self, key: Key) -> tuple[Entry, ...]:
@@ -86,10 +87,10 @@ class Journal:
         return len(self._entries) + len(self._requests)
 
 
-def _entry(at: int, asked: Request, outcome: Change | tuple[int, ApiError]) -> Entry:
-    about = at, asked.identity, asked.verb, asked.key, asked.subresource
+def _entry(at: int, request: Request, outcome: Change | tuple[int, ApiError]) -> Entry:
+    about = at, request.identity, request.verb, request.key, request.subresource
     if isinstance(outcome, Change):
         after = None if outcome.type is ChangeType.DELETED else outcome.object
-        return Entry(outcome.revision, *about, outcome.old, after, asked.object)
+        return Entry(outcome.revision, *about, outcome.old, after, request.object)
     revision, error = outcome
-    return Entry(revision, *about, asked.old, None, asked.object, error)
+    return Entry(revision, *about, request.old, None, request.object, error)

@@ -1,4 +1,4 @@
-"""What kubelets (identities `system:node:…`) may do on the memory cluster: the Node authorizer, then NodeRestriction.
+"""The rights of kubelets (identities `system:node:…`) on the memory cluster: the Node authorizer, then NodeRestriction.
 
 Source: kubernetes plugin/pkg/admission/noderestriction/admission.go.
 """
@@ -24,7 +24,7 @@ _MIRROR = "kubernetes.io/config.mirror"
 
 
 def authorize(identity: Identity, verb: str, kind: Kind, subresource: str, key: Key) -> None:
-    """The Node authorizer. Identities that are no kubelets may do everything here."""
+    """Authorize a request as the Node authorizer does. Identities that are no kubelets may do everything here."""
     if identity.user.startswith(_PREFIX):
         why = denial(identity.user.removeprefix(_PREFIX), verb, kind, subresource, key.namespace, key.name)
         if why is not None:
@@ -32,7 +32,7 @@ def authorize(identity: Identity, verb: str, kind: Kind, subresource: str, key: 
 
 
 def may_evict(identity: Identity, kind: Kind, pod: Object) -> None:
-    """The eviction subresource for kubelets. Raises ApiError 403."""
+    """Judge an eviction by a kubelet. Raises ApiError 403."""
     node = identity.user.removeprefix(_PREFIX)
     if node != identity.user and spec_of(pod).get("nodeName") != node:
         name = pod["metadata"]["name"]
@@ -40,7 +40,7 @@ def may_evict(identity: Identity, kind: Kind, pod: Object) -> None:
 
 
 def node_restriction(store: Callable[[], Store]) -> Admission:
-    """The NodeRestriction admission plugin."""
+    """Return the NodeRestriction admission plugin."""
 
     def judge(request: Request) -> dict[str, Any]:
         user = request.identity.user
@@ -74,7 +74,8 @@ def _pod_error(node: str, request: Request, store: Callable[[], Store]) -> str |
 
 
 def _mirror_error(node: str, pod: Object, own: Object | None) -> str | None:
-    """A kubelet creates mirrors of its static pods, owned by its Node, and nothing else."""
+    """Return the error about a pod of a kubelet, which may create mirrors of its static pods, owned by its Node, and
+    nothing else."""
     if _MIRROR not in annotations_of(pod):
         return f'pod does not have "{_MIRROR}" annotation, node "{node}" can only create mirror pods'
     if spec_of(pod).get("nodeName") != node:

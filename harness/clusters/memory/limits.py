@@ -24,7 +24,7 @@ _LIMITED = frozenset({"Pod", "PersistentVolumeClaim"})
 
 
 def limit_defaults(store: Callable[[], Store]) -> Admission:
-    """Gives new pods what the LimitRanges of their namespace say, and LimitRanges their own defaults."""
+    """Give new pods the defaults of the LimitRanges of their namespace, and LimitRanges their own defaults."""
 
     def judge(request: Request) -> dict[str, Any]:
         if request.kind.kind == "LimitRange" and not request.subresource and request.verb != "delete":
@@ -41,7 +41,7 @@ def limit_defaults(store: Callable[[], Store]) -> Admission:
 
 
 def limit_checks(store: Callable[[], Store]) -> Admission:
-    """Refuses new pods and claims that a LimitRange of their namespace does not allow."""
+    """Refuse new pods and claims that a LimitRange of their namespace does not allow."""
 
     def judge(request: Request) -> dict[str, Any]:
         if request.kind.kind in _LIMITED and request.verb == "create" and not request.subresource:
@@ -55,7 +55,7 @@ def limit_checks(store: Callable[[], Store]) -> Admission:
 
 
 def quota_checks(store: Callable[[], Store]) -> Admission:
-    """Refuses new objects with which a namespace would have more than its ResourceQuotas allow. It is asked last."""
+    """Refuse new objects that would exceed a ResourceQuota of their namespace; this plugin comes last."""
 
     def judge(request: Request) -> dict[str, Any]:
         if request.verb == "create" and not request.subresource and request.kind.namespaced:
@@ -69,7 +69,7 @@ def quota_checks(store: Callable[[], Store]) -> Admission:
 
 
 def _used(quota: Object, view: View) -> dict[str, Quantity]:
-    """What a quota's namespace uses of what it bounds."""
+    """Return the amounts of a quota's bounds that its namespace uses."""
     namespace, hard = namespace_of(quota), spec_of(quota).get("hard") or {}
     used = total(
         usage_of(kind, obj)
@@ -81,7 +81,7 @@ def _used(quota: Object, view: View) -> dict[str, Quantity]:
 
 
 class ResourceQuotas:
-    """The quota controller: writes what is used into the status. A key is (namespace, name)."""
+    """The quota controller: writes the used amounts into the status. A key is (namespace, name)."""
 
     name = "resource-quotas"
     backoff = (0.005, 1000.0)
@@ -91,7 +91,7 @@ class ResourceQuotas:
         self._writer = writer
 
     def watches(self) -> Mapping[str, Router]:
-        """Quotas, and the pods and claims that most of them count."""
+        """Watch quotas, and the pods and claims that most of them count."""
         return {"ResourceQuota": key_by_place, "Pod": self._counted, "PersistentVolumeClaim": self._counted}
 
     def _counted(self, change: Change) -> Iterable[Hashable]:
@@ -99,7 +99,7 @@ class ResourceQuotas:
         return [(namespace, name_of(quota)) for quota in self._view.list("ResourceQuota", namespace=namespace)]
 
     def reconcile(self, key: Hashable) -> Result:
-        """Counts anew for one quota."""
+        """Recount one quota."""
         assert isinstance(key, tuple)
         quota = self._view.get("ResourceQuota", key[1], key[0])
         if quota is None or is_terminating(quota):

@@ -1,4 +1,4 @@
-"""Namespaces of the memory cluster: those that every cluster has, nothing without one, and nothing left when one goes.
+"""Namespaces of the memory cluster: those of every cluster, the lifecycle plugin, and the end of a namespace.
 
 Sources: apiserver pkg/admission/plugin/namespace/lifecycle, kubernetes pkg/controller/namespace, pkg/registry/core/namespace.
 """
@@ -24,7 +24,7 @@ _NAME = "kubernetes.io/metadata.name"
 
 
 def system_namespaces(now: str) -> Iterable[dict[str, Any]]:
-    """The namespaces of a cluster that nobody has used yet; their uids are the same in every cluster."""
+    """Return the namespaces of a new cluster; their uids are the same in every cluster."""
     for number, name in enumerate(SYSTEM_NAMESPACES, start=1):
         meta = {
             "name": name,
@@ -37,13 +37,13 @@ def system_namespaces(now: str) -> Iterable[dict[str, Any]]:
 
 def _defaulted(namespace: Mapping[str, Any]) -> dict[str, Any]:
     meta = {**metadata_of(namespace), "labels": {**labels_of(namespace), _NAME: name_of(namespace)}}
-    asked = spec_of(namespace).get("finalizers") or []
-    spec = {**spec_of(namespace), "finalizers": asked if _HELD in asked else [*asked, _HELD]}
+    finalizers = spec_of(namespace).get("finalizers") or []
+    spec = {**spec_of(namespace), "finalizers": finalizers if _HELD in finalizers else [*finalizers, _HELD]}
     return {**namespace, "metadata": meta, "spec": spec, "status": {"phase": "Active"}}
 
 
 def lifecycle(store: Callable[[], Store]) -> Admission:
-    """Refuses what would be created in a namespace that is not there or is going, and fills in new namespaces."""
+    """Refuse objects in a namespace that is missing or terminating, and default new namespaces."""
 
     def judge(request: Request) -> dict[str, Any]:
         if request.verb != "create":
@@ -53,10 +53,10 @@ def lifecycle(store: Callable[[], Store]) -> Admission:
         if not request.kind.namespaced:
             return request.object
         name = request.key.namespace
-        found = store().get("Namespace", name)
-        if found is None:
+        namespace = store().get("Namespace", name)
+        if namespace is None:
             raise not_found(KINDS["Namespace"], name)
-        if is_terminating(found):
+        if is_terminating(namespace):
             cause = {
                 "reason": "NamespaceTerminating",
                 "message": f"namespace {name} is being terminated",
@@ -80,8 +80,8 @@ class NamespaceController:
         self._identity = identity
 
     def watches(self) -> Mapping[str, Router]:
-        """Namespaces, and whatever leaves one."""
-        return dict.fromkeys((kind for kind, each in KINDS.items() if each.namespaced), self._left) | {
+        """Watch namespaces, and everything that leaves one."""
+        return dict.fromkeys((kind for kind, row in KINDS.items() if row.namespaced), self._left) | {
             "Namespace": self._going
         }
 
@@ -94,17 +94,17 @@ class NamespaceController:
         return (namespace_of(change.object),)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes what is in the namespace; the namespace itself, once nothing is."""
+        """Delete the objects of the namespace; the namespace itself, once it is empty."""
         name = str(key)
         namespace = self._store.get("Namespace", name)
         if namespace is None or not is_terminating(namespace):
             return DONE
         left = False
-        for kind, each in KINDS.items():
-            for obj in self._store.list(kind, namespace=name) if each.namespaced else ():
+        for kind, row in KINDS.items():
+            for obj in self._store.list(kind, namespace=name) if row.namespaced else ():
                 left = True
                 if not is_terminating(obj):
-                    with ignoring(404, 409):  # deleting one may take another along
+                    with ignoring(404, 409):  # deleting one may delete another with it
                         self._store.delete(Key(kind, name, name_of(obj)), self._identity)
         if not left:
             key = Key("Namespace", "", name)

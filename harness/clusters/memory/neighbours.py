@@ -1,4 +1,5 @@
-"""What the pods that run have to do with one that is being scheduled: its siblings, and terms of pod (anti-)affinity that are about it."""
+"""The relations of running pods to one that is being scheduled: its siblings, and terms of pod (anti-)affinity that are
+about it."""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ _MOST = 256
 
 
 class Siblings:
-    """The selectors of pods that are spread by default. One is parsed once for all pods of an owner."""
+    """The selectors of siblings for pods that are spread by default. One is parsed once for all pods of an owner."""
 
     def __init__(self, view: View) -> None:
         self._view = view
         self._known: dict[int, tuple[Object, Selector | None]] = {}
 
     def of(self, pod: Object, services: Sequence[Object]) -> Selector | None:
-        """What selects the siblings of a pod; None where it has constraints of its own, or nothing selects it."""
+        """Return the selector of a pod's siblings; None where it has constraints of its own, or nothing selects it."""
         if spec_of(pod).get("topologySpreadConstraints"):
             return None
         if services:
@@ -30,17 +31,18 @@ class Siblings:
         chosen = owner_selector(pod, self._view.get)
         if chosen is None:
             return None
-        # the id stays this one's while it is kept here; objects are never changed in place
-        known = self._known.get(id(chosen))
-        if known is None:
+        # the id stays this object's while it is kept here; objects are never changed in place
+        entry = self._known.get(id(chosen))
+        if entry is None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            known = self._known[id(chosen)] = chosen, sibling_selector(pod, (), self._view.get)
-        return known[1]
+            entry = self._known[id(chosen)] = chosen, sibling_selector(pod, (), self._view.get)
+        return entry[1]
 
 
 class Relations:
-    """The terms of all pods that run, each kind once, and the kinds of pods that they are about. For one scheduling cycle."""
+    """The terms of all running pods, each kind once, and the kinds of pods that they are about. For one scheduling
+    cycle."""
 
     def __init__(self, infos: Iterable[NodeInfo], namespaces: Sequence[Object]) -> None:
         self._namespaces = namespaces
@@ -50,18 +52,18 @@ class Relations:
             self.meet(info.related)
 
     def meet(self, pods: Iterable[Object]) -> None:
-        """Takes the terms of more pods into account."""
+        """Take the terms of more pods into account."""
         for pod in pods:
             affinity, namespace = spec_of(pod)["affinity"], namespace_of(pod)
-            if (id(affinity), namespace) not in self._terms:  # the pods of a template have one between them
+            if (id(affinity), namespace) not in self._terms:  # the pods of a template share one
                 self._terms[id(affinity), namespace] = RunningTerms.of(pod, self._namespaces)
                 self._concerned.clear()
 
     def concern(self, look: Hashable, pod: Object) -> bool:
-        """Whether a term is about the pod, whose fingerprint is ``look``."""
+        """Return whether a term is about the pod, whose fingerprint is ``look``."""
         if not self._terms:
             return False
-        found = self._concerned.get(look)
-        if found is None:
-            found = self._concerned[look] = any(terms.take(pod) for terms in self._terms.values())
-        return found
+        concerned = self._concerned.get(look)
+        if concerned is None:
+            concerned = self._concerned[look] = any(terms.take(pod) for terms in self._terms.values())
+        return concerned

@@ -1,4 +1,4 @@
-"""Labels of old that each Node has beside those that replaced them.
+"""Deprecated labels that each Node has beside those that replaced them.
 
 Kubernetes ``pkg/controller/nodelifecycle/node_lifecycle_controller.go`` (labelReconcileInfo, reconcileNodeLabels).
 """
@@ -18,7 +18,7 @@ _SAME: Mapping[str, str] = {OS: BETA_OS, ARCH: BETA_ARCH}
 
 
 class NodeLabels:
-    """Gives a Node the labels of old of its system and architecture; those without the new ones are left alone."""
+    """Gives a Node the deprecated labels of its system and architecture; a Node without the new ones is left alone."""
 
     name = "node-lifecycle.labels"
     backoff = (0.005, 1000.0)
@@ -28,11 +28,11 @@ class NodeLabels:
         self._writer = writer
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes."""
+        """Watch Nodes."""
         return {"Node": key_by_name}
 
     def reconcile(self, key: Hashable) -> Result:
-        """Writes what one node lacks."""
+        """Write the missing labels of one node."""
         node = self._view.get("Node", str(key))
         labels = labels_of(node) if node is not None else {}
         missing = {old: labels[new] for new, old in _SAME.items() if new in labels and labels.get(old) != labels[new]}

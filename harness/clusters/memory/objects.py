@@ -1,4 +1,4 @@
-"""The objects of one cluster as they are read: by name, kind, selector and index, and as a log that watches read."""
+"""Reads of the objects of one cluster: by name, kind, selector and index, and as a log for watches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.kube.api.status import gone
 
 
 class Objects:
-    """The View port. ``log_limit``: how many changes the log keeps; all of them when None."""
+    """The View port. ``log_limit``: the number of changes that the log keeps; all of them when None."""
 
     def __init__(self, log_limit: int | None = None) -> None:
         self.revision = 0
@@ -41,24 +41,24 @@ class Objects:
         fields: Mapping[str, str] | str | None = None,
     ) -> Sequence[Object]:
         """All objects of a kind in order of creation, filtered by namespace and selectors."""
-        found = self._lists.get(kind)
-        if found is None:
-            found = self._lists[kind] = list(self._objects.get(kind, {}).values())
+        objects = self._lists.get(kind)
+        if objects is None:
+            objects = self._lists[kind] = list(self._objects.get(kind, {}).values())
         if namespace is not None:
-            found = [each for each in found if (each["metadata"].get("namespace") or "") == namespace]
+            objects = [obj for obj in objects if (obj["metadata"].get("namespace") or "") == namespace]
         if labels is None and fields is None:
-            return found
+            return objects
         for predicate in (by_labels(labels), by_fields(fields)):
             if predicate is not None:
-                found = [each for each in found if predicate(each)]
-        return found
+                objects = [obj for obj in objects if predicate(obj)]
+        return objects
 
     def indexed(self, index: str, value: str) -> Sequence[Object]:
         """The objects of a named index with this value."""
         return self._index.get(index, value)
 
     def exists(self, uid: str) -> bool:
-        """Whether an object of this uid is stored."""
+        """Return whether an object of this uid is stored."""
         return uid in self._uids
 
     def changes(self, since: int, kind: str | None = None) -> Iterator[Change]:
@@ -78,7 +78,7 @@ class Objects:
                 yield change
 
     def adopt(self, obj: Object) -> None:
-        """Puts in an object that was there before anybody asked: nothing is told of it."""
+        """Put in an object that existed before the first write, without an event."""
         kind, meta = obj["kind"], obj["metadata"]
         slot = (meta.get("namespace") or "", meta["name"])
         self._objects.setdefault(kind, {})[slot] = obj
@@ -87,11 +87,11 @@ class Objects:
         self._index.put((kind, *slot), None, obj)
 
     def subscribe(self, receive: Callable[[Change], None]) -> None:
-        """Calls `receive` for every change from now on, before the write returns."""
+        """Call `receive` for every change from now on, before the write returns."""
         self._subscribers.append(receive)
 
     def _keep(self, key: Key, old: Object | None, new: Object | None) -> None:
-        """Puts one object in the place of another; None is no object."""
+        """Put one object in the place of another; None is no object."""
         objects = self._objects.setdefault(key.kind, {})
         self._lists.pop(key.kind, None)
         if new is not None:

@@ -1,4 +1,4 @@
-"""How many pods of each owner live, are ready or end, kept up by the changes of pods."""
+"""The number of pods of each owner that live, are ready or end, kept up by the changes of pods."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class PodCounts:
 
     def __init__(self) -> None:
         self._counted: dict[str, _Counted] = {}
-        """What counts of each pod that has not ended, by its uid."""
+        """The counted facts of each pod that has not ended, by its uid."""
         self._ending: dict[str, int] = {}
         self._living: dict[str, int] = {}
         self._ready: dict[str, int] = {}
 
     def hear(self, change: Change) -> None:
-        """Updates the counts for a change of a pod."""
+        """Update the counts for a change of a pod."""
         pod, old = change.object, change.old
         if change.type is ChangeType.MODIFIED and old is not None and _counts_alike(pod, old):
             return
@@ -43,7 +43,8 @@ class PodCounts:
         self._add(now, 1)
 
     def of(self, owner: str) -> tuple[int, int, int]:
-        """The number of active pods with this owner (neither ended nor being deleted), how many of them are ready, and how many end."""
+        """Return the number of active pods with this owner (neither ended nor being deleted), of the ready ones, and of
+        those that end."""
         return self._living.get(owner, 0), self._ready.get(owner, 0), self._ending.get(owner, 0)
 
     def _add(self, counted: _Counted | None, number: int) -> None:
@@ -60,7 +61,7 @@ class PodCounts:
 
 
 def _counts_alike(pod: Object, old: Object) -> bool:
-    """Whether what is counted of a pod was not written."""
+    """Return whether the counted facts of a pod are unchanged."""
     status, before = status_of(pod), status_of(old)
     return (
         status.get("conditions") is before.get("conditions")

@@ -1,4 +1,4 @@
-"""A write on its way into the store, and who has a say in it."""
+"""A write on its way into the store, and the plugins that judge it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Admission", "Authorizer", "Request"]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A write on its way through admission. Admission may replace `object`; `old` is what is stored."""
+    """A write on its way through admission. Admission may replace `object`; `old` is the stored object."""
 
     verb: str
     identity: Identity
@@ -27,16 +27,18 @@ class Request:
 
     @property
     def asked_name(self) -> str:
-        """The name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
+        """Return the name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go
+        extractResourceName)."""
         return str(self.object["metadata"].get("generateName") or self.key.name)
 
     def of(self, new: dict[str, Any]) -> Request:
-        """The same write with the object as admission changed it."""
+        """Return the same write with the object as admission changed it."""
         return Request(self.verb, self.identity, self.kind, self.key, self.subresource, new, self.old)
 
 
 Admission = Callable[[Request], dict[str, Any]]
-"""Returns the object to store (defaulted, pruned), or raises ApiError."""
+"""A plugin: returns the object to store (defaulted, pruned), or raises ApiError."""
 
 Authorizer = Callable[[Identity, str, Kind, str, Key], None]
-"""Raises ApiError where an identity may not do this: the API's verb, the kind, the subresource, the key (no name at create)."""
+"""An authorizer: raises ApiError where an identity may not do this: the API's verb, the kind, the subresource, the key
+(no name at create)."""

@@ -44,8 +44,8 @@ _MOST_SPECS = 16
 class _Table:
     """The inputs of one scheduling cycle.
 
-    ``refused`` keeps verdicts by the fingerprint of pods until a pod is bound. ``relations`` knows whether the pods that run matter for a
-    pod that looks at nodes alone.
+    ``refused`` keeps verdicts by the fingerprint of pods until a pod is bound. ``relations`` knows whether running pods matter for a
+    pod that depends on nodes alone.
     """
 
     def __init__(self, infos: dict[str, NodeInfo], nominated: Mapping[str, list[Object]], view: View) -> None:
@@ -70,29 +70,29 @@ class KubeScheduler:
         self._rng = rng
         self.version = version
         self._infos: dict[str, NodeInfo] = {}
-        """By name, in the order of the Nodes; brought up to date by `_table`."""
+        """NodeInfos by name, in the order of the Nodes; brought up to date by `_table`."""
         self._stale: dict[str, None] = {}
         """The Nodes that have changed since, or whose pods have."""
         self._standings = Standings()
         self._siblings = Siblings(view)
         self._looks: dict[str, tuple[Object, Mapping[str, str], Hashable]] = {}
         self._specs: LatestOf[Mapping[str, Any], Hashable] = LatestOf(_MOST_SPECS)
-        """What tells the specs of pods apart; the pods of a ReplicaSet have one."""
+        """Fingerprints of the specs of pods; the pods of a ReplicaSet have one."""
         self._worded: dict[int, tuple[Unschedulable, str]] = {}
         self._again: set[tuple[str, str]] = set()
         self._others = False
-        """Whether those that look at other pods have to be tried again: one was bound, or has other labels."""
+        """Whether pods that depend on other pods have to be tried again: one was bound, or has other labels."""
         self._all = False
         self._volumes = False
-        """Whether those with volumes have to be tried again."""
+        """Whether pods with volumes have to be tried again."""
 
     def watches(self) -> Mapping[str, Router]:
-        """Pods and nodes, and what volumes depend on."""
+        """Watch pods and nodes, and the objects that volumes depend on."""
         volumes = dict.fromkeys(("PersistentVolumeClaim", "PersistentVolume", "StorageClass"), self._of_volume)
         return {"Pod": self._of_pod, "Node": self._of_node, "CSINode": self._of_drivers, **volumes}
 
     def _of_drivers(self, change: Change) -> Iterable[Hashable]:
-        """Only pods with volumes care what a node's drivers attach."""
+        """Return the queue where pods with volumes wait: only they depend on the limits of a node's drivers."""
         self._volumes = True
         return (_CYCLE,)
 
@@ -134,13 +134,13 @@ class KubeScheduler:
     def _of_node(self, change: Change) -> Iterable[Hashable]:
         node, old = change.object, change.old
         if change.type is ChangeType.DELETED:
-            self._infos.pop(name_of(node), None)  # one that comes with its name is the last
+            self._infos.pop(name_of(node), None)  # a later one with its name is the last
             self._forget(name_of(node))
             self._standings.gone(name_of(node))
             self._all = True
             return (_CYCLE,)
         if old is None:
-            self._stale.pop(name_of(node), None)  # it stands where it comes, whatever was bound to its name before
+            self._stale.pop(name_of(node), None)  # it has its place now, whatever was bound to its name before
         elif not offers_differently(node, old):
             return ()
         self._forget(name_of(node))
@@ -148,7 +148,7 @@ class KubeScheduler:
         return (_CYCLE,)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Decides what is in the queue: higher priority first, then in order of creation."""
+        """Decide the queued pods: higher priority first, then in order of creation."""
         unbound, lookup = self._view.indexed("pods-by-node", ""), self._view.get
         pending = [pod for pod in unbound if waits(pod) and not lacks_claims(pod, lookup, self.version)]
         if not self._all:
@@ -193,9 +193,9 @@ class KubeScheduler:
         return _Table(self._infos, self._nominated(), self._view)
 
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
-        """The node for the pod, or why there is none."""
+        """Return the node for the pod, or why there is none."""
         siblings = self._siblings.of(pod, table.services)
-        # a pod without a look has volumes, or is nominated itself
+        # a pod without a fingerprint has volumes, or is nominated itself
         alone = not table.nominated and looks_at_nodes_alone(pod)
         if alone and not table.relations.concern(look, pod):
             standing = self._standings.of(look, pod, table.infos, self.version, siblings)
@@ -216,7 +216,7 @@ class KubeScheduler:
         return names[0] if len(names) == 1 else self._rng.choice("kube-scheduler", names)
 
     def _count(self, table: _Table, pod: Object, node: str) -> None:
-        """Takes note of a pod that was bound just now."""
+        """Count a pod that was bound just now."""
         bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
         if bound is not None:
             info = table.infos[node]
@@ -229,31 +229,32 @@ class KubeScheduler:
 
     def _nominated(self) -> dict[str, list[Object]]:
         """The pending pods with a nominated node, by that node."""
-        found: dict[str, list[Object]] = {}
+        by_node: dict[str, list[Object]] = {}
         for pod in self._view.indexed("pods-by-node", ""):
             node = status_of(pod).get("nominatedNodeName")
             if node:
-                found.setdefault(node, []).append(pod)
-        return found
+                by_node.setdefault(node, []).append(pod)
+        return by_node
 
     def _forget(self, node: str) -> None:
-        """Notes that a node has changed or is gone."""
+        """Note that a node has changed or is gone."""
         self._stale[node] = None
         self._standings.changed(node)
 
     def _look(self, pod: Object) -> Hashable:
-        """A fingerprint of what decides about a pod, equal for the pods of a workload; None for a nominated pod and one with volumes."""
+        """Return a fingerprint of the facts that decide about a pod, equal for the pods of a workload; None for a
+        nominated pod and one with volumes."""
         uid, spec, labels = uid_of(pod), spec_of(pod), labels_of(pod)
         if spec.get("volumes") or status_of(pod).get("nominatedNodeName"):
             return None
-        known = self._looks.get(uid)
-        if known is None or known[0] is not spec or known[1] is not labels:
+        entry = self._looks.get(uid)
+        if entry is None or entry[0] is not spec or entry[1] is not labels:
             alike = self._specs.of(spec, lambda: fingerprint(spec))
-            known = self._looks[uid] = spec, labels, (namespace_of(pod), fingerprint(labels), alike)
-        return known[2]
+            entry = self._looks[uid] = spec, labels, (namespace_of(pod), fingerprint(labels), alike)
+        return entry[2]
 
     def _select(self, claim: Object, node: str) -> None:
-        """Writes on a claim on which node its volume is needed.
+        """Write on a claim on which node its volume is needed.
 
         The real kube-scheduler then waits for the volume before it binds the pod.
         """
@@ -272,7 +273,7 @@ class KubeScheduler:
         self._sink.event(pod, "Normal", "Scheduled", text, source="default-scheduler", dedupe_seconds=0)
 
     def _mark(self, pod: Object, verdict: Unschedulable) -> None:
-        """Writes why the pod has no node, and which one is being emptied for it."""
+        """Write why the pod has no node, and which one is being emptied for it."""
         message = self._message(verdict)
         present = condition(pod, "PodScheduled")
         nominated = status_of(pod).get("nominatedNodeName")
@@ -281,8 +282,10 @@ class KubeScheduler:
             node = verdict.preemption.node
         elif not verdict.preemption.keeps_nomination:
             node = None
-        known = present is not None and present.get("message") == message and present.get("reason") == "Unschedulable"
-        if known and node == nominated:
+        unchanged = (
+            present is not None and present.get("message") == message and present.get("reason") == "Unschedulable"
+        )
+        if unchanged and node == nominated:
             return
         now = self._clock.timestamp()
         since = present["lastTransitionTime"] if present is not None and present.get("status") == "False" else now
@@ -301,20 +304,20 @@ class KubeScheduler:
         self._sink.event(pod, "Warning", "FailedScheduling", note, source="default-scheduler", dedupe_seconds=0)
 
     def _message(self, verdict: Unschedulable) -> str:
-        """Its text, which the pods of a workload share."""
-        known = self._worded.get(id(verdict))
-        if known is None:
+        """Return the text of a verdict, which the pods of a workload share."""
+        entry = self._worded.get(id(verdict))
+        if entry is None:
             if len(self._worded) >= _MOST_TEXTS:
                 self._worded.clear()
-            known = self._worded[id(verdict)] = verdict, verdict.message
-        return known[1]
+            entry = self._worded[id(verdict)] = verdict, verdict.message
+        return entry[1]
 
     def _preempt(self, pod: Object, preemption: Preemption, nominated: Mapping[str, list[Object]]) -> None:
-        """Deletes the victims, and clears the nomination of pods of lower priority for the same node."""
-        for each in nominated.get(preemption.node, ()):
-            if priority_of(each) < priority_of(pod):
-                self._patch(each, {"nominatedNodeName": None})
-                self._again.add((namespace_of(each), name_of(each)))
+        """Delete the victims, and clear the nomination of pods of lower priority for the same node."""
+        for pod_nominated in nominated.get(preemption.node, ()):
+            if priority_of(pod_nominated) < priority_of(pod):
+                self._patch(pod_nominated, {"nominatedNodeName": None})
+                self._again.add((namespace_of(pod_nominated), name_of(pod_nominated)))
         now = self._clock.timestamp()
         scheduler = spec_of(pod).get("schedulerName") or "default-scheduler"
         message = f"{scheduler}: preempting to accommodate a higher priority pod"

@@ -42,18 +42,18 @@ def by_labels(selector: Mapping[str, str] | str | None) -> Predicate | None:
 
 
 def _label_term(text: str) -> Callable[[Mapping[str, str]], bool]:
-    if found := _SET.match(text):
-        key, values = found["key"], {value.strip() for value in found["values"].split(",")}
-        if found["op"] == "in":
+    if match_ := _SET.match(text):
+        key, values = match_["key"], {value.strip() for value in match_["values"].split(",")}
+        if match_["op"] == "in":
             return lambda labels: key in labels and labels[key] in values
         return lambda labels: labels.get(key) not in values
-    if found := _EQUAL.match(text):
-        key, value = found["key"], found["value"]
-        if found["op"] == "!=":
+    if match_ := _EQUAL.match(text):
+        key, value = match_["key"], match_["value"]
+        if match_["op"] == "!=":
             return lambda labels: labels.get(key) != value
         return lambda labels: labels.get(key) == value
-    if found := _EXISTS.match(text):
-        key, absent = found["key"], bool(found["not"])
+    if match_ := _EXISTS.match(text):
+        key, absent = match_["key"], bool(match_["not"])
         return lambda labels: (key in labels) is not absent
     raise bad_request(f'unable to parse requirement: found {text!r}, expected: an identifier, "!", or a comparison')
 
@@ -73,7 +73,7 @@ def by_fields(selector: Mapping[str, str] | str | None) -> Predicate | None:
 
 
 def _field_term(text: str) -> tuple[str, str, bool]:
-    found = _EQUAL.match(text)
-    if found is None:
+    match_ = _EQUAL.match(text)
+    if match_ is None:
         raise bad_request(f"invalid selector: {text!r}; can't understand {text!r}")
-    return found["key"], found["value"], found["op"] != "!="
+    return match_["key"], match_["value"], match_["op"] != "!="

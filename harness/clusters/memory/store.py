@@ -1,7 +1,7 @@
-"""The API server's store: how objects are written, with their metadata, conflicts and finalizers.
+"""The API server's store: writes of objects, with their metadata, conflicts and finalizers.
 
-Stored objects are never changed in place: a write puts a new object beside the old one, sharing what is equal.
-What comes from a caller is copied once; what is handed out is the stored object itself.
+Stored objects are never changed in place: a write puts a new object beside the old one, sharing equal parts.
+Objects of a caller are copied once; readers get the stored object itself.
 Semantics: apiserver pkg/registry/generic/registry/store.go, pkg/registry/rest/{create,update,delete}.go.
 """
 
@@ -28,7 +28,7 @@ _OUTSIDE_GENERATION = frozenset({"metadata", "status", "apiVersion", "kind"})
 
 
 class Store(Objects):
-    """The objects of one cluster, and who may write what."""
+    """The objects of one cluster, and the plugins that judge writes."""
 
     def __init__(
         self, clock: Clock, ids: Ids, *, admission: Mapping[str, Admission] | None = None, log_limit: int | None = None
@@ -37,19 +37,19 @@ class Store(Objects):
         self.clock = clock
         self.journal = Journal()
         self.admission: dict[str, Admission] = dict(admission or {})
-        """The judges of a write by name, in the order in which they are asked. One of the same name takes the other's place."""
+        """The judges of a write by name, in their order. A judge of the same name takes the other's place."""
         self.authorize: Authorizer = lambda identity, verb, kind, subresource, key: None
         self._ids = ids
 
-    # Writing: what a Writer calls with its identity.
+    # Writing: the calls of a Writer, with its identity.
 
     def create(self, obj: Object, identity: Identity, *, dry_run: bool = False) -> Object:
-        """Creates an object. Raises ApiError: 400, 404 (unknown kind), 409 AlreadyExists, or what admission says."""
+        """Create an object. Raises ApiError: 400, 404 (unknown kind), 409 AlreadyExists, or a refusal of admission."""
         new = dict(frozen(obj))
         kind = served(new.get("apiVersion") or "", new.get("kind") or "")
         if kind is None:
-            what = f'no matches for kind "{new.get("kind")}" in version "{new.get("apiVersion")}"'
-            raise ApiError(404, "NotFound", what)
+            message = f'no matches for kind "{new.get("kind")}" in version "{new.get("apiVersion")}"'
+            raise ApiError(404, "NotFound", message)
         meta = new.get("metadata")
         meta = new["metadata"] = dict(meta) if isinstance(meta, dict) else {}
         namespace = self._namespace(kind, meta)
@@ -108,7 +108,7 @@ class Store(Objects):
         return judged.object
 
     def update(self, obj: Object, identity: Identity, *, subresource: str = "", dry_run: bool = False) -> Object:
-        """Replaces an object (or its status). Raises ApiError 404, 409 Conflict, or what admission says."""
+        """Replace an object (or its status). Raises ApiError 404, 409 Conflict, or a refusal of admission."""
         new = copy_json(obj)
         kind = served(new.get("apiVersion") or "", new.get("kind") or "")
         if kind is None:
@@ -127,7 +127,7 @@ class Store(Objects):
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        """Applies a pure function to the stored object and stores what it answers (patches, scale, binding)."""
+        """Apply a pure function to the stored object and store its result (patches, scale, binding)."""
         kind = KINDS.get(key.kind)
         if kind is None:
             raise not_served()
@@ -170,7 +170,7 @@ class Store(Objects):
             )
             self._refused(request, error)
             raise error
-        if subresource != "status":  # which leaves the metadata as it is
+        if subresource != "status":  # which leaves the metadata alone
             _keep_what_is_the_servers(new["metadata"], old_meta)
         new = self._admit(request, False)
         if new == old:
@@ -190,7 +190,7 @@ class Store(Objects):
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> Object:
-        """Deletes, or marks for deletion when finalizers or a pod's grace period hold it. Raises ApiError 404, 409."""
+        """Delete, or mark for deletion when finalizers or a pod's grace period hold it. Raises ApiError 404, 409."""
         kind = KINDS.get(key.kind)
         if kind is None:
             raise not_served()
@@ -216,8 +216,9 @@ class Store(Objects):
             return self._commit(request, self._marked(kind, old, grace or 0))
         return self._remove(request, old)
 
-    def _delete_again(self, request: Request, old: Object, asked: int | None) -> Object:
-        """Of an object that is being deleted: only a shorter grace period, counted from the first deletion, changes anything.
+    def _delete_again(self, request: Request, old: Object, requested: int | None) -> Object:
+        """Delete an object that is being deleted: only a shorter grace period, counted from the first deletion, changes
+        anything.
 
         Source: apiserver pkg/registry/rest/delete.go (BeforeDelete).
         """
@@ -225,7 +226,7 @@ class Store(Objects):
         present = meta.get("deletionGracePeriodSeconds")
         if not present:
             return old if is_held(old) else self._remove(request, old)
-        grace = present if asked is None else lasting(asked)
+        grace = present if requested is None else lasting(requested)
         if grace >= present:
             return old
         due = parse(meta["deletionTimestamp"]) - (present - grace) * SECOND
@@ -257,12 +258,12 @@ class Store(Objects):
         self.journal.refused(self.clock.now, request, self.revision, error)
 
     def backdate(self, kind: str, name: str, moment: str) -> None:
-        """Gives an object of no namespace another creationTimestamp: it was there before this world. Raises ApiError 404."""
-        found, known = self.get(kind, name), KINDS[kind]
-        if found is None:
-            raise not_found(known, name)
-        new = {**found, "metadata": {**found["metadata"], "creationTimestamp": moment}}
-        self._commit(Request("update", ADMIN, known, Key(kind, "", name), "", new, found), new)
+        """Give a cluster-scoped object another creationTimestamp: it was there before this world. Raises ApiError 404."""
+        stored, row = self.get(kind, name), KINDS[kind]
+        if stored is None:
+            raise not_found(row, name)
+        new = {**stored, "metadata": {**stored["metadata"], "creationTimestamp": moment}}
+        self._commit(Request("update", ADMIN, row, Key(kind, "", name), "", new, stored), new)
 
     def _commit(self, request: Request, new: dict[str, Any]) -> Object:
         old = request.old
@@ -299,7 +300,7 @@ def _keep_what_is_the_servers(meta: dict[str, Any], old: Mapping[str, Any]) -> N
 
 
 def _version_required(kind: Kind, name: str) -> ApiError:
-    """Custom resources are not replaced unconditionally; core kinds are."""
+    """Return the error of a replacement without resourceVersion, which custom resources need and core kinds do not."""
     body = "Invalid value: 0: must be specified for an update"
     field = "metadata.resourceVersion"
     causes = [{"reason": "FieldValueInvalid", "message": body, "field": field}]

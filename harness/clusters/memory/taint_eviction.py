@@ -1,4 +1,5 @@
-"""Taint eviction of kube-controller-manager: pods that do not tolerate a NoExecute taint of their Node, or no longer.
+"""Taint eviction of kube-controller-manager: pods that do not tolerate a NoExecute taint of their Node, or no longer
+tolerate it.
 
 Source: kubernetes 1.36 pkg/controller/tainteviction/taint_eviction.go (processPodOnNode, addConditionAndDeletePod).
 """
@@ -29,10 +30,11 @@ class TaintEviction:
         self._writer = writer
         self._clock = clock
         self._due: dict[Hashable, tuple[str, int]] = {}
-        """Pods whose time runs: uid, and when it is over. Once set it stays, whatever tolerations or taints are added."""
+        """Pods whose time runs: uid, and the end of the time. Once set it stays, whatever tolerations or taints are
+        added."""
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes for the sake of their pods, and pods that are on one."""
+        """Watch Nodes for the sake of their pods, and pods that are on one."""
         return {"Node": self._of_node, "Pod": self._own}
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
@@ -47,7 +49,7 @@ class TaintEviction:
         return ((namespace_of(change.object), name_of(change.object)),)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes one pod, sets its time, or lets it be."""
+        """Delete one pod, set its time, or let it be."""
         assert isinstance(key, tuple)
         namespace, name = key
         pod = self._view.get("Pod", name, namespace)
@@ -78,7 +80,9 @@ class TaintEviction:
             "message": "Taint manager: deleting due to NoExecute taint",
             "lastTransitionTime": self._clock.timestamp(),
         }
-        conditions = [each for each in status_of(pod).get("conditions") or () if each.get("type") != target["type"]]
+        conditions = [
+            condition for condition in status_of(pod).get("conditions") or () if condition.get("type") != target["type"]
+        ]
         status = {"status": {"conditions": [*conditions, target]}}
         name, namespace = name_of(pod), namespace_of(pod)
         with ignoring(404, 409):
@@ -94,10 +98,11 @@ def _driving(node: Object | None) -> Sequence[Mapping[str, Any]]:
 
 
 def _tolerated_for(taints: Sequence[Mapping[str, Any]], tolerations: Sequence[Mapping[str, Any]]) -> int | None:
-    """For how many seconds the pod stays: the least that the first toleration of each taint allows, 0 without one; None is for ever."""
+    """Return the seconds for which the pod stays: the least that the first toleration of each taint allows, 0 without
+    one; None is for ever."""
     allowed: list[int] = []
     for taint in taints:
-        used = next((each for each in tolerations if tolerates(each, taint)), None)
+        used = next((toleration for toleration in tolerations if tolerates(toleration, taint)), None)
         if used is None:
             return 0
         if used.get("tolerationSeconds") is not None:

@@ -1,4 +1,5 @@
-"""Which parts of an object a write may change, and how long a deletion takes: rules of the API server as pure functions."""
+"""The parts of an object that a write may change, and the grace period of a deletion: rules of the API server as pure
+functions."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from harness.kube.api.objects import Object
 
 
 def prepared_for_update(kind: Kind, subresource: str, old: Object, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What a write of the object, or of one of its subresources, may change."""
+    """Return the object as a write of it, or of one of its subresources, may change it."""
     if subresource == "status":
         new = dict(old)
         if "status" in sent:
@@ -35,14 +36,14 @@ def prepared_for_update(kind: Kind, subresource: str, old: Object, sent: Mapping
     return new
 
 
-def grace_period(kind: Kind, old: Object, asked: int | None) -> int | None:
+def grace_period(kind: Kind, old: Object, requested: int | None) -> int | None:
     """The grace period of a deletion; only pods that a kubelet runs have one (core pod strategy CheckGracefulDelete)."""
     if kind.kind != "Pod":
         return None
     spec, status = old.get("spec") or {}, old.get("status") or {}
     if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
         return 0
-    return lasting(int(spec["terminationGracePeriodSeconds"]) if asked is None else asked)
+    return lasting(int(spec["terminationGracePeriodSeconds"]) if requested is None else requested)
 
 
 def lasting(grace: int) -> int:

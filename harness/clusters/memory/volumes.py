@@ -1,4 +1,5 @@
-"""PersistentVolumeClaims as kube-controller-manager makes and binds them to PersistentVolumes that are there. Nobody provisions.
+"""PersistentVolumeClaims as kube-controller-manager makes and binds them to present PersistentVolumes. Nobody
+provisions. Nobody provisions.
 
 Source: kubernetes pkg/controller/volume/persistentvolume/pv_controller.go, index.go.
 """
@@ -32,7 +33,7 @@ _BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller"
 
 
 class VolumeBinder:
-    """A key is (kind, namespace, name) of a claim or a volume."""
+    """The binder of claims and volumes. A key is (kind, namespace, name) of a claim or a volume."""
 
     name = "persistent-volumes"
     backoff = (0.005, 1000.0)
@@ -42,7 +43,7 @@ class VolumeBinder:
         self._writer = writer
 
     def watches(self) -> Mapping[str, Router]:
-        """Claims, volumes, and the classes that say when claims are bound."""
+        """Watch claims, volumes, and the classes that decide when claims are bound."""
         return dict.fromkeys(("PersistentVolumeClaim", "PersistentVolume", "StorageClass"), self._keys)
 
     def _keys(self, change: Change) -> Iterable[Hashable]:
@@ -50,26 +51,26 @@ class VolumeBinder:
         if obj["kind"] != "StorageClass" and change.type is not ChangeType.DELETED:
             yield (obj["kind"], namespace_of(obj), name_of(obj))
         if obj["kind"] != "PersistentVolumeClaim":
-            for each in self._view.list("PersistentVolumeClaim"):
-                yield ("PersistentVolumeClaim", namespace_of(each), name_of(each))
+            for claim in self._view.list("PersistentVolumeClaim"):
+                yield ("PersistentVolumeClaim", namespace_of(claim), name_of(claim))
         else:
-            for each in self._view.list("PersistentVolume"):
-                if (spec_of(each).get("claimRef") or {}).get("name") == name_of(obj):
-                    yield ("PersistentVolume", "", name_of(each))
+            for volume in self._view.list("PersistentVolume"):
+                if (spec_of(volume).get("claimRef") or {}).get("name") == name_of(obj):
+                    yield ("PersistentVolume", "", name_of(volume))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Brings one claim or one volume to what it should be."""
+        """Bring one claim or one volume to its right state."""
         assert isinstance(key, tuple)
         kind, namespace, name = key
-        found = self._view.get(kind, name, namespace)
-        if found is None or is_terminating(found):
+        obj = self._view.get(kind, name, namespace)
+        if obj is None or is_terminating(obj):
             return DONE
         if kind == "PersistentVolume":
-            self._volume(found)
-        elif BIND_COMPLETED in annotations_of(found):
-            self._bound(found)
+            self._volume(obj)
+        elif BIND_COMPLETED in annotations_of(obj):
+            self._bound(obj)
         else:
-            self._unbound(found)
+            self._unbound(obj)
         return DONE
 
     def _bound(self, claim: Object) -> None:
@@ -101,24 +102,25 @@ class VolumeBinder:
             self._phase(claim, "Pending")
 
     def _defaulted(self, claim: Object) -> bool:
-        """A claim without a class gets the default class, also one that was created later."""
-        found = default_class(self._view.list("StorageClass"))
-        if found is not None:
-            spec = {"spec": {"storageClassName": found}}
+        """Give a claim without a class the default class, also one that was created later; return whether there is one."""
+        class_name = default_class(self._view.list("StorageClass"))
+        if class_name is not None:
+            spec = {"spec": {"storageClassName": class_name}}
             self._writer.patch("PersistentVolumeClaim", name_of(claim), spec, namespace=namespace_of(claim))
-        return found is not None
+        return class_name is not None
 
     def _match(self, claim: Object) -> Object | None:
-        """The volume that is meant for the claim, or the smallest that satisfies it where claims do not wait for pods."""
-        volumes = [each for each in self._view.list("PersistentVolume") if _satisfies(each, claim)]
-        own = next((each for each in volumes if is_reserved_for(each, claim)), None)
+        """Return the volume that is reserved for the claim, or the smallest that satisfies it where claims do not wait
+        for pods."""
+        volumes = [volume for volume in self._view.list("PersistentVolume") if _satisfies(volume, claim)]
+        own = next((volume for volume in volumes if is_reserved_for(volume, claim)), None)
         storage = self._view.get("StorageClass", spec_of(claim).get("storageClassName") or "")
         if own is not None or (storage is not None and waits_for_consumer(storage)):
             return own
         selector = spec_of(claim).get("selector")
         takes = Selector.parse(selector) if selector else EVERYTHING
-        free = [each for each in volumes if _is_free(each) and takes.matches(labels_of(each))]
-        return min(free, key=lambda each: (_capacity(each).nano, name_of(each)), default=None)
+        free = [volume for volume in volumes if _is_free(volume) and takes.matches(labels_of(volume))]
+        return min(free, key=lambda volume: (_capacity(volume).nano, name_of(volume)), default=None)
 
     def _bind(self, claim: Object, volume: Object) -> None:
         reference = {
@@ -168,7 +170,7 @@ class VolumeBinder:
             )
 
     def _volume(self, volume: Object) -> None:
-        """A volume that nobody has bound is available; one whose claim has gone is released."""
+        """Make a volume available that nobody has bound, and released when its claim has gone."""
         reference = spec_of(volume).get("claimRef") or {}
         phase = "Available"
         if reference.get("uid"):
@@ -210,17 +212,17 @@ class EphemeralVolumes:
         self._writer = writer
 
     def watches(self) -> Mapping[str, Router]:
-        """Pods with such volumes."""
+        """Watch pods with such volumes."""
         return {"Pod": self._of_pod}
 
     @of_types(ChangeType.ADDED)
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         volumes = spec_of(change.object).get("volumes") or ()
-        if any(each.get("ephemeral") for each in volumes):
+        if any(volume.get("ephemeral") for volume in volumes):
             yield (namespace_of(change.object), name_of(change.object))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Makes what is missing of one pod's claims."""
+        """Make the missing claims of one pod."""
         assert isinstance(key, tuple)
         namespace, name = key
         pod = self._view.get("Pod", name, namespace)

@@ -1,4 +1,4 @@
-"""Which changes of pods and nodes make kube-scheduler look at pods again that it could not place.
+"""The changes of pods and nodes that make kube-scheduler try unschedulable pods again.
 
 Source: kubernetes pkg/scheduler/framework/events.go and the hints of its plugins.
 """
@@ -12,7 +12,7 @@ __all__ = ["looks_at_others", "offers_differently", "takes_less", "waits", "weig
 
 
 def waits(pod: Object) -> bool:
-    """Whether kube-scheduler is to find a node for it."""
+    """Return whether kube-scheduler is to find a node for the pod."""
     spec = spec_of(pod)
     return (
         not metadata_of(pod).get("deletionTimestamp")
@@ -23,14 +23,14 @@ def waits(pod: Object) -> bool:
 
 
 def looks_at_others(pod: Object) -> bool:
-    """Whether it matters to it which other pods are where."""
+    """Return whether the places of other pods matter to the pod."""
     spec = spec_of(pod)
     affinity = spec.get("affinity") or {}
     return bool(affinity.get("podAffinity") or affinity.get("podAntiAffinity") or spec.get("topologySpreadConstraints"))
 
 
 def weighs_differently(pod: Object, old: Object) -> bool:
-    """Whether a pod counts differently on its node than before."""
+    """Return whether a pod counts differently on its node than before."""
     spec, before = spec_of(pod), spec_of(old)
     return (
         (spec is not before and spec != before)
@@ -42,13 +42,14 @@ def weighs_differently(pod: Object, old: Object) -> bool:
 
 
 def takes_less(pod: Object, old: Object) -> bool:
-    """Whether a pod leaves some of what it took (kubernetes pkg/scheduler/framework/events.go, extractPodScaleDown)."""
+    """Return whether a pod releases some of its resources (kubernetes pkg/scheduler/framework/events.go,
+    extractPodScaleDown)."""
     now = pod_requests(pod)
     return any(name not in now or now[name] < taken for name, taken in pod_requests(old).items())
 
 
 def offers_differently(node: Object, old: Object) -> bool:
-    """Whether a pod that a node could not take before may fit now."""
+    """Return whether a pod that a node could not take before may fit now."""
     return (
         labels_of(node) != labels_of(old)
         or spec_of(node) != spec_of(old)

@@ -28,11 +28,11 @@ class MemoryWriter:
         self.identity = identity
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object, and returns it as stored. Raises ApiError."""
+        """Create an object, and return it as stored. Raises ApiError."""
         return self._store.create(obj, self.identity, dry_run=dry_run)
 
     def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:
-        """Replaces an object, or its status; a resourceVersion in it must be the current one."""
+        """Replace an object, or its status; a resourceVersion in it must be the current one."""
         return self._store.update(obj, self.identity, subresource=subresource, dry_run=dry_run)
 
     def patch(
@@ -46,8 +46,8 @@ class MemoryWriter:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        """Patches an object, or its status, by one of the three patch types."""
-        known = KINDS.get(kind)
+        """Patch an object, or its status, by one of the three patch types."""
+        row = KINDS.get(kind)
         if type == "json":
             if not isinstance(patch, Sequence) or isinstance(patch, str):
                 raise bad_request(
@@ -55,7 +55,7 @@ class MemoryWriter:
                 )
             change = lambda old: json_patch(old, patch)  # noqa: E731
         elif type == "strategic":
-            if known is not None and known.custom:
+            if row is not None and row.custom:
                 raise ApiError(
                     415,
                     "UnsupportedMediaType",
@@ -83,7 +83,7 @@ class MemoryWriter:
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> Object:
-        """Deletes; finalizers and a running pod's grace period delay it. `uid` is a precondition."""
+        """Delete; finalizers and a running pod's grace period delay it. `uid` is a precondition."""
         return self._store.delete(
             Key(kind, namespace, name),
             self.identity,
@@ -93,7 +93,7 @@ class MemoryWriter:
         )
 
     def bind(self, name: str, namespace: str, node: str) -> None:
-        """`pods/binding`: puts a pod on a node. Raises ApiError 404, 409 when it is bound or being deleted."""
+        """Put a pod on a node, by `pods/binding`. Raises ApiError 404, 409 when it is bound or being deleted."""
 
         def bound(pod: Object) -> dict[str, Any]:
             spec, status = pod["spec"], pod.get("status") or {}
@@ -105,7 +105,7 @@ class MemoryWriter:
             scheduled = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now}
             conditions = list(status.get("conditions") or ())
             place = next(
-                (at for at, each in enumerate(conditions) if each.get("type") == "PodScheduled"), len(conditions)
+                (at for at, present in enumerate(conditions) if present.get("type") == "PodScheduled"), len(conditions)
             )
             conditions[place : place + 1] = [scheduled]
             return {
@@ -119,7 +119,7 @@ class MemoryWriter:
     def evict(
         self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
     ) -> None:
-        """`pods/eviction`: deletes a pod unless a PodDisruptionBudget forbids it (429) or two match (500)."""
+        """Delete a pod by `pods/eviction`, unless a PodDisruptionBudget forbids it (429) or two match (500)."""
         key = Key("Pod", namespace, name)
         self._store.authorize(self.identity, "create", KINDS["Pod"], "eviction", key)
         pod = self._store.get("Pod", name, namespace)
@@ -130,7 +130,7 @@ class MemoryWriter:
             raise precondition_failed(KINDS["Pod"], name, "UID", uid, pod["metadata"]["uid"])
         budget = check_eviction(pod, self._store.list("PodDisruptionBudget", namespace=namespace))
         if budget is not None:
-            # The server takes one off at once; the controller that recounts comes later.
+            # the server takes one off at once; the controller that recounts comes later
             left = status_of(budget)["disruptionsAllowed"] - 1
             # the server does that by itself, whoever evicts
             self._store.modify(
@@ -143,7 +143,7 @@ class MemoryWriter:
         self.delete("Pod", name, namespace=namespace, grace_period_seconds=grace_period_seconds)
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
-        """`…/scale`: sets the number of replicas of a workload that can be scaled."""
+        """Set the number of replicas of a workload by `…/scale`."""
         if kind not in _SCALABLE:
             raise not_served()
 

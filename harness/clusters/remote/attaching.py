@@ -1,4 +1,4 @@
-"""How worlds get a remote cluster, one after the other."""
+"""Attaching: a remote cluster for worlds, one after the other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Attaching", "attach"]
 
 
 def attach(remote: Attachable, *, seconds: float = 60.0, live: bool = False) -> Attaching:
-    """A ClusterFactory for World: each world finds the cluster empty, with the CRDs it asks for.
+    """Return a ClusterFactory for World: each world finds the cluster empty, with its own CRDs.
 
     `live`: for worlds in real time, which wait for nobody (harness.world.real).
     """
@@ -22,7 +22,7 @@ def attach(remote: Attachable, *, seconds: float = 60.0, live: bool = False) -> 
 
 
 class Attaching:
-    """Attaches one remote cluster to one world after the other. The world before has no cluster any more.
+    """Attaches one remote cluster to one world after the other. The previous world has no cluster any more.
 
     `machines`: whether machines of the next worlds may have real kubelets, where the cluster can bring up such.
     """

@@ -1,8 +1,8 @@
-"""What a run of `harness attach` has on the cluster, and how all of it goes and nothing else.
+"""The objects of a run of `harness attach` on the cluster, and their removal without touching anything else.
 
-Finalizers are never taken away: whoever set one, Karpenter above all, has to finish first. A NodePool is deleted in the foreground, as
-upstream's own end-to-end tests do (kaz test/pkg/environment/common/setup.go, CleanupObjects), so that it is there to tell whose its
-NodeClaims are until the last of them has gone.
+Finalizers are never taken away: their setters, Karpenter above all, have to finish first. A NodePool is deleted in the
+foreground, as upstream's own end-to-end tests do (kaz test/pkg/environment/common/setup.go, CleanupObjects), so that it
+shows whose its NodeClaims are until the last of them has gone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _AFTER_CLAIMS = frozenset({"AKSNodeClass", "Node", "Lease", "ServiceAccount"})
 """Kinds that Karpenter needs until its last NodeClaim has gone."""
 
 _FIRST = ("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "PodDisruptionBudget", "Pod", "NodePool")
-"""Deleted before other kinds, in this order: what makes others comes before what is made."""
+"""Kinds that are deleted before others, in this order: makers before the objects that they make."""
 _LAST = ("Node", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace")
 
 _KARPENTER = "karpenter"
@@ -54,22 +54,22 @@ _WORK_OF_THE_CLUSTER = re.compile(r"karpenter|^(foregroundDeletion|orphan)$|^kub
 
 @dataclass(frozen=True)
 class Leftover:
-    """An object of the run that is still there, and why, where that is to be seen."""
+    """An object of the run that is still there, and why, where that can be seen."""
 
     reference: str
     reason: str = ""
     finalizers: tuple[str, ...] = ()
     guests: bool = False
-    """Whether it is a namespace in which others have something."""
+    """Whether it is a namespace with objects of others."""
 
     @property
     def awaits_karpenter(self) -> bool:
-        """Whether it waits for a finalizer of Karpenter's."""
+        """Return whether it waits for a finalizer of Karpenter's."""
         return any(_KARPENTER in finalizer for finalizer in self.finalizers)
 
     @property
     def awaits_others(self) -> bool:
-        """Whether neither Karpenter nor the cluster's own controllers can do what it waits for."""
+        """Return whether it waits for somebody other than Karpenter and the cluster's own controllers."""
         return self.guests or any(not _WORK_OF_THE_CLUSTER.search(finalizer) for finalizer in self.finalizers)
 
     def __str__(self) -> str:
@@ -86,18 +86,18 @@ class Belongings:
         self._writer = OwnWriter(RestWriter(connection, ADMIN, foreground=("NodePool",)), connection, ownership)
 
     def present(self) -> list[Object]:
-        """Returns all of them, in the order in which they are to go. Raises ApiError, ClusterLost."""
-        found = [obj for kind in KINDS if kind not in _FAMILIES for obj in self._listed(kind, self._ownership.run)]
+        """Return all objects of the run, in the order of their removal. Raises ApiError, ClusterLost."""
+        listed = [obj for kind in KINDS if kind not in _FAMILIES for obj in self._listed(kind, self._ownership.run)]
         families = [obj for kind in _FAMILIES for obj in self._listed(kind)]
         by_name = {(obj["kind"], name_of(obj), namespace_of(obj)): obj for obj in families}
 
         def read(kind: str, name: str, namespace: str) -> Object | None:
             return by_name.get((kind, name, namespace))
 
-        return sorted((obj for obj in (*found, *families) if self._ownership.owns(obj, read)), key=_rank)
+        return sorted((obj for obj in (*listed, *families) if self._ownership.owns(obj, read)), key=_rank)
 
     def clashes(self, objects: Sequence[Object]) -> list[str]:
-        """Returns which of these objects are on the cluster already, with the run that made them where one did."""
+        """Return the objects that are on the cluster already, with the run that made them where one did."""
         clashing = []
         for obj in objects:
             kind = str(obj["kind"])
@@ -108,10 +108,10 @@ class Belongings:
         return list(dict.fromkeys(clashing))
 
     def remove(self, pause: Callable[[], None], *, seconds: float, idle: float | None = None) -> list[Leftover]:
-        """Deletes all of them and waits until they have gone, `seconds` at most. Returns what is still there.
+        """Delete all of them and wait until they have gone, `seconds` at most. Return the leftovers.
 
-        `pause` lets some time pass. `idle`: the seconds after which nothing that stays as it is is waited for any longer; what others
-        than Karpenter and the cluster have to let go is not waited for at all.
+        `pause` lets some time pass. `idle`: the seconds after which leftovers that stay as they are are not waited for
+        any longer; objects that wait for others than Karpenter and the cluster are not waited for at all.
         """
         patience = Patience(seconds)
         quiet, state = Patience(idle or seconds), ""
@@ -131,7 +131,7 @@ class Belongings:
             pause()
 
     def left(self) -> list[Leftover]:
-        """Returns what is there now."""
+        """Return the present leftovers."""
         return [self._leftover(obj) for obj in self.present()]
 
     def _listed(self, kind: str, run: str = "") -> list[Object]:
@@ -147,8 +147,8 @@ class Belongings:
     def _delete(self, obj: Object, left: Sequence[Object]) -> None:
         node = spec_of(obj).get("nodeName") if obj["kind"] == "Pod" else None
         grace, writer = None, self._writer
-        if node and any(each["kind"] == "Node" and name_of(each) == node for each in left):
-            # nothing runs there, so no end has to be waited for, and there may be no kubelet any more that tells of it
+        if node and any(other["kind"] == "Node" and name_of(other) == node for other in left):
+            # nothing runs there, so there is no end to wait for, and maybe no kubelet any more that reports one
             grace, writer = (
                 0,
                 OwnWriter(RestWriter(self._connection, Identity.node(node)), self._connection, self._ownership),
@@ -170,10 +170,10 @@ class Belongings:
 
     @staticmethod
     def _is_free(obj: Object, left: Sequence[Object]) -> bool:
-        """Whether nothing of the run has to go before it."""
+        """Return whether no object of the run has to go before it."""
         if obj["kind"] in _AFTER_CLAIMS:
-            return not any(each["kind"] == "NodeClaim" for each in left)
-        return obj["kind"] != "Namespace" or not any(namespace_of(each) == name_of(obj) for each in left)
+            return not any(other["kind"] == "NodeClaim" for other in left)
+        return obj["kind"] != "Namespace" or not any(namespace_of(other) == name_of(obj) for other in left)
 
     def _leftover(self, obj: Object) -> Leftover:
         finalizers = tuple(finalizers_of(obj))

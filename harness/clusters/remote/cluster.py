@@ -30,10 +30,11 @@ _QUIET = 0.04
 """Seconds without news after which a cluster that owes nothing is at rest, if it happens twice in a row."""
 
 _EVENTS_LATE = 2.0
-"""Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of telling it anew."""
+"""Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of sending it
+anew."""
 
 _LOOK_EVERY = 5.0
-"""Seconds after which a cluster that owes something is looked at: what died will never do it."""
+"""Seconds after which the parts of a cluster with outstanding work are checked: a dead one will never finish it."""
 
 _CLEARED: Sequence[str] = (
     "NodePool",
@@ -56,7 +57,7 @@ _CLEARED: Sequence[str] = (
     "ConfigMap",
     "Namespace",
 )
-"""What a world leaves behind, owners first."""
+"""Kinds that a world leaves behind, owners first."""
 
 _KEPT_NAMESPACES = frozenset({"kube-system", "kube-public", "kube-node-lease", "local-path-storage"})
 _KEPT_CLASSES = frozenset({"standard"})
@@ -73,18 +74,18 @@ _KEPT_CONFIG_MAPS = frozenset(
         "local-path-config",
     }
 )
-"""Those of the cluster's own parts. Any other is a world's: Karpenter reads AKS's maintenance windows from one."""
+"""ConfigMaps of the cluster's own parts. Any other is a world's: Karpenter reads AKS's maintenance windows from one."""
 
 
 class Attachable(Protocol):
-    """What can be attached: an HTTP cluster, a real one."""
+    """A cluster that can be attached: an HTTP cluster, a real one."""
 
     name: str
     view: Mirror
 
     @property
     def real_machines(self) -> RealMachines | None:
-        """What starts machines with real kubelets; None where kubelets are simulated."""
+        """Return the maker of machines with real kubelets; None where kubelets are simulated."""
 
     @property
     def machines(self) -> Collection[str]:
@@ -92,7 +93,7 @@ class Attachable(Protocol):
         ...
 
     def deaths(self) -> str:
-        """Which parts of it have died, with their last words; empty while all live."""
+        """Return the dead parts, with their last words; empty while all live."""
         ...
 
     def writer(self, identity: Identity) -> Writer: ...
@@ -123,7 +124,7 @@ class RemoteCluster:
     in_virtual_time = True
     """Whether the times of its objects are the world's, or those that the API server gave."""
     tellers: Sequence[str] = (SCHEDULER_NAME,)
-    """Whose Events are handed on."""
+    """The senders whose Events are handed on."""
 
     def __init__(
         self,
@@ -168,11 +169,11 @@ class RemoteCluster:
         engine.outside = self.outside
 
     def detach(self) -> None:
-        """Another world has the cluster from now on."""
+        """Give the cluster up: another world has it from now on."""
         self._detached = True
 
     def attached(self) -> None:
-        """Raises Detached where another world has the cluster."""
+        """Raise Detached where another world has the cluster."""
         if self._detached:
             raise Detached(f"the {self.remote.name} cluster of this world was given to another world")
 
@@ -185,11 +186,11 @@ class RemoteCluster:
         return self._writers[identity]
 
     def owns(self, obj: Object) -> bool:
-        """Whether this world looks after an object: all of them, since it has the cluster to itself."""
+        """Return whether this world looks after an object: all of them, since it has the cluster to itself."""
         return True
 
     def provide(self, objects: Iterable[Object]) -> None:
-        """Creates them, where the cluster has none of that name; it gives them its own uids and times."""
+        """Create the objects, where the cluster has none of that name; it gives them its own uids and times."""
         for obj in objects:
             meta = {key: value for key, value in obj["metadata"].items() if key in ("name", "labels", "annotations")}
             if self.view.get(obj["kind"], meta["name"]) is None:
@@ -197,37 +198,37 @@ class RemoteCluster:
                     self.remote.writer(ADMIN).create({**obj, "metadata": meta})
 
     def update_crds(self, crds: Crds) -> None:
-        """Replaces the CRDs, for writes that come from now on."""
+        """Replace the CRDs, for later writes."""
         self.remote.update_crds(crds)
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Return its name on the command line."""
         return self.remote.name
 
     def upgrade(self, kubernetes: str) -> None:
-        """Raises LookupError: the version of a running control plane cannot be changed here."""
+        """Raise LookupError: the version of a running control plane cannot be changed here."""
         raise LookupError("the control plane of this cluster cannot be upgraded")
 
     @property
     def boot(self) -> Boot | None:
-        """Brings up machines with real kubelets, where the cluster has them."""
+        """Bring up machines with real kubelets, where the cluster has them."""
         real = self.remote.real_machines if self._machines else None
         return real.boot if real is not None else None
 
     @property
     def halt(self) -> Callable[[str], None] | None:
-        """Takes such a machine away."""
+        """Take a machine with a real kubelet away."""
         real = self.remote.real_machines if self._machines else None
         return real.halt if real is not None else None
 
     def evidence(self, node: str) -> Iterable[Evidence]:
-        """The requests about a Node in order."""
+        """Return the requests about a Node in order."""
         self.attached()
         return self.remote.evidence(node)
 
     def _heard(self, change: Change) -> None:
-        """A change; one of a kind that only we look after gives the cluster's own controllers nothing to do."""
+        """Handle a change; one of a kind that only we look after gives the cluster's own controllers nothing to do."""
         if change.type is ChangeType.DELETED or not KINDS[change.object["kind"]].custom:
             self._stirred = True
         if change.type is ChangeType.MODIFIED and change.object["kind"] == "Pod":
@@ -238,19 +239,22 @@ class RemoteCluster:
         self._engine.notify(change)
 
     def _mend(self) -> None:
-        """Makes pods again that were driven out by mistake, before time goes on without them."""
+        """Make pods again that were driven out by mistake, before time goes on without them."""
         mistaken, self._mistaken = self._mistaken, {}
         for pod in mistaken.values():
             make_again(pod, self.remote.writer(ADMIN))
 
     def _listen(self) -> None:
-        """Hands on what was told."""
-        for each in self.remote.observed_events(*self.tellers):
-            self._said.add((namespace_of(each.object), name_of(each.object), each.message))
-            self._sink.event(each.object, each.type, each.reason, each.message, source=each.source, dedupe_seconds=0)
+        """Hand on the Events of the cluster."""
+        for event in self.remote.observed_events(*self.tellers):
+            self._said.add((namespace_of(event.object), name_of(event.object), event.message))
+            self._sink.event(
+                event.object, event.type, event.reason, event.message, source=event.source, dedupe_seconds=0
+            )
 
     def outside(self) -> bool:
-        """Lets the cluster's own controllers act; whether anything came of it. Called when the engine has nothing due."""
+        """Let the cluster's own controllers act; return whether anything came of it. Called when the engine has nothing
+        due."""
         self.attached()
         if self.view.pump() or self._mistaken:
             self._mend()
@@ -275,12 +279,16 @@ class RemoteCluster:
                 if died:
                     raise ClusterLost(f"a part of the {self.remote.name} cluster died\n{died}")
             self._listen()
-            said = self._said if self.remote.events_come_later else None
-            if said is not None and events.passed:
-                said.update(list(missing_events(self.view, said)))  # counted up, not told anew: nothing more comes
+            events_so_far = self._said if self.remote.events_come_later else None
+            if events_so_far is not None and events.passed:
+                events_so_far.update(
+                    list(missing_events(self.view, events_so_far))
+                )  # counted up, not sent anew: nothing more comes
             machines = self.remote.machines
             owed = list(
-                outstanding_work(self.view, self._version, machines=machines, said=said, beside=self.view.hidden_pods)
+                outstanding_work(
+                    self.view, self._version, machines=machines, events=events_so_far, beside=self.view.hidden_pods
+                )
             )
             quiet = 0 if owed else quiet + 1
             if owed and (patience.passed or self._owes_too_long(owed)):
@@ -291,37 +299,38 @@ class RemoteCluster:
         return False
 
     def _owes_too_long(self, owed: Sequence[str]) -> bool:
-        """Whether it owes the same, look after look, though other things change meanwhile (a pod whose image is not to be had)."""
+        """Return whether the same work is outstanding, look after look, though other things change (a pod whose image
+        cannot be pulled)."""
         self._owing = self._owing + _QUIET / crowding() if owed == self._owed else 0.0
         self._owed = owed
         return self._owing > self._seconds
 
     def _moved(self) -> bool:
-        """True; raises TimedOut when the cluster keeps changing and nothing of it concerns us."""
+        """Return True; raise TimedOut when the cluster keeps changing and nothing of it concerns us."""
         progress = (self._engine.steps, self._engine.clock.now)
         if progress != self._progress:
             self._progress, self._patience = progress, Patience(self._seconds)
         elif self._patience.passed:
-            last = ", ".join(f"{each.type} {key_of(each.object)}" for each in self.view.last(5))
+            last = ", ".join(f"{change.type} {key_of(change.object)}" for change in self.view.last(5))
             raise TimedOut(
                 f"the {self.remote.name} cluster has been changing by itself for {self._patience.waited}: {last}"
             )
         return True
 
     def clear(self) -> None:
-        """Removes everything that an earlier world left."""
+        """Remove all objects of earlier worlds."""
         admin = self.remote.writer(ADMIN)
         patience = Patience(self._seconds)
         while True:
             self.view.pump(_QUIET)
-            left = [each for kind in _CLEARED for each in self.view.list(kind) if _is_cleared(each)]
+            left = [obj for kind in _CLEARED for obj in self.view.list(kind) if _is_cleared(obj)]
             if not left:
                 return
             if patience.passed:
-                names = ", ".join(f"{each['kind']}/{name_of(each)}" for each in left[:5])
+                names = ", ".join(f"{obj['kind']}/{name_of(obj)}" for obj in left[:5])
                 raise TimedOut(f"the {self.remote.name} cluster could not be cleared in {patience.waited} of {names}")
-            for each in left:
-                _remove(admin, each)
+            for obj in left:
+                _remove(admin, obj)
 
 
 def _is_cleared(obj: Object) -> bool:

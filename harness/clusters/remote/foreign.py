@@ -1,4 +1,5 @@
-"""A cluster that somebody else runs, reached by a kubeconfig: worlds put their objects beside what is there, and touch nothing else."""
+"""A cluster that somebody else runs, reached by a kubeconfig: worlds put their objects beside the present ones, and
+touch no others."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class ForeignCluster:
     """The cluster that a context leads to. Kubelets are impersonated; all others write as the kubeconfig says.
 
     `bare`: Karpenter's CRDs need not be there. `run` names the run whose objects are written to;
-    `belongings` are what it has there, and nothing else is ever changed or deleted.
+    `belongings` are its objects there, and nothing else is ever changed or deleted.
     Raises KubeconfigError, also for a cluster without Karpenter's CRDs. Close it with `stop`.
     """
 
@@ -91,22 +92,22 @@ class ForeignCluster:
         return self._writers[identity]
 
     def owns(self, obj: Object) -> bool:
-        """Whether an object belongs to the run, by what the view shows."""
+        """Return whether an object belongs to the run, by what the view shows."""
         return self.ownership.owns(obj, self.view.get)
 
     def evidence(self, node: str) -> Iterable[Evidence]:
-        """Nothing: there is no audit log to read. ForeignRemote has what it saw."""
+        """Return nothing: there is no audit log to read. ForeignRemote has the writes that it saw."""
         return ()
 
     def deaths(self) -> str:
-        """Nothing: no part of it is watched from here."""
+        """Return nothing: no part of it is watched from here."""
         return ""
 
     def reset(self) -> None:
-        """Leaves everything where it is."""
+        """Leave everything where it is."""
 
     def forget(self) -> None:
-        """Leaves the Events so far out of later answers."""
+        """Leave the Events so far out of later answers."""
         self._feed.take()
 
     def observed_events(self, *sources: str) -> Sequence[ObservedEvent]:
@@ -114,25 +115,25 @@ class ForeignCluster:
         return self._feed.take_of(sources)
 
     def install(self, crds: Crds, manifests: Sequence[dict[str, Any]] | None = None) -> None:
-        """Takes the definitions that are there for these."""
+        """Take the present definitions for these."""
         self._crds = crds
 
     def update_crds(self, crds: Crds) -> None:
-        """Raises LookupError: the cluster's definitions are not changed."""
+        """Raise LookupError: the cluster's definitions are not changed."""
         raise LookupError("the CRDs of this cluster are not ours to replace")
 
     def left_by_others(self) -> list[str]:
-        """Karpenter's objects that are there already, by name."""
-        return [reference_of(each) for kind in _NEEDED for each in self.view.list(kind) if not self.owns(each)]
+        """Return Karpenter's objects of others, by name."""
+        return [reference_of(obj) for kind in _NEEDED for obj in self.view.list(kind) if not self.owns(obj)]
 
     def kubeconfig(self, identity: Identity = ADMIN) -> dict[str, Any]:
-        """For a controller that runs beside this process: the same credentials, whoever asks."""
+        """Return a kubeconfig for a controller that runs beside this process: the same credentials for every identity."""
         return self._reached.kubeconfig()
 
     def token(self, name: str, namespace: str = "kube-system") -> str:
-        """A token of a service account (TokenRequest); empty where the server gives none.
+        """Return a token of a service account (TokenRequest); empty where the server gives none.
 
-        An account that is there stays as it is; one that is not is made, and belongs to the run.
+        A present account stays as it is; a missing one is made, and belongs to the run.
         """
         account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name, "namespace": namespace}}
         try:
@@ -143,11 +144,11 @@ class ForeignCluster:
             return ""
 
     def stop(self) -> None:
-        """Ends the watches and the connections; the cluster stays."""
+        """End the watches and the connections; the cluster stays."""
         self.view.stop()
         self._feed.stop()
-        for each in self._connections.values():
-            each.close()
+        for connection in self._connections.values():
+            connection.close()
 
     def _rules(self) -> Crds:
         if self._crds is None:
@@ -165,28 +166,29 @@ class ForeignCluster:
 
 
 class ForeignRemote(LiveRemoteCluster):
-    """The same for one world in real time. What somebody else writes to Nodes is taken for Karpenter's, whoever runs it."""
+    """A foreign cluster for one world in real time. Writes of others to Nodes are taken for Karpenter's, whoever runs
+    it."""
 
     somebody = KARPENTER
     remote: ForeignCluster
 
     def owns(self, obj: Object) -> bool:
-        """Whether an object belongs to the run: kubelets and drivers look after these only."""
+        """Return whether an object belongs to the run: kubelets and drivers look after these only."""
         return self.remote.owns(obj)
 
     def provide(self, objects: Iterable[Object]) -> None:
-        """Does nothing: the cluster has what it has."""
+        """Do nothing: the cluster stays as it is."""
 
     def clear(self) -> None:
-        """Does nothing: the cluster's objects belong to others."""
+        """Do nothing: the cluster's objects belong to others."""
 
     def evidence(self, node: str) -> Iterable[Evidence]:
-        """The writes to a Node in order: ours, and those that were seen."""
+        """Return the writes to a Node in order: ours, and those that were seen."""
         return self.journal.of(Key("Node", "", node))
 
 
 def attach_foreign(cluster: ForeignCluster) -> Any:
-    """A ClusterFactory for one world in real time."""
+    """Return a ClusterFactory for one world in real time."""
 
     def factory(engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> ForeignRemote:
         return ForeignRemote(cluster, engine, ids, sink, crds=crds, kubernetes=kubernetes, seconds=60.0)

@@ -20,11 +20,11 @@ class LiveRemoteCluster(RemoteCluster):
     in_virtual_time = False
     tellers = (SCHEDULER_NAME, "karpenter")
     somebody = Identity("")
-    """Who is taken for the writer of what a watch tells, which names nobody."""
+    """The identity that counts as the writer of a watch's events, which name nobody."""
     _pumping = False
 
     def _heard(self, change: Change) -> None:
-        """A change; what others wrote is kept in the journal as well, as far as it is seen."""
+        """Handle a change; writes of others are kept in the journal as well, as far as they are seen."""
         if self._pumping:
             verb = _VERBS[change.type]
             after = change.object if change.type is not ChangeType.DELETED else None
@@ -43,7 +43,7 @@ class LiveRemoteCluster(RemoteCluster):
         super()._heard(change)
 
     def outside(self) -> bool:
-        """Takes what has come so far; whether it was anything."""
+        """Take the changes so far; return whether there were any."""
         self.attached()
         self._pumping = True
         try:
@@ -56,6 +56,7 @@ class LiveRemoteCluster(RemoteCluster):
 
     @property
     def boot(self) -> Boot | None:
-        """Brings up machines with real kubelets, where the cluster has them; that the view knows a Node is not waited for."""
+        """Bring up machines with real kubelets, where the cluster has them, without waiting for the view to know the
+        Node."""
         real = self.remote.real_machines if self._machines else None
         return real.join if real is not None else None

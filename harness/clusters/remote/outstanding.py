@@ -1,4 +1,4 @@
-"""What on a cluster cannot have come to rest yet, by what is seen of it: work that its own controllers still owe."""
+"""Outstanding work on a cluster, by its objects: decisions and writes that its own controllers still owe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from harness.kube.scheduling.volume_binding import BIND_COMPLETED, PodVolumes, i
 __all__ = ["PodEvent", "missing_events", "outstanding_work"]
 
 PodEvent = tuple[str, str, str]
-"""Of an Event of kube-scheduler: namespace and name of the pod, and the message."""
+"""An Event of kube-scheduler: namespace and name of the pod, and the message."""
 
 _TAINT_OF = {
     "True": "",
@@ -51,14 +51,15 @@ def outstanding_work(
     version: Version,
     *,
     machines: Collection[str] = (),
-    said: Collection[PodEvent] | None = None,
+    events: Collection[PodEvent] | None = None,
     beside: Callable[[str], Sequence[Object]] = lambda node: (),
 ) -> Iterator[str]:
-    """In words, what still has to happen: pods to be decided, taints, workloads, budgets, dependents of what is gone.
+    """Yield, in words, the outstanding work: pods to be decided, taints, workloads, budgets, dependents of gone
+    objects.
 
-    `machines`: Nodes whose kubelets are real and run: they make themselves Ready, and take and end their pods, in their own time.
-    `said`: the Events of kube-scheduler so far, where they come apart from what it decides.
-    `beside`: the pods on a Node that the view leaves out, and kube-scheduler counts.
+    `machines`: Nodes whose kubelets are real and run: they make themselves Ready, and take and end their pods, in their
+    own time. `said`: the Events of kube-scheduler so far, where they come apart from its decisions. `beside`: the pods
+    on a Node that the view leaves out, and kube-scheduler counts.
     """
     yield from _nodes(view, machines)
     yield from _kept_pods(view, machines)
@@ -66,10 +67,10 @@ def outstanding_work(
     yield from _orphans(view)
     yield from _claims(view)
     yield from _pods(view, version, beside)
-    if said is not None:
+    if events is not None:
         yield from (
             f"{Key('Pod', namespace, name).reference}: no Event of its scheduling"
-            for namespace, name, _ in missing_events(view, said)
+            for namespace, name, _ in missing_events(view, events)
         )
 
 
@@ -89,16 +90,19 @@ def _nodes(view: View, machines: Collection[str]) -> Iterator[str]:
 
 
 def _drives_out(view: View, node: Object) -> bool | None:
-    """Whether pods leave a Node that nobody hears of, which kube-controller-manager finds out within seconds.
+    """Return whether pods leave a silent Node, which kube-controller-manager finds out within seconds.
 
-    Not while no Node at all is Ready, since it may be cut off itself; None where most Nodes of the zone are not: then what is stays.
-    Source: kubernetes 1.36 pkg/controller/nodelifecycle/node_lifecycle_controller.go (handleDisruption, ComputeZoneState).
+    False while no Node at all is Ready, since it may be cut off itself; None where most Nodes of the zone are not: then
+    the present taints stay.
+
+    Source: kubernetes 1.36 pkg/controller/nodelifecycle/node_lifecycle_controller.go (handleDisruption,
+    ComputeZoneState).
     """
     nodes = view.list("Node")
-    if not any(condition_is(each, "Ready") for each in nodes):
+    if not any(condition_is(node, "Ready") for node in nodes):
         return False
-    near = [each for each in nodes if labels_of(each).get(ZONE) == labels_of(node).get(ZONE)]
-    silent = sum(not condition_is(each, "Ready") for each in near)
+    near = [neighbour for neighbour in nodes if labels_of(neighbour).get(ZONE) == labels_of(node).get(ZONE)]
+    silent = sum(not condition_is(neighbour, "Ready") for neighbour in near)
     return None if _MANY < silent < len(near) and silent >= _MOST * len(near) else True
 
 
@@ -107,30 +111,30 @@ def _kept_pods(view: View, machines: Collection[str]) -> Iterator[str]:
         if view.get("Node", name) is None:
             continue
         for pod in view.indexed("pods-by-node", name):
-            what = f"Pod/{short_name(pod)}"
+            subject = f"Pod/{short_name(pod)}"
             if is_terminating(pod):
-                yield f"{what}: is being ended by the kubelet of {name}"
+                yield f"{subject}: is being ended by the kubelet of {name}"
             elif not status_of(pod).get("startTime") and not is_terminal(pod):
-                yield f"{what}: not taken by the kubelet of {name}"
+                yield f"{subject}: not taken by the kubelet of {name}"
 
 
 def _workloads(view: View) -> Iterator[str]:
     for kind in _WORKLOADS:
-        for each in view.list(kind):
-            status = status_of(each)
-            what = f"{kind}/{short_name(each)}"
-            if is_terminating(each):
-                yield f"{what}: is being deleted"
+        for workload in view.list(kind):
+            status = status_of(workload)
+            subject = f"{kind}/{short_name(workload)}"
+            if is_terminating(workload):
+                yield f"{subject}: is being deleted"
             elif kind == "Job":
-                if not status.get("startTime") and not spec_of(each).get("suspend"):
-                    yield f"{what}: has not started"
-            elif status.get("observedGeneration", 0) < metadata_of(each).get("generation", 0):
-                yield f"{what}: not seen by its controller"
+                if not status.get("startTime") and not spec_of(workload).get("suspend"):
+                    yield f"{subject}: has not started"
+            elif status.get("observedGeneration", 0) < metadata_of(workload).get("generation", 0):
+                yield f"{subject}: not seen by its controller"
             elif kind == "DaemonSet":
                 if status.get("currentNumberScheduled", 0) != status.get("desiredNumberScheduled", 0):
-                    yield f"{what}: has not all its pods"
-            elif status.get("replicas", 0) != spec_of(each).get("replicas", 1):
-                yield f"{what}: {status.get('replicas', 0)} of {spec_of(each).get('replicas', 1)} pods"
+                    yield f"{subject}: has not all its pods"
+            elif status.get("replicas", 0) != spec_of(workload).get("replicas", 1):
+                yield f"{subject}: {status.get('replicas', 0)} of {spec_of(workload).get('replicas', 1)} pods"
     for budget in view.list("PodDisruptionBudget"):
         selector = Selector.parse(spec_of(budget).get("selector"))
         chosen = [pod for pod in view.list("Pod", namespace=namespace_of(budget)) if selector.matches(labels_of(pod))]
@@ -145,23 +149,29 @@ def _workloads(view: View) -> Iterator[str]:
 
 
 def _orphans(view: View) -> Iterator[str]:
-    """Pods of Nodes that are gone, which the pod garbage collector takes within a minute, and dependents of owners that are gone."""
+    """Yield pods of Nodes that are gone, which the pod garbage collector takes within a minute, and dependents of
+    owners that are gone."""
     there = {name_of(node) for node in view.list("Node")}
     for pod in view.list("Pod"):
         if spec_of(pod).get("nodeName") and spec_of(pod)["nodeName"] not in there:
             yield f"Pod/{short_name(pod)}: its Node is gone"
     living = {
-        metadata_of(each)["uid"] for kind in (*_WORKLOADS, "Node", "NodeClaim", "NodePool") for each in view.list(kind)
+        metadata_of(owner_object)["uid"]
+        for kind in (*_WORKLOADS, "Node", "NodeClaim", "NodePool")
+        for owner_object in view.list(kind)
     }
     for kind in ("ReplicaSet", "Pod", "NodeClaim"):
-        for each in view.list(kind):
-            owners = [owner for owner in owners_of(each) if owner["kind"] in (*_WORKLOADS, "NodeClaim", "NodePool")]
-            if owners and not any(owner["uid"] in living for owner in owners) and not is_terminating(each):
-                yield f"{kind}/{name_of(each)}: its owner is gone"
+        for dependent in view.list(kind):
+            owners = [
+                owner for owner in owners_of(dependent) if owner["kind"] in (*_WORKLOADS, "NodeClaim", "NodePool")
+            ]
+            if owners and not any(owner["uid"] in living for owner in owners) and not is_terminating(dependent):
+                yield f"{kind}/{name_of(dependent)}: its owner is gone"
 
 
 def _claims(view: View) -> Iterator[str]:
-    """Claims and volumes that name each other, and are not bound yet: kube-controller-manager looks at them in its own time."""
+    """Yield claims and volumes that name each other, and are not bound yet: kube-controller-manager binds them in its
+    own time."""
     for claim in view.list("PersistentVolumeClaim"):
         named = spec_of(claim).get("volumeName")
         if not named or is_terminating(claim) or BIND_COMPLETED in annotations_of(claim):
@@ -183,11 +193,11 @@ def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]
     for pod in waiting:
         nominated.setdefault(status_of(pod).get("nominatedNodeName") or "", []).append(pod)
     for pod in waiting:
-        what = f"Pod/{short_name(pod)}"
+        subject = f"Pod/{short_name(pod)}"
         if is_terminating(pod):
-            yield f"{what}: is being deleted"
+            yield f"{subject}: is being deleted"
         elif condition(pod, "PodScheduled") is None:
-            yield f"{what}: not decided by kube-scheduler"
+            yield f"{subject}: not decided by kube-scheduler"
         else:
             verdict = schedule(
                 pod,
@@ -200,22 +210,22 @@ def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]
                 namespaces=view.list("Namespace"),
             )
             if not isinstance(verdict, Unschedulable):
-                yield f"{what}: fits {verdict} and is not bound"
+                yield f"{subject}: fits {verdict} and is not bound"
             elif isinstance(verdict.preemption, Preemption):
-                yield f"{what}: others have to leave {verdict.preemption.node} for it"
+                yield f"{subject}: others have to leave {verdict.preemption.node} for it"
 
 
-def missing_events(view: View, said: Collection[PodEvent]) -> Iterator[PodEvent]:
-    """Decisions of kube-scheduler without their Event. A pod that was made on its Node was not decided about."""
+def missing_events(view: View, events: Collection[PodEvent]) -> Iterator[PodEvent]:
+    """Yield decisions of kube-scheduler without their Event. A pod that was made on its Node was not decided about."""
     for pod in view.list("Pod"):
-        found = condition(pod, "PodScheduled")
+        scheduled = condition(pod, "PodScheduled")
         namespace, name, node = namespace_of(pod), name_of(pod), spec_of(pod).get("nodeName")
-        if found is None or not _is_ours(pod) or is_terminating(pod):
+        if scheduled is None or not _is_ours(pod) or is_terminating(pod):
             continue
-        if not node and found.get("reason") != "Unschedulable":
+        if not node and scheduled.get("reason") != "Unschedulable":
             continue
-        message = f"Successfully assigned {namespace}/{name} to {node}" if node else found.get("message") or ""
-        if (namespace, name, message) not in said and len(message) <= _LONGEST:
+        message = f"Successfully assigned {namespace}/{name} to {node}" if node else scheduled.get("message") or ""
+        if (namespace, name, message) not in events and len(message) <= _LONGEST:
             yield namespace, name, message
 
 

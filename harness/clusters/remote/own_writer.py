@@ -1,6 +1,7 @@
-"""Writes of a run to a cluster of somebody else: what it creates is marked, and what is not its own is never written to.
+"""Writes of a run to a cluster of somebody else: created objects are marked, and objects of others are never written
+to.
 
-Each change and each deletion first reads the object from the API server, and then names the uid of what was read, so that an object
+Each change and each deletion first reads the object from the API server, and then names its uid, so that an object
 that took its place meanwhile is not hit; a change also names the resourceVersion.
 """
 
@@ -20,13 +21,13 @@ from harness.kube.api.status import ApiError, not_found
 __all__ = ["OwnWriter", "read_with"]
 
 _TRIES = 20
-"""How often a change is sent when others write the same object at the same time."""
+"""The number of times that a change is sent when others write the same object at the same time."""
 
 _KUBELET = "system:node:"
 
 
 def read_with(connection: Connection) -> Callable[[str, str, str], Object | None]:
-    """Returns a function that asks the API server for the object of a kind, name and namespace."""
+    """Return a function that reads the object of a kind, name and namespace from the API server."""
 
     def read(kind: str, name: str, namespace: str) -> Object | None:
         try:
@@ -50,11 +51,11 @@ class OwnWriter:
         self._ownership = ownership
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object with the marks of the run, and returns it as stored. Raises ApiError."""
+        """Create an object with the marks of the run, and return it as stored. Raises ApiError."""
         return self._writer.create(self._ownership.stamped(obj), dry_run=dry_run)
 
     def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:
-        """Replaces an object of the run, or a subresource of it."""
+        """Replace an object of the run, or a subresource of it."""
         kind = str(obj.get("kind"))
         present = self._own(kind, name_of(obj), namespace_of(obj))
         new = self._ownership.stamped(obj) if self._ownership.marks(present) else obj
@@ -73,7 +74,7 @@ class OwnWriter:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        """Patches an object of the run, or a subresource of it; tries again where others wrote in between."""
+        """Patch an object of the run, or a subresource of it; try again where others wrote in between."""
         for left in reversed(range(_TRIES)):
             present = self._own(kind, name, namespace)
             try:
@@ -101,7 +102,7 @@ class OwnWriter:
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> Object:
-        """Deletes an object of the run; a kubelet also ends a pod on its Node that somebody else has deleted."""
+        """Delete an object of the run; a kubelet also ends a pod on its Node that somebody else has deleted."""
         present = self._present(kind, name, namespace)
         if not self._ends_a_pod(present):
             self._claim(present)
@@ -115,31 +116,31 @@ class OwnWriter:
         )
 
     def bind(self, name: str, namespace: str, node: str) -> None:
-        """Puts a pod of the run on a node."""
+        """Put a pod of the run on a node."""
         self._own("Pod", name, namespace)
         self._writer.bind(name, namespace, node)
 
     def evict(
         self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
     ) -> None:
-        """Evicts a pod of the run."""
+        """Evict a pod of the run."""
         present = self._own("Pod", name, namespace)
         self._writer.evict(name, namespace, uid=uid or uid_of(present), grace_period_seconds=grace_period_seconds)
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
-        """Sets the number of replicas of a workload of the run."""
+        """Set the number of replicas of a workload of the run."""
         return self.patch(kind, name, {"spec": {"replicas": replicas}}, namespace=namespace)
 
     def _present(self, kind: str, name: str, namespace: str) -> Object:
-        found = self._read(kind, name, namespace)
-        if found is None:
+        obj = self._read(kind, name, namespace)
+        if obj is None:
             raise not_found(served_kind(kind), name)
-        return found
+        return obj
 
     def _own(self, kind: str, name: str, namespace: str) -> Object:
-        found = self._present(kind, name, namespace)
-        self._claim(found)
-        return found
+        obj = self._present(kind, name, namespace)
+        self._claim(obj)
+        return obj
 
     def _claim(self, obj: Object) -> None:
         if not self._ownership.owns(obj, self._read):
@@ -153,7 +154,7 @@ class OwnWriter:
         return own is not None and self._ownership.owns(own, self._read)
 
     def _bound(self, patch: Any, present: Object) -> Any:
-        """A patch that changes this object alone, as it was read."""
+        """Return a patch that changes this object alone, as it was read."""
         meta = metadata_of(present)
         bounds = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
         if isinstance(patch, list):

@@ -1,8 +1,8 @@
-"""Which objects of a cluster belong to one run of `harness attach`, told by the objects themselves.
+"""The objects of a cluster that belong to one run of `harness attach`, as the objects themselves show.
 
 An object that a run creates carries a label with the name of the run, by which it is found, and an annotation with its own kind, namespace
 and name, so that a copy that somebody makes of it is not taken for it. Other objects belong to the run by descent: an owner reference
-leads to one that carries both. The run may change and delete these, and nothing else.
+leads to one that carries both. The run may change and delete these alone.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MADE_AS = "karpenter-harness/made-as"
 """Annotation: the object that the run made, as `reference_of` writes it."""
 
 Read = Callable[[str, str, str], Object | None]
-"""Returns the object of a kind, name and namespace; None where there is none."""
+"""A function from kind, name and namespace to the object; None where there is none."""
 
 
 class NotOurs(ApiError):
@@ -47,13 +47,13 @@ class NotOurs(ApiError):
 
 
 def reference_of(obj: Object) -> str:
-    """Returns `KIND/NAME`, or `KIND/NAMESPACE/NAME`."""
+    """Return `KIND/NAME`, or `KIND/NAMESPACE/NAME`."""
     kind = str(obj.get("kind"))
     return "/".join(part for part in (kind, place_of(kind, namespace_of(obj)), name_of(obj)) if part)
 
 
 def run_of(obj: Object) -> str:
-    """Returns the run that an object says it was made by; empty where it says none."""
+    """Return the run in the marks of an object; empty without one."""
     return str(labels_of(obj).get(RUN) or "")
 
 
@@ -63,10 +63,11 @@ class Ownership:
     def __init__(self, run: str) -> None:
         self.run = run
         self._uids: set[str] = set()
-        """Objects that were seen to belong to the run: what descends from one still does when that one is gone."""
+        """Objects that were seen to belong to the run: a descendant still does when its owner is gone."""
 
     def stamped(self, obj: Object) -> dict[str, Any]:
-        """Returns a new object as the run creates it, with both marks; the claims that a StatefulSet will make get them, too."""
+        """Return a new object as the run creates it, with both marks; the claims that a StatefulSet will make get them,
+        too."""
         marked = self._marked(obj, reference_of(obj))
         templates = spec_of(obj).get("volumeClaimTemplates")
         if obj.get("kind") == "StatefulSet" and templates:
@@ -79,14 +80,14 @@ class Ownership:
         return with_metadata(obj, labels=labels, annotations={**annotations_of(obj), MADE_AS: reference})
 
     def marks(self, obj: Object) -> bool:
-        """Returns whether an object carries both marks of the run."""
+        """Return whether an object carries both marks of the run."""
         if run_of(obj) != self.run:
             return False
         maker = str(annotations_of(obj).get(MADE_AS) or "")
         return maker == reference_of(obj) or _is_claim_of(obj, maker)
 
     def owns(self, obj: Object, read: Read) -> bool:
-        """Returns whether an object belongs to the run, by its marks or by descent; `read` finds its owners."""
+        """Return whether an object belongs to the run, by its marks or by descent; `read` finds its owners."""
         if self.marks(obj) or any(self._owns_owner(owner, obj, read) for owner in owners_of(obj)):
             self._uids.add(uid_of(obj))
             return True
@@ -104,7 +105,7 @@ class Ownership:
 
 
 def _is_claim_of(obj: Object, maker: str) -> bool:
-    """Whether a StatefulSet of the run made this claim from its template: `TEMPLATE-NAME-ORDINAL`.
+    """Return whether a StatefulSet of the run made this claim from its template: `TEMPLATE-NAME-ORDINAL`.
 
     Source: kubernetes pkg/controller/statefulset/stateful_set_utils.go (getPersistentVolumeClaimName, getPersistentVolumeClaims).
     """

@@ -1,4 +1,4 @@
-"""Where a kubeconfig's context leads, and by which credentials: all that a cluster of somebody else is spoken to with."""
+"""The API server of a kubeconfig's context, and its credentials: all that connects to a cluster of somebody else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Reached", "reach"]
 
 @dataclass(frozen=True)
 class Reached:
-    """The API server of the context `name`. `user` and `trust` are what a kubeconfig says of the credentials and of the certificate."""
+    """The API server of the context `name`. `user` and `trust` are the kubeconfig's credentials and its certificate."""
 
     name: str
     url: str
@@ -56,10 +56,12 @@ class Reached:
 
 
 def reach(path: Path | None = None, context: str | None = None) -> Reached:
-    """Returns where a context leads, the current one where none is named. Raises ClientMissing, KubeconfigError."""
+    """Return the API server of a context, the current one where none is named. Raises ClientMissing, KubeconfigError."""
     name, client = client_of(path, context)
     settings = client.configuration
-    headers = {one["key"]: one["value"] for one in settings.auth_settings().values() if one["in"] == "header"}
+    headers = {
+        setting["key"]: setting["value"] for setting in settings.auth_settings().values() if setting["in"] == "header"
+    }
     user: dict[str, Any] = {}
     if settings.cert_file:
         user = {"client-certificate": settings.cert_file, "client-key": settings.key_file}

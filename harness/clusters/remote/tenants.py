@@ -1,4 +1,4 @@
-"""What others have put into a namespace, of whatever kind the API server serves."""
+"""Objects of others in a namespace, of whatever kind the API server serves."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from harness.kube.api.status import ApiError
 __all__ = ["tenants"]
 
 _WRITABLE = frozenset({"create", "delete", "list"})
-"""The verbs of a resource whose objects somebody makes; what is only computed (metrics of pods) has no `create`."""
+"""The verbs of a resource whose objects somebody makes; computed ones (metrics of pods) have no `create`."""
 _OF_THE_CLUSTER = frozenset({"ServiceAccount/default", "ConfigMap/kube-root-ca.crt"})
-"""Made by kube-controller-manager in each namespace (pkg/controller/serviceaccount, pkg/controller/certificates/rootcacertpublisher)."""
+"""Objects that kube-controller-manager makes in each namespace (pkg/controller/serviceaccount,
+pkg/controller/certificates/rootcacertpublisher)."""
 _FOLLOW = frozenset({"Event", "Endpoints"})
 """Kinds whose objects follow others, without an owner reference."""
 
 
 def tenants(connection: Connection, namespace: str, ownership: Ownership) -> list[str]:
-    """Returns `KIND/NAME` of the objects in a namespace that are somebody else's and would go with it.
+    """Return `KIND/NAME` of the objects in a namespace that are somebody else's and would go with it.
 
     An object that is being deleted, or that has an owner, goes by itself. Raises ApiError for a kind that may not be listed.
     """
-    found = []
+    references = []
     for kind, path in _resources(connection, namespace):
         for obj in connection.request("GET", path).get("items") or ():
             reference = f"{kind}/{name_of(obj)}"
             if reference not in _OF_THE_CLUSTER and _stays({"kind": kind, **obj}, ownership):
-                found.append(reference)
-    return found
+                references.append(reference)
+    return references
 
 
 def _stays(obj: Object, ownership: Ownership) -> bool:

@@ -21,7 +21,7 @@ _BEHIND = (
     "can only update pod status for pods with spec.nodeName set to itself",
     "can only delete pods with spec.nodeName set to itself",
 )
-"""NodeRestriction judges by a cache that may not know yet that a pod was bound."""
+"""The words of NodeRestriction when its cache does not know yet that a pod was bound."""
 
 _PATIENCE = 5.0
 _NEWS = 0.2
@@ -49,18 +49,20 @@ class AttachedWriter:
         self._clock = clock
 
     def create(self, obj: Object, *, dry_run: bool = False) -> Object:
-        """Creates an object, and returns it as stored. Raises ApiError."""
+        """Create an object, and return it as stored. Raises ApiError."""
         meta = obj.get("metadata") or {}
         if meta.get("generateName") and not meta.get("name"):
-            # drawn here, so that a run has the names that it has on the memory cluster
+            # drawn here, so that a run has the same names as on the memory cluster
             obj = {**obj, "metadata": {**meta, "name": self._ids.generate_name(meta["generateName"])}}
-        found = self._note("create", _key(obj), obj, lambda: self._writer.create(obj, dry_run=dry_run), dry_run=dry_run)
-        if found.get("kind") == "Namespace" and not dry_run:
-            self._serve(name_of(found))
-        return found
+        created = self._note(
+            "create", _key(obj), obj, lambda: self._writer.create(obj, dry_run=dry_run), dry_run=dry_run
+        )
+        if created.get("kind") == "Namespace" and not dry_run:
+            self._serve(name_of(created))
+        return created
 
     def update(self, obj: Object, *, subresource: str = "", dry_run: bool = False) -> Object:
-        """Replaces an object, or a subresource of it."""
+        """Replace an object, or a subresource of it."""
         return self._note(
             "update",
             _key(obj),
@@ -81,7 +83,7 @@ class AttachedWriter:
         subresource: str = "",
         dry_run: bool = False,
     ) -> Object:
-        """Patches an object, or a subresource."""
+        """Patch an object, or a subresource."""
         return self._note(
             "patch",
             Key(kind, namespace, name),
@@ -103,7 +105,7 @@ class AttachedWriter:
         uid: str | None = None,
         resource_version: str | None = None,
     ) -> Object:
-        """Deletes an object."""
+        """Delete an object."""
         return self._note(
             "delete",
             Key(kind, namespace, name),
@@ -119,17 +121,17 @@ class AttachedWriter:
         )
 
     def bind(self, name: str, namespace: str, node: str) -> None:
-        """Puts a pod on a node."""
+        """Put a pod on a node."""
         self._writer.bind(name, namespace, node)
 
     def evict(
         self, name: str, namespace: str, *, uid: str | None = None, grace_period_seconds: int | None = None
     ) -> None:
-        """Evicts a pod."""
+        """Evict a pod."""
         self._writer.evict(name, namespace, uid=uid, grace_period_seconds=grace_period_seconds)
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
-        """Sets the number of replicas of a workload."""
+        """Set the number of replicas of a workload."""
         return self._writer.scale(kind, name, namespace, replicas)
 
     def _note(
@@ -145,21 +147,21 @@ class AttachedWriter:
         self._attached()
         before = self._view.get(key.kind, key.name, key.namespace) if verb != "create" and key.kind in KINDS else None
         try:
-            found = self._patiently(request)
+            result = self._patiently(request)
         except ApiError as error:
             self._record(verb, key, subresource, before, None, sent, error)
             if error.reason == "Conflict":
-                # our copy was behind; who tries again at once must not see it unchanged
+                # our copy was behind; a caller who tries again at once must not see it unchanged
                 self._view.pump(_NEWS)
             raise
         if dry_run:
-            return found
-        if found.get("kind") == key.kind:
-            # what the mirror holds: in virtual time, without managedFields
-            found = self._view.get(key.kind, name_of(found), namespace_of(found)) or found
-            key = _key(found)
-        self._record(verb, key, subresource, before, None if verb == "delete" else found, sent, None)
-        return found
+            return result
+        if result.get("kind") == key.kind:
+            # the object in the mirror: in virtual time, without managedFields
+            result = self._view.get(key.kind, name_of(result), namespace_of(result)) or result
+            key = _key(result)
+        self._record(verb, key, subresource, before, None if verb == "delete" else result, sent, None)
+        return result
 
     def _patiently(self, request: Callable[[], Object]) -> Object:
         last: list[ApiError] = []
@@ -179,10 +181,10 @@ class AttachedWriter:
             raise last[-1] from None
 
     def _serve(self, namespace: str) -> None:
-        """A real API server takes no pods before the namespace has its service account."""
+        """Wait for the service account of a namespace: a real API server takes no pods before."""
         if self._view.serves_accounts:
-            what = f"the service account of namespace {namespace}"
-            poll(lambda: self._view.get("ServiceAccount", "default", namespace), what, seconds=30)
+            waited = f"the service account of namespace {namespace}"
+            poll(lambda: self._view.get("ServiceAccount", "default", namespace), waited, seconds=30)
 
     def _record(
         self,

@@ -1,4 +1,5 @@
-"""Adoption: a workload takes what it selects and nobody controls, and lets go what it does not select any more.
+"""Adoption: a workload takes objects that it selects and nobody controls, and releases those that it does not select
+any more.
 
 Source: kubernetes pkg/controller/controller_ref_manager.go (ClaimObject).
 """
@@ -33,11 +34,11 @@ class Adoption:
         """The uids of workloads one of whose dependents got other labels."""
 
     def suspect(self, owner: str) -> None:
-        """Notes that a dependent of the workload with this uid got other labels."""
+        """Note that a dependent of the workload with this uid got other labels."""
         self._relabelled.add(owner)
 
     def claim(self, owner: Object, kind: str) -> None:
-        """Brings the ownerReferences of what a workload may control in step with its selector."""
+        """Bring the ownerReferences of the objects that a workload may control in step with its selector."""
         uid = uid_of(owner)
         if uid in self._relabelled:
             self._relabelled.discard(uid)

@@ -25,7 +25,7 @@ class DaemonSets:
         self._history = History(tools)
 
     def reconcile(self, owner: Object) -> Result:
-        """Makes or deletes the pods of one; tries again when one is refused."""
+        """Make or delete the pods of one DaemonSet; try again when one is refused."""
         tools = self._tools
         history = self._history.of(owner)
         current = self._history.present(owner, history)
@@ -37,7 +37,7 @@ class DaemonSets:
         tools.set_status(owner, plan.counts)
         if len(history) > 1:
             live = {labels_of(pod).get(REVISION_LABEL, "") for pod in pods}
-            kept = [name_of(each) for each in history if labels_of(each).get(REVISION_LABEL) in live]
-            self._history.truncate(owner, history, [name_of(current), *kept])
+            live_names = [name_of(revision) for revision in history if labels_of(revision).get(REVISION_LABEL) in live]
+            self._history.truncate(owner, history, [name_of(current), *live_names])
         seconds = min_ready_seconds(spec_of(owner))
         return outcome(refused, next_available(pods, seconds, now) if seconds else None)

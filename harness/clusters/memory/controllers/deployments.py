@@ -1,4 +1,4 @@
-"""The Deployment controller: one ReplicaSet for each template, and how pods move from one to the next.
+"""The Deployment controller: one ReplicaSet for each template, and the move of pods from one to the next.
 
 Source: kubernetes pkg/controller/deployment/{deployment_controller,rolling,recreate,sync,progress}.go.
 """
@@ -62,7 +62,7 @@ class Deployments:
         self._tools = tools
 
     def reconcile(self, deployment: Object) -> Result:
-        """Takes one Deployment a step further; looks again when its progress deadline has passed."""
+        """Take one Deployment a step further, and again when its progress deadline has passed."""
         rollout = _Rollout(self._tools, deployment)
         if rollout.is_ahead:
             return Result(0.0)
@@ -70,7 +70,7 @@ class Deployments:
 
 
 class _Rollout:
-    """One look at a Deployment. `old` and `new` are its ReplicaSets, brought up to date after each write."""
+    """One reconciliation of a Deployment. `old` and `new` are its ReplicaSets, brought up to date after each write."""
 
     def __init__(self, tools: Tools, deployment: Object) -> None:
         self._tools = tools
@@ -78,12 +78,12 @@ class _Rollout:
         self._strategy = Strategy.of(deployment)
         sets = tools.controlled(deployment, "ReplicaSet")
         self._new = find_new(deployment, sets)
-        self._old = [each for each in sets if each is not self._new]
+        self._old = [replica_set for replica_set in sets if replica_set is not self._new]
 
     @property
     def is_ahead(self) -> bool:
-        """Whether a ReplicaSet's own controller, which works beside this one and is quicker, has yet to act or to count."""
-        return any(self._is_behind(each) for each in self._all if not is_terminating(each))
+        """Return whether a ReplicaSet's own controller, which works beside this one and is quicker, has yet to act or to count."""
+        return any(self._is_behind(replica_set) for replica_set in self._all if not is_terminating(replica_set))
 
     def _is_behind(self, replica_set: Object) -> bool:
         status = status_of(replica_set)
@@ -92,7 +92,7 @@ class _Rollout:
         return not counted or metadata_of(replica_set).get("generation", 1) > status.get("observedGeneration", 0)
 
     def step(self) -> Result:
-        """Does what syncDeployment does."""
+        """Take the step that syncDeployment takes."""
         paused = pause_condition(self._deployment, self._strategy, self._now)
         if paused is not None:
             self._set_status(paused)
@@ -128,7 +128,7 @@ class _Rollout:
         return self._finish()
 
     def _recreate(self) -> Result:
-        if self._scale_some([(each, 0) for each in only_active(self._old)]) or self._old_pods_run():
+        if self._scale_some([(replica_set, 0) for replica_set in only_active(self._old)]) or self._old_pods_run():
             return self._report()
         if self._new is None:
             self._make_new()
@@ -142,14 +142,14 @@ class _Rollout:
         return self._report()
 
     def _old_pods_run(self) -> bool:
-        """Whether a pod of another template is there that has not ended, also one that is being deleted."""
+        """Return whether a pod of another template is there that has not ended, also one that is being deleted."""
         if sum_of(self._old, "replicas"):
             return True
-        pods = (pod for each in self._old for pod in self._tools.controlled(each, "Pod"))
+        pods = (pod for replica_set in self._old for pod in self._tools.controlled(replica_set, "Pod"))
         return any(not is_terminal(pod) for pod in pods)
 
     def _tell_revision(self) -> None:
-        """Brings the present new ReplicaSet's annotations and the Deployment's revision up to date."""
+        """Bring the present new ReplicaSet's annotations and the Deployment's revision up to date."""
         if self._new is None:
             return
         changed = changed_revision(self._deployment, self._new, max_revision(self._old) + 1)
@@ -187,14 +187,14 @@ class _Rollout:
         self._tell_new(str(revision), created=True)
 
     def _scale_all(self) -> None:
-        """After a change of size: one ReplicaSet takes all of it, several share it (sync.go, scale)."""
+        """Scale after a change of size: one ReplicaSet takes all of it, several share it (sync.go, scale)."""
         active = only_active(self._all)
         if len(active) < 2:
             target = active[0] if active else self._new or newest(self._old)
             if target is not None:
                 self._scale(target, self._strategy.replicas)
         elif is_saturated(self._strategy, self._new):
-            self._scale_some([(each, 0) for each in only_active(self._old)])
+            self._scale_some([(replica_set, 0) for replica_set in only_active(self._old)])
         elif self._strategy.rolling:
             self._scale_some(proportional(self._deployment, self._strategy, active), always=True)
 
@@ -202,18 +202,21 @@ class _Rollout:
         return bool([True for replica_set, size in scalings if self._scale(replica_set, size, always=always)])
 
     def _scale(self, replica_set: Object, size: int, *, always: bool = False) -> bool:
-        """Whether the size was another one; `always`: what the ReplicaSet knows of the Deployment's size is brought up to date, too."""
+        """Scale a ReplicaSet, and return whether its size was another one.
+
+        `always`: the ReplicaSet's annotations of the Deployment's size are brought up to date, too.
+        """
         before = replicas_of([replica_set])
         if before == size and not always:
             return False
-        told = sizes_of(self._strategy)
-        if before == size and all(annotations_of(replica_set).get(key) == text for key, text in told.items()):
+        annotations = sizes_of(self._strategy)
+        if before == size and all(annotations_of(replica_set).get(key) == text for key, text in annotations.items()):
             return False
-        changed = self._patch(replica_set, {"metadata": {"annotations": told}, "spec": {"replicas": size}})
+        changed = self._patch(replica_set, {"metadata": {"annotations": annotations}, "spec": {"replicas": size}})
         if replica_set is self._new:
             self._new = changed
         else:
-            self._old = [changed if each is replica_set else each for each in self._old]
+            self._old = [changed if old is replica_set else old for old in self._old]
         if before != size:
             way = "up" if before < size else "down"
             self._tell_scaling(f"Scaled {way} replica set {name_of(replica_set)} from {before} to {size}")
@@ -225,8 +228,8 @@ class _Rollout:
         )
 
     def _clean_up(self) -> None:
-        for each in deletable(self._strategy, self._old):
-            self._tools.delete(each)
+        for replica_set in deletable(self._strategy, self._old):
+            self._tools.delete(replica_set)
 
     def _report(self, *, judged: bool = True) -> Result:
         status = rollout_status(self._deployment, self._strategy, self._old, self._new, self._now, judged=judged)

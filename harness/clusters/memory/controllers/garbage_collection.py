@@ -1,4 +1,5 @@
-"""The garbage collector of kube-controller-manager, and the one for pods: what goes with its owners, and with its node."""
+"""The garbage collector of kube-controller-manager, and the one for pods: objects that go with their owners, and pods
+with their node."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class GarbageCollector:
         self._exists = owners
 
     def watches(self) -> Mapping[str, Router]:
-        """Deletions of anything that can own, and of nodes."""
+        """Watch deletions of anything that can own, and of nodes."""
         kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node", "NodePool", "NodeClaim")
         return dict.fromkeys(kinds, self._keys)
 
@@ -32,12 +33,12 @@ class GarbageCollector:
         return ((uid_of(change.object), name_of(change.object) if change.object["kind"] == "Node" else ""),)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes the dependents of one owner, and the pods of one node."""
+        """Delete the dependents of one owner, and the pods of one node."""
         assert isinstance(key, tuple)
         uid, node = key
-        for each in self._view.indexed("owned-by", uid):
-            if all(ref["uid"] == uid or not self._exists(ref["uid"]) for ref in owners_of(each)):
-                self._delete(each, None)
+        for dependent in self._view.indexed("owned-by", uid):
+            if all(ref["uid"] == uid or not self._exists(ref["uid"]) for ref in owners_of(dependent)):
+                self._delete(dependent, None)
         if node and self._view.get("Node", node) is None:
             for pod in self._view.indexed("pods-by-node", node):
                 self._delete(pod, 0)

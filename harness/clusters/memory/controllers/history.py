@@ -25,14 +25,16 @@ class History:
 
     def present(self, owner: Object, revisions: list[Object]) -> Object:
         """The revision of the workload's present template, which is the latest from then on. Raises ReconcileError for a taken name."""
-        found = matching(owner, revisions)
+        revision = matching(owner, revisions)
         latest = number_of(revisions[-1]) if revisions else 0
-        if found is None:
+        if revision is None:
             return self._new(owner, latest + 1)
-        if number_of(found) < latest:
+        if number_of(revision) < latest:
             patch = {"revision": latest + 1}
-            return self._tools.writer.patch("ControllerRevision", name_of(found), patch, namespace=namespace_of(found))
-        return found
+            return self._tools.writer.patch(
+                "ControllerRevision", name_of(revision), patch, namespace=namespace_of(revision)
+            )
+        return revision
 
     def _new(self, owner: Object, number: int) -> Object:
         collisions = int(status_of(owner).get("collisionCount") or 0)
@@ -44,6 +46,6 @@ class History:
             raise ReconcileError(error.message) from None
 
     def truncate(self, owner: Object, revisions: list[Object], live: Iterable[str]) -> None:
-        """Deletes what the history has no place for."""
+        """Delete the revisions beyond the limit of the history."""
         for revision in surplus(owner, revisions, live):
             self._tools.delete(revision)

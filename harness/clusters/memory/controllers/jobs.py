@@ -17,7 +17,7 @@ class Jobs:
         self._tools = tools
 
     def reconcile(self, owner: Object) -> Result:
-        """Makes the pods of one; tries again when one is refused."""
+        """Make the pods of one Job; try again when one is refused."""
         tools = self._tools
         living, ready, _ = tools.counts.of(uid_of(owner))
         plan = job(owner, tools.controlled(owner, "Pod"))

@@ -1,4 +1,4 @@
-"""The node lifecycle controller of kube-controller-manager: taints that say what a node's spec and conditions say.
+"""The node lifecycle controller of kube-controller-manager: the taints that follow from a node's spec and conditions.
 
 Source: kubernetes pkg/controller/nodelifecycle/node_lifecycle_controller.go (doNoScheduleTaintingPass, doNoExecuteTaintingPass).
 """
@@ -37,7 +37,7 @@ _MANAGED = frozenset(
 
 
 class NodeLifecycle:
-    """Keeps the taints of a node in step with its conditions, and with whether it is cordoned."""
+    """Keeps the taints of a node in step with its conditions and its cordon."""
 
     name = "node-lifecycle"
     backoff = (0.005, 1000.0)
@@ -48,11 +48,11 @@ class NodeLifecycle:
         self._clock = clock
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes."""
+        """Watch Nodes."""
         return {"Node": key_by_name}
 
     def reconcile(self, key: Hashable) -> Result:
-        """Adds or removes the taints of one node."""
+        """Add or remove the taints of one node."""
         node = self._view.get("Node", str(key))
         if node is None:
             return DONE
@@ -72,10 +72,10 @@ class NodeLifecycle:
 
 def _wanted(node: Object) -> Iterator[_Taint]:
     ready = condition(node, "Ready")
-    if ready is None:  # nobody has heard of its kubelet yet
+    if ready is None:  # its kubelet has not been heard of yet
         yield NOT_READY, NO_SCHEDULE
-    for each in conditions_of(node):
-        key = _OF_CONDITIONS.get((str(each.get("type")), str(each.get("status"))))
+    for present in conditions_of(node):
+        key = _OF_CONDITIONS.get((str(present.get("type")), str(present.get("status"))))
         if key is not None:
             yield key, NO_SCHEDULE
         if key in _DRIVING_OUT:

@@ -19,7 +19,7 @@ class Orphans:
         self._alone: dict[tuple[str, str], dict[str, Object]] = {}
 
     def hear(self, change: Change) -> None:
-        """Takes notice of a change."""
+        """Take notice of a change."""
         obj = change.object
         alone = change.type is not ChangeType.DELETED and controller_of(obj) is None and not is_terminating(obj)
         if alone or self._alone:
@@ -33,5 +33,5 @@ class Orphans:
                     del self._alone[slot]
 
     def of(self, kind: str, namespace: str) -> Iterator[Object]:
-        """Yields those of a kind in a namespace, in the order in which they came."""
+        """Yield the orphans of a kind in a namespace, in the order in which they came."""
         yield from list(self._alone.get((kind, namespace), {}).values())

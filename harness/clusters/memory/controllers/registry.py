@@ -29,8 +29,10 @@ def controllers(
     exists: Callable[[str], bool],
     version: Callable[[], Version],
 ) -> list[Controller]:
-    """All of them, for one cluster. `exists` tells whether an object of this uid is stored, `version` which
-    version of Kubernetes they are of now."""
+    """Return all controllers of one cluster.
+
+    `exists` tells whether an object of this uid is stored, `version` is the Kubernetes version that they are of now.
+    """
     return [
         NodeLifecycle(view, writer, clock),
         NodeLabels(view, writer),

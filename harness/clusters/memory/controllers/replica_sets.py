@@ -1,4 +1,4 @@
-"""The ReplicaSet controller: as many pods as are wanted, and a status that counts them.
+"""The ReplicaSet controller: as many pods as its spec wants, and a status that counts them.
 
 Source: kubernetes pkg/controller/replicaset/{replica_set,replica_set_utils}.go.
 """
@@ -40,11 +40,11 @@ class ReplicaSets:
         self._tools = tools
 
     def reconcile(self, owner: Object) -> Result:
-        """Makes or deletes the pods of one; tries again when one is refused."""
+        """Make or delete the pods of one ReplicaSet; try again when one is refused."""
         tools = self._tools
         count, ready, terminating = tools.counts.of(uid_of(owner))
         if count <= int(spec_of(owner).get("replicas", 1)):
-            plan = missing_pods(owner, count)  # as it mostly is; which pods there are does not matter then
+            plan = missing_pods(owner, count)  # the usual case; which pods there are does not matter then
         else:
             plan = replica_set(owner, tools.controlled(owner, "Pod"), self._related(owner), tools.clock.datetime())
         refused = tools.create(owner, plan.create)
@@ -64,15 +64,15 @@ class ReplicaSets:
         return outcome(refused, wait)
 
     def _available(self, owner: Object, seconds: int) -> tuple[int, float | None]:
-        """How many pods are available, and how long it is until the next one is."""
+        """Return the number of available pods, and the seconds until the next one is."""
         pods, now = living(self._tools.controlled(owner, "Pod")), self._tools.clock.timestamp()
         return sum(is_available(pod, seconds, now) for pod in pods), next_available(pods, seconds, now)
 
     def _failure(self, owner: Object, refused: ApiError | None) -> dict[str, Any]:
-        """The conditions with the last refusal, where they change."""
+        """Return the conditions with the last refusal, where they change."""
         if (refused is None) == (condition(owner, _FAILURE) is None):
             return {}
-        others = [each for each in conditions_of(owner) if each["type"] != _FAILURE]
+        others = [condition for condition in conditions_of(owner) if condition["type"] != _FAILURE]
         if refused is None:
             return {"conditions": others or None}
         failure = {
@@ -93,13 +93,13 @@ class ReplicaSets:
         if controller is None:
             return []
         siblings = [
-            each
-            for each in self._tools.view.indexed("owned-by", controller["uid"])
-            if each["kind"] == "ReplicaSet" and (controller_of(each) or {}).get("uid") == controller["uid"]
+            owned
+            for owned in self._tools.view.indexed("owned-by", controller["uid"])
+            if owned["kind"] == "ReplicaSet" and (controller_of(owned) or {}).get("uid") == controller["uid"]
         ]
         try:
-            selectors = [Selector.parse(spec_of(each).get("selector")) for each in siblings]
+            selectors = [Selector.parse(spec_of(sibling).get("selector")) for sibling in siblings]
         except SelectorError:
             return []
         pods = self._tools.view.list("Pod", namespace=namespace_of(owner))
-        return [pod for pod in pods if any(each.matches(labels_of(pod)) for each in selectors)]
+        return [pod for pod in pods if any(selector.matches(labels_of(pod)) for selector in selectors)]

@@ -1,4 +1,4 @@
-"""Which workloads select a pod, or a ReplicaSet, that nobody controls."""
+"""The workloads that select a pod, or a ReplicaSet, without a controller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from harness.kube.api.selectors import Selector, SelectorError
 __all__ = ["Selecting"]
 
 _Pair = tuple[str, str, str]
-"""A namespace and a label, by which the workloads that ask for it are found; an empty one stands for any."""
+"""A namespace and a label, by which the workloads with this requirement are found; an empty one stands for any."""
 
 
 class Selecting:
@@ -24,29 +24,29 @@ class Selecting:
         self._by_pair: dict[_Pair, dict[tuple[str, str, str], Selector]] = {}
 
     def hear(self, change: Change) -> None:
-        """Takes notice of a change of a workload."""
+        """Take notice of a change of a workload."""
         owner = change.object
         key = (owner["kind"], namespace_of(owner), name_of(owner))
-        known = self._known.get(key)
-        given = spec_of(owner).get("selector")
-        if known is not None and change.type is not ChangeType.DELETED and known[0] is given:
+        entry = self._known.get(key)
+        selector_given = spec_of(owner).get("selector")
+        if entry is not None and change.type is not ChangeType.DELETED and entry[0] is selector_given:
             return
-        if known is not None:
-            del self._by_pair[known[2]][key]
+        if entry is not None:
+            del self._by_pair[entry[2]][key]
             del self._known[key]
-        if change.type is ChangeType.DELETED or not isinstance(given, Mapping):
+        if change.type is ChangeType.DELETED or not isinstance(selector_given, Mapping):
             return
         try:
-            selector = Selector.parse(given)
+            selector = Selector.parse(selector_given)
         except SelectorError:
             return
-        pairs = sorted((given.get("matchLabels") or {}).items())
+        pairs = sorted((selector_given.get("matchLabels") or {}).items())
         pair = (key[1], *pairs[0]) if pairs else (key[1], "", "")
-        self._known[key] = given, selector, pair
+        self._known[key] = selector_given, selector, pair
         self._by_pair.setdefault(pair, {})[key] = selector
 
     def of(self, obj: Object, *kinds: str) -> Iterator[Hashable]:
-        """Yields the keys (kind, namespace, name) of the workloads of these kinds that select an object."""
+        """Yield the keys (kind, namespace, name) of the workloads of these kinds that select an object."""
         namespace, labels = namespace_of(obj), labels_of(obj)
         for label in (("", ""), *labels.items()):
             for key, selector in self._by_pair.get((namespace, *label), {}).items():
@@ -54,6 +54,6 @@ class Selecting:
                     yield key
 
     def selector(self, owner: Object) -> Selector | None:
-        """The selector of a workload; None for one that cannot be read, or is not known."""
-        known = self._known.get((owner["kind"], namespace_of(owner), name_of(owner)))
-        return None if known is None else known[1]
+        """Return the selector of a workload; None for one that is invalid or unknown."""
+        entry = self._known.get((owner["kind"], namespace_of(owner), name_of(owner)))
+        return None if entry is None else entry[1]

@@ -25,11 +25,13 @@ class StatefulSets:
         self._history = History(tools)
 
     def reconcile(self, owner: Object) -> Result:
-        """Makes or deletes the pods of one; tries again when one is refused."""
+        """Make or delete the pods of one StatefulSet; try again when one is refused."""
         tools = self._tools
         history = self._history.of(owner)
         update = self._history.present(owner, history)
-        current = next((each for each in history if name_of(each) == status_of(owner).get("currentRevision")), update)
+        current = next(
+            (revision for revision in history if name_of(revision) == status_of(owner).get("currentRevision")), update
+        )
         revisions = Revisions(name_of(current), name_of(update), template_of(current), template_of(update))
         pods, now = tools.controlled(owner, "Pod"), tools.clock.timestamp()
         plan = stateful_set(owner, pods, revisions, now)

@@ -1,4 +1,4 @@
-"""What the controllers of workloads have in common: how they read and write, and what they say."""
+"""The reads, writes and events that the controllers of workloads have in common."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Tools", "outcome"]
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The ports of kube-controller-manager, and what is counted for its controllers. `version`: the control plane's, now."""
+    """The ports of kube-controller-manager, and the counts for its controllers. `version`: the control plane's, now."""
 
     view: View
     writer: Writer
@@ -31,7 +31,7 @@ class Tools:
     version: Callable[[], Version]
 
     def controlled(self, owner: Object, kind: str) -> list[Object]:
-        """The objects of a kind whose controller this is, in the order in which they came to it."""
+        """Return the objects of a kind that this owner controls, in the order in which they came to it."""
         uid = uid_of(owner)
         return [
             owned
@@ -40,7 +40,7 @@ class Tools:
         ]
 
     def set_status(self, owner: Object, status: Mapping[str, Any]) -> Object:
-        """Writes what differs of a status, and which generation it is about; a value of None removes a field."""
+        """Write the changed fields of a status, and the generation that it is about; a value of None removes a field."""
         wanted = {"observedGeneration": metadata_of(owner).get("generation", 1), **status}
         present = status_of(owner)
         changed = {key: value for key, value in wanted.items() if present.get(key) != value}
@@ -51,10 +51,10 @@ class Tools:
         )
 
     def create(self, owner: Object, wanted: Iterable[Object], failed: str = "Error creating: ") -> ApiError | None:
-        """Makes pods and their claims until one is refused; returns the refusal, of which an event tells.
+        """Make pods and their claims until one is refused, and return the refusal, which becomes an event.
 
-        A claim that a pod of the same name left behind is used again. `failed` begins the event's message; `{name}` is the name of what
-        was refused.
+        A claim that a pod of the same name left behind is used again. `failed` begins the event's message; `{name}` is
+        the name of the refused object.
         """
         for obj in wanted:
             if obj["kind"] != "Pod" and self.view.get(obj["kind"], name_of(obj), namespace_of(obj)) is not None:
@@ -69,7 +69,7 @@ class Tools:
         return None
 
     def delete_pod(self, owner: Object, pod: Object) -> None:
-        """Deletes a pod of a workload, and tells it."""
+        """Delete a pod of a workload, and publish an event about it."""
         self.delete(pod)
         name = name_of(pod)
         stateful = owner["kind"] == "StatefulSet"
@@ -77,23 +77,23 @@ class Tools:
         self.tell(owner, "Normal", "SuccessfulDelete", text)
 
     def delete(self, obj: Object) -> None:
-        """Deletes an object with its own grace period."""
+        """Delete an object with its own grace period."""
         self.writer.delete(obj["kind"], name_of(obj), namespace=namespace_of(obj), uid=uid_of(obj))
 
     def tell(self, owner: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
-        """An event about a workload, by its controller."""
+        """Publish an event about a workload, by its controller."""
         self.sink.event(owner, type, reason, message, source=f"{owner['kind'].lower()}-controller")
 
 
 def outcome(refused: ApiError | None, wait: float | None = None) -> Result:
-    """What a look at a workload comes to: it is looked at again after so many seconds. Raises ReconcileError for a refusal."""
+    """Return the result of a reconciliation: the next one after so many seconds. Raises ReconcileError for a refusal."""
     if refused is not None:
         raise ReconcileError(refused.message, wait=Wait.POLL)
     return DONE if wait is None else Result(wait)
 
 
 def _created(owner: Object, made: Object) -> str:
-    """The message about a new pod or claim (stateful_pod_control.go, controller_utils.go)."""
+    """Return the message about a new pod or claim (stateful_pod_control.go, controller_utils.go)."""
     name = name_of(made)
     if owner["kind"] != "StatefulSet":
         return f"Created pod: {name}"

@@ -1,4 +1,4 @@
-"""The controllers of workloads as one: whose turn it is when something changes, and what each of them does then."""
+"""The controllers of workloads as one: the keys that a change concerns, and the controller of each kind."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Workloads:
         }
 
     def watches(self) -> Mapping[str, Router]:
-        """Workloads, their pods, and nodes for the sake of DaemonSets."""
+        """Watch workloads, their pods, and nodes for the sake of DaemonSets."""
         return {**dict.fromkeys(self._kinds, self._own), "Pod": self._of_pod, "Node": self._of_node}
 
     def _own(self, change: Change) -> Iterable[Hashable]:
@@ -92,20 +92,20 @@ class Workloads:
             yield from self._recreated(namespace_of(pod), owner["name"])
 
     def _recreated(self, namespace: str, replica_set: str) -> Iterable[Hashable]:
-        """The Deployment that waits for its last old pod to be gone (deployment_controller.go, deletePod)."""
-        found = self._tools.view.get("ReplicaSet", replica_set, namespace)
-        owner = None if found is None else controller_of(found)
+        """Yield the Deployment that waits for its last old pod to be gone (deployment_controller.go, deletePod)."""
+        owner_set = self._tools.view.get("ReplicaSet", replica_set, namespace)
+        owner = None if owner_set is None else controller_of(owner_set)
         if owner is not None:
             deployment = self._tools.view.get("Deployment", owner["name"], namespace)
             if deployment is not None and (spec_of(deployment).get("strategy") or {}).get("type") == "Recreate":
                 yield ("Deployment", namespace, owner["name"])
 
     def _of_node(self, change: Change) -> Iterable[Hashable]:
-        for each in self._tools.view.list("DaemonSet"):
-            yield ("DaemonSet", namespace_of(each), name_of(each))
+        for daemon_set in self._tools.view.list("DaemonSet"):
+            yield ("DaemonSet", namespace_of(daemon_set), name_of(daemon_set))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Brings one workload to what it wants; tries again when something is refused."""
+        """Bring one workload to its spec; try again when a write is refused."""
         assert isinstance(key, tuple)
         kind, namespace, name = key
         owner = self._tools.view.get(kind, name, namespace)
@@ -116,7 +116,7 @@ class Workloads:
 
 
 def _may_be_claimed(change: Change) -> bool:
-    """Whether something that nobody controls is new, or has other labels or owners."""
+    """Return whether an object without a controller is new, or has other labels or owners."""
     if change.type is not ChangeType.MODIFIED or change.old is None:
         return change.type is ChangeType.ADDED
     old = change.old
