@@ -72,8 +72,7 @@ class Cluster(Protocol):
         ...
 
     def owns(self, obj: Object) -> bool:
-        """Return whether kubelets and drivers of this world look after an object: on a foreign cluster only after its
-        own."""
+        """Return whether kubelets and drivers of this world look after an object: on a foreign cluster only after its own."""
         ...
 
     def update_crds(self, crds: Crds) -> None:

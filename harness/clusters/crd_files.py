@@ -243,8 +243,7 @@ def _shown(expression: str) -> str:
 
 
 def _bounded(check: Check, definition: _Definition, place: Path_) -> Check:
-    """Return the check, where a rule that the engine does not end is a mistake of the CRD file. Raises ScenarioError
-    then."""
+    """Return the check, where a rule that the engine does not end is a mistake of the CRD file. Raises ScenarioError then."""
 
     def bounded(value: Any, old: Any) -> bool:
         try:

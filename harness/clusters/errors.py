@@ -6,5 +6,4 @@ __all__ = ["ClusterFailed"]
 
 
 class ClusterFailed(RuntimeError):
-    """A cluster, or a part of it, did not start, died, or does not come to rest. The message names it, with its last
-    log lines."""
+    """A cluster, or a part of it, did not start, died, or does not come to rest. The message names it, with its last log lines."""

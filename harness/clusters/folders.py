@@ -13,15 +13,13 @@ from harness.clusters.owner import lives, this_process
 __all__ = ["PURPOSES", "abandoned", "own_folder", "temporary_folder"]
 
 PURPOSES = ("apiserver", "compare", "controller", "kind", "real")
-"""Purposes of a folder, the middle of its name: certificates, logs and credentials of clusters and of controllers,
-traces."""
+"""Purposes of a folder, the middle of its name: certificates, logs and credentials of clusters and of controllers, traces."""
 
 _PREFIX = "karpenter-harness-"
 
 
 def own_folder(purpose: str) -> Path:
-    """Return a new folder of this process. Raises ValueError for a purpose outside PURPOSES: nobody would find its
-    leftovers."""
+    """Return a new folder of this process. Raises ValueError for a purpose outside PURPOSES: nobody would find its leftovers."""
     if purpose not in PURPOSES:
         raise ValueError(f"a folder for {purpose!r}; PURPOSES are {', '.join(PURPOSES)}")
     folder = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{purpose}-"))

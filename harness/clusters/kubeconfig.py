@@ -29,8 +29,7 @@ _LEFT_OUT = ("Secret", "ServiceAccount", "Lease", "VolumeAttachment")
 _CRDS = "apiextensions.k8s.io/v1"
 
 READ = tuple(kind for kind, row in KINDS.items() if row.decides and kind not in _LEFT_OUT)
-"""The kinds that are read: those that decide where pods go. Secrets are never read. Karpenter's CRDs are read, too, for
-its release."""
+"""The kinds that are read: those that decide where pods go. Secrets are never read. Karpenter's CRDs are read, too, for its release."""
 
 
 class ClientMissing(ImportError):

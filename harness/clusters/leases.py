@@ -51,8 +51,7 @@ def borrow(lease: Lease) -> Attachable:
 
 
 def leftovers() -> Iterator[tuple[str, Callable[[], None]]]:
-    """Yield the remains of killed runs on this machine: in words, and a function that removes them. Clusters of living
-    processes stay."""
+    """Yield the remains of killed runs on this machine: in words, and a function that removes them. Clusters of living processes stay."""
     from harness.clusters.kind.cluster import docker_available
 
     for folder in abandoned():
@@ -79,8 +78,7 @@ def remove_leftovers() -> list[str]:
 
 
 def _until_gone(label: str) -> None:
-    """Remove containers, volumes and networks; a network goes once nothing is in it any more. Raises TimedOut, naming
-    the remains."""
+    """Remove containers, volumes and networks; a network goes once nothing is in it any more. Raises TimedOut, naming the remains."""
     from harness.clusters.kind.reaper import remove_all
 
     left: list[str] = []

@@ -175,6 +175,5 @@ class _Story:
 
 
 def _said_before(writes: Sequence[Write], by: str, value: str) -> bool:
-    """Return whether this value is the sender's own, or an earlier one of its (a write that was retried after a
-    conflict)."""
+    """Return whether this value is the sender's own, or an earlier one of its (a write that was retried after a conflict)."""
     return any(write.by == by and write.value == value and write.kind is WriteKind.SAME for write in writes[-1:])

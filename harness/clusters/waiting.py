@@ -51,8 +51,7 @@ class Deadline:
 
 
 def crowding() -> float:
-    """Return the number of tasks per processor of this machine now, by its load average; at least 1, also without a
-    load average."""
+    """Return the number of tasks per processor of this machine now, by its load average; at least 1, also without a load average."""
     try:
         load = os.getloadavg()[0]
     except OSError:

@@ -190,8 +190,7 @@ class ApiServerCluster(RealCluster):
         return path
 
     def _start_controllers(self, scheduler: int, manager: int, for_scheduler: Path, for_manager: Path) -> None:
-        """Start kube-controller-manager, which never finds a silent Node unready: simulated kubelets send no
-        heartbeats."""
+        """Start kube-controller-manager, which never finds a silent Node unready: simulated kubelets send no heartbeats."""
         private = self.folder / "sa.key"
         for name, port, config, flags in (
             ("kube-scheduler", scheduler, for_scheduler, ()),

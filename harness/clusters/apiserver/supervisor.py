@@ -68,8 +68,7 @@ def _end(number: int, frame: object) -> None:
 
 
 def _die_with_parent() -> Callable[[], None] | None:
-    """Return the function that a program runs before it starts: it asks the kernel to be killed with this process
-    (Linux only)."""
+    """Return the function that a program runs before it starts: it asks the kernel to be killed with this process (Linux only)."""
     if not sys.platform.startswith("linux"):
         return None
     libc = ctypes.CDLL(None)

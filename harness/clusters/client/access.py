@@ -26,8 +26,7 @@ def kubeconfig_of(
 
 
 def token_of(connection: Connection, name: str, namespace: str, *, account: Mapping[str, Any] | None = None) -> str:
-    """Return a token of a service account (TokenRequest), which is made as `account` describes it where it is missing.
-    Raises ApiError."""
+    """Return a token of a service account (TokenRequest), which is made as `account` describes it where it is missing. Raises ApiError."""
     place = f"/api/v1/namespaces/{namespace}/serviceaccounts"
     with ignoring(409):
         connection.request("POST", place, body=account or {"metadata": {"name": name}})

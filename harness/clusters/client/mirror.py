@@ -54,8 +54,7 @@ class Mirror:
         self.seen = 0
         """The number of changes that were ever applied."""
         self.hidden: Callable[[Object], bool] = lambda obj: False
-        """Whether an object is left out of the copy, as a part of the cluster itself. Its pods take room all the same
-        (hidden_pods)."""
+        """Whether an object is left out of the copy, as a part of the cluster itself. Its pods take room all the same (hidden_pods)."""
         self.serves_accounts = False
         """Whether namespaces get service accounts, without which a real API server takes no pods."""
 

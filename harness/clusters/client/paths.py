@@ -48,8 +48,7 @@ class Target:
 
 
 def parse(path: str, kinds: Mapping[tuple[str, str], Kind]) -> Target | None:
-    """Return the target of a path below `/api` or `/apis`, or None; `kinds` maps (apiVersion, plural) to the served
-    kinds."""
+    """Return the target of a path below `/api` or `/apis`, or None; `kinds` maps (apiVersion, plural) to the served kinds."""
     parts = [part for part in path.split("/") if part]
     if len(parts) >= 3 and parts[0] == "api":
         api_version, rest = parts[1], parts[2:]

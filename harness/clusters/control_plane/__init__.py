@@ -1,2 +1,1 @@
-"""Parts that real API servers share, wherever they run: certificates, definitions of Karpenter's kinds, audit log,
-ports."""
+"""Parts that real API servers share, wherever they run: certificates, definitions of Karpenter's kinds, audit log, ports."""

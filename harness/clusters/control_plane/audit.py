@@ -53,8 +53,7 @@ class AuditLog:
     """Reads the log. A line is written after its answer went out, and lines of different connections in any order."""
 
     def __init__(self, read: Callable[[str], str], skip: Callable[[], None] = lambda: None) -> None:
-        """`read` returns the log's lines that contain the given text; `skip` lets it leave out the present lines of the
-        log."""
+        """`read` returns the log's lines that contain the given text; `skip` lets it leave out the present lines of the log."""
         self._read = read
         self._skip = skip
         self._since = ""
@@ -64,8 +63,7 @@ class AuditLog:
         self._skip()
 
     def received(self, text: str) -> str:
-        """Return the time when the server received the last request whose line contains `text`; "" before there is such
-        a line."""
+        """Return the time when the server received the last request whose line contains `text`; "" before there is such a line."""
         times = (event.get("requestReceivedTimestamp") or "" for event in self._events(text))
         return max(times, default="")
 
@@ -74,8 +72,7 @@ class AuditLog:
         self._since = until
 
     def of_node(self, name: str) -> list[AuditEntry]:
-        """Return the requests about one Node: successful ones in order of resourceVersions, refused ones where they
-        came in."""
+        """Return the requests about one Node: successful ones in order of resourceVersions, refused ones where they came in."""
         done: list[_Done] = []
         refused: list[tuple[str, dict[str, Any]]] = []
         for event in self._events(name):
@@ -186,8 +183,7 @@ def _entries(done: list[_Done], refused: list[tuple[str, dict[str, Any]]]) -> It
 
 
 def _gone(event: dict[str, Any]) -> bool:
-    """Return whether the Node is gone afterwards: one with finalizers stays, marked as deleted, until the last is taken
-    away."""
+    """Return whether the Node is gone afterwards: one with finalizers stays, marked as deleted, until the last is taken away."""
     meta = (event.get("responseObject") or {}).get("metadata") or {}
     marked = bool(meta.get("deletionTimestamp"))
     if event["verb"] == "delete":

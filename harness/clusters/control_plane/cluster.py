@@ -35,8 +35,7 @@ _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 _BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _ANSWER_SECONDS = 300.0
-"""Seconds that an API server on a busy machine may take for one request; one that dies closes the connection at once.
-"""
+"""Seconds that an API server on a busy machine may take for one request; one that dies closes the connection at once."""
 
 _TRUSTED = (KARPENTER, CLOUD_NODE_MANAGER, CONTROLLER_MANAGER)
 """Identities of workloads that the harness plays; on a test cluster they may do everything."""
@@ -271,8 +270,7 @@ class RealCluster:
         self._crds = crds
 
     def _shows(self, path: str, mark: str) -> bool:
-        """Return whether the tables of a kind have the column of this definition; its validation takes effect at the
-        same moment."""
+        """Return whether the tables of a kind have the column of this definition; its validation takes effect at the same moment."""
         status, table = self.admin.raw("GET", f"{path}?limit=1", accept=_TABLE)
         if status != 200:
             return False

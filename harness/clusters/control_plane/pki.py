@@ -18,8 +18,7 @@ class MissingTool(RuntimeError):
 
 
 class _ClosingSocket(ssl.SSLSocket):
-    """A socket that is closed where Python would leave it open: when the other side resets it before it becomes one of
-    TLS."""
+    """A socket that is closed where Python would leave it open: when the other side resets it before it becomes one of TLS."""
 
     def __del__(self) -> None:
         self.close()

@@ -34,8 +34,7 @@ def explainer(crds: Callable[[], Crds]) -> Callable[[ApiError, Object | None], A
 
 
 def core_rejections_of(error: ApiError, sent: Object) -> tuple[Rejection, ...]:
-    """Return one rejection for each cause of the Status of a core kind; a server that validates twice repeats some, or
-    adds a diff."""
+    """Return one rejection for each cause of the Status of a core kind; a server that validates twice repeats some, or adds a diff."""
     subject = f"{error.details.get('kind') or sent.get('kind') or ''}/{error.details.get('name') or name_of(sent)}"
     by_text: dict[str, Rejection] = {}
     for cause in error.details.get("causes") or ():

@@ -102,8 +102,7 @@ def _resources(api_version: str, kinds: list[Kind]) -> dict[str, Any]:
 
 
 def _openapi(api_version: str, kinds: list[Kind]) -> dict[str, Any]:
-    """Return the OpenAPI that says only that PATCH takes `fieldValidation`: kubectl then leaves validation to the
-    server."""
+    """Return the OpenAPI that says only that PATCH takes `fieldValidation`: kubectl then leaves validation to the server."""
     group, _, version = api_version.rpartition("/")
     paths = {}
     for kind in kinds:

@@ -107,8 +107,7 @@ class ApiServer:
         )
 
     def kubeconfig(self, token: str = "") -> dict[str, Any]:
-        """Return a kubeconfig for kubectl and the `kubernetes` package; with a token, its user's. No certificate is
-        checked."""
+        """Return a kubeconfig for kubectl and the `kubernetes` package; with a token, its user's. No certificate is checked."""
         user = {"token": token} if token else {}
         trust = {"insecure-skip-tls-verify": True} if self._scheme == "https" else {}
         return kubeconfig_of("http", {"server": self.url, **trust}, user, user_name="admin")

@@ -90,8 +90,7 @@ class _Kind(RealCluster):
         return self._running
 
     def room(self) -> ResourceList:
-        """Return the host's processors and memory, which a node container has, less the requests of the cluster's own
-        DaemonSets."""
+        """Return the host's processors and memory, which a node container has, less the requests of the cluster's own DaemonSets."""
         if self._room is None:
             node = self._control_plane()
             daemons = self.admin.request("GET", "/apis/apps/v1/namespaces/kube-system/daemonsets")["items"]
@@ -172,8 +171,7 @@ class _Kind(RealCluster):
             self.container.leave(self._aside.pop(0))
 
     def _await_node(self, name: str) -> None:
-        """Wait until the view has the Node: before that nothing shows that its machine came up, and virtual time would
-        go on without it."""
+        """Wait until the view has the Node: before that nothing shows that its machine came up, and virtual time would go on without it."""
 
         def known() -> bool:
             self.view.pump()

@@ -133,8 +133,7 @@ class KindContainer(KindNode):
             self.remove()
 
     def remove(self) -> None:
-        """Remove all nodes, their volumes and the network, also of a cluster for reuse. Raises TimedOut, naming the
-        remains."""
+        """Remove all nodes, their volumes and the network, also of a cluster for reuse. Raises TimedOut, naming the remains."""
         left: list[str] = []
         for name in list(self.nodes):
             self.leave(name)
@@ -161,8 +160,7 @@ class KindContainer(KindNode):
     # Use.
 
     def kubeconfig(self, *, inside: bool = False) -> dict[str, Any]:
-        """Return the administrator's kubeconfig: for this process, or (`inside`) for containers in the cluster's
-        network."""
+        """Return the administrator's kubeconfig: for this process, or (`inside`) for containers in the cluster's network."""
         config: dict[str, Any] = yaml.safe_load(self.read("/etc/kubernetes/admin.conf"))
         host, port = (self.node_name, 6443) if inside else self.api_address()
         config["clusters"][0]["cluster"]["server"] = f"https://{host}:{port}"

@@ -1,5 +1,4 @@
-"""The Docker daemon as it is on a busy machine: it answers late, and with a 500 to requests that succeed a moment
-later."""
+"""The Docker daemon as it is on a busy machine: it answers late, and with a 500 to requests that succeed a moment later."""
 
 from __future__ import annotations
 
@@ -19,8 +18,7 @@ __all__ = ["READ_SECONDS", "connect", "discard", "patiently", "sentence", "where
 T = TypeVar("T")
 
 READ_SECONDS = 1800
-"""Seconds of silence in an answer. kubeadm says nothing for minutes on a busy machine; a daemon that dies closes the
-connection."""
+"""Seconds of silence in an answer. kubeadm says nothing for minutes on a busy machine; a daemon that dies closes the connection."""
 
 _PATIENCE = 60.0
 

@@ -20,13 +20,11 @@ IMAGES: Mapping[str, str] = {
     "1.36.1": "kindest/node:v1.36.1@sha256:3489c7674813ba5d8b1a9977baea8a6e553784dab7b84759d1014dbd78f7ebd5",
     "1.37.0": "kindest/node:v1.37.0@sha256:a1ed56cfb0e7b93589bdf97c8cd566405a265939e3620fc4f5de89adff580ae5",
 }
-"""The default images of kind v0.24.0 to v0.33.0 (pkg/apis/config/defaults/image.go); of 1.33.1 the image of the later
-release."""
+"""The default images of kind v0.24.0 to v0.33.0 (pkg/apis/config/defaults/image.go); of 1.33.1 the image of the later release."""
 
 
 class UnknownImage(LookupError):
-    """No released kind names an image of this Kubernetes version; the message lists the known versions and the way to
-    name an image."""
+    """No released kind names an image of this Kubernetes version; the message lists the known versions and the way to name an image."""
 
 
 def image_for(kubernetes: str = "", environ: Mapping[str, str] = os.environ) -> str:

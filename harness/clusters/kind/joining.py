@@ -1,5 +1,4 @@
-"""The join of a node container: kubeadm, and a kubelet that comes up, refuses its flags, or finds that the host lacks
-something."""
+"""The join of a node container: kubeadm, and a kubelet that comes up, refuses its flags, or finds that the host lacks something."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Causes in a node's logs: the part of the control plane that died, a kubelet's refusal of its flags, the host's
-exhaustion."""
+"""Causes in a node's logs: the part of the control plane that died, a kubelet's refusal of its flags, the host's exhaustion."""
 
 from __future__ import annotations
 
@@ -51,8 +50,7 @@ def refusal(journal: str) -> str | None:
 
 
 def exhaustion(journal: str) -> str:
-    """Return the exhausted resource of the host that this kubelet or node needs, and the remedy; empty when it is not
-    that."""
+    """Return the exhausted resource of the host that this kubelet or node needs, and the remedy; empty when it is not that."""
     if not _NO_INOTIFY.search(journal):
         return ""
     return (

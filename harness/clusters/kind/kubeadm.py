@@ -131,8 +131,7 @@ def _cluster_configuration(version: str, endpoint: str, sans: Sequence[str]) -> 
 
 
 def join_config(version: str, *, name: str, address: str, endpoint: str, kubelet: KubeletFlags) -> str:
-    """Return the configuration of `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints
-    and provider id."""
+    """Return the configuration of `kubeadm join`: a node of this name whose kubelet gets exactly these labels, taints and provider id."""
     flags = {"node-ip": address, **kubelet.words()}
     join: dict[str, Any] = {
         "apiVersion": _api(version),

@@ -108,8 +108,7 @@ class KindNode(DockerContainer):
                 ) from None
 
     def _start_container(self) -> None:
-        """Start the container again where Docker refuses, as it does on a busy machine; the remains of an attempt are
-        removed first."""
+        """Start the container again where Docker refuses, as it does on a busy machine; the remains of an attempt are removed first."""
         attempts = iter(range(_STARTS, 0, -1))
 
         def start() -> bool:

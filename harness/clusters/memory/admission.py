@@ -48,8 +48,7 @@ _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 _BOOKKEEPING = frozenset({"metadata", "status"})
 """Fields that controllers write all the time."""
 _SPECS = 4
-"""The number of specs of new pods whose result is kept: a ReplicaSet makes many pods of one spec, one after the other.
-"""
+"""The number of specs of new pods whose result is kept: a ReplicaSet makes many pods of one spec, one after the other."""
 _Specs = LatestOf[Mapping[str, Any], _T]
 
 
@@ -123,8 +122,9 @@ def shapes(request: Request) -> dict[str, Any]:
     """Refuse a write that gives a field another type: a change of a core object, and any write of a custom one, by
     their metadata.
 
-    Fields that controllers write have the right types. Source: the decoder of the API server, whose words about core objects
-    are not Go's here; kubernetes apiextensions-apiserver pkg/apiserver/schema/objectmeta/coerce.go, apiserver pkg/endpoints/handlers/{rest,patch}.go.
+    Fields that controllers write have the right types. Source: the decoder of the API server, whose words about core
+    objects are not Go's here; kubernetes apiextensions-apiserver pkg/apiserver/schema/objectmeta/coerce.go, apiserver
+    pkg/endpoints/handlers/{rest,patch}.go.
     """
     kind = request.kind
     if kind.custom and request.identity == ADMIN:

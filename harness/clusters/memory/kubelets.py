@@ -74,8 +74,7 @@ def _pod_error(node: str, request: Request, store: Callable[[], Store]) -> str |
 
 
 def _mirror_error(node: str, pod: Object, own: Object | None) -> str | None:
-    """Return the error about a pod of a kubelet, which may create mirrors of its static pods, owned by its Node, and
-    nothing else."""
+    """Return the error about a pod of a kubelet, which may create mirrors of its static pods, owned by its Node, and nothing else."""
     if _MIRROR not in annotations_of(pod):
         return f'pod does not have "{_MIRROR}" annotation, node "{node}" can only create mirror pods'
     if spec_of(pod).get("nodeName") != node:

@@ -1,5 +1,4 @@
-"""The relations of running pods to one that is being scheduled: its siblings, and terms of pod (anti-)affinity that are
-about it."""
+"""The relations of running pods to one that is being scheduled: its siblings, and terms of pod (anti-)affinity that are about it."""
 
 from __future__ import annotations
 
@@ -41,8 +40,7 @@ class Siblings:
 
 
 class Relations:
-    """The terms of all running pods, each kind once, and the kinds of pods that they are about. For one scheduling
-    cycle."""
+    """The terms of all running pods, each kind once, and the kinds of pods that they are about. For one scheduling cycle."""
 
     def __init__(self, infos: Iterable[NodeInfo], namespaces: Sequence[Object]) -> None:
         self._namespaces = namespaces

@@ -27,8 +27,7 @@ class Request:
 
     @property
     def asked_name(self) -> str:
-        """Return the name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go
-        extractResourceName)."""
+        """Return the name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
         return str(self.object["metadata"].get("generateName") or self.key.name)
 
     def of(self, new: dict[str, Any]) -> Request:

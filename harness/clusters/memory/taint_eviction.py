@@ -30,8 +30,7 @@ class TaintEviction:
         self._writer = writer
         self._clock = clock
         self._due: dict[Hashable, tuple[str, int]] = {}
-        """Pods whose time runs: uid, and the end of the time. Once set it stays, whatever tolerations or taints are
-        added."""
+        """Pods whose time runs: uid, and the end of the time. Once set it stays, whatever tolerations or taints are added."""
 
     def watches(self) -> Mapping[str, Router]:
         """Watch Nodes for the sake of their pods, and pods that are on one."""

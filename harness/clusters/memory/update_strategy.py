@@ -1,5 +1,4 @@
-"""The parts of an object that a write may change, and the grace period of a deletion: rules of the API server as pure
-functions."""
+"""The parts of an object that a write may change, and the grace period of a deletion: rules of the API server as pure functions."""
 
 from __future__ import annotations
 

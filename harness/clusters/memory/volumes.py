@@ -110,8 +110,7 @@ class VolumeBinder:
         return class_name is not None
 
     def _match(self, claim: Object) -> Object | None:
-        """Return the volume that is reserved for the claim, or the smallest that satisfies it where claims do not wait
-        for pods."""
+        """Return the volume that is reserved for the claim, or the smallest that satisfies it where claims do not wait for pods."""
         volumes = [volume for volume in self._view.list("PersistentVolume") if _satisfies(volume, claim)]
         own = next((volume for volume in volumes if is_reserved_for(volume, claim)), None)
         storage = self._view.get("StorageClass", spec_of(claim).get("storageClassName") or "")

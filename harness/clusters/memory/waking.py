@@ -42,8 +42,7 @@ def weighs_differently(pod: Object, old: Object) -> bool:
 
 
 def takes_less(pod: Object, old: Object) -> bool:
-    """Return whether a pod releases some of its resources (kubernetes pkg/scheduler/framework/events.go,
-    extractPodScaleDown)."""
+    """Return whether a pod releases some of its resources (kubernetes pkg/scheduler/framework/events.go, extractPodScaleDown)."""
     now = pod_requests(pod)
     return any(name not in now or now[name] < taken for name, taken in pod_requests(old).items())
 

@@ -30,8 +30,7 @@ _QUIET = 0.04
 """Seconds without news after which a cluster that owes nothing is at rest, if it happens twice in a row."""
 
 _EVENTS_LATE = 2.0
-"""Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of sending it
-anew."""
+"""Seconds that an Event may come after the decision. kube-scheduler counts a repeated one up instead of sending it anew."""
 
 _LOOK_EVERY = 5.0
 """Seconds after which the parts of a cluster with outstanding work are checked: a dead one will never finish it."""
@@ -253,8 +252,7 @@ class RemoteCluster:
             )
 
     def outside(self) -> bool:
-        """Let the cluster's own controllers act; return whether anything came of it. Called when the engine has nothing
-        due."""
+        """Let the cluster's own controllers act; return whether anything came of it. Called when the engine has nothing due."""
         self.attached()
         if self.view.pump() or self._mistaken:
             self._mend()
@@ -279,16 +277,12 @@ class RemoteCluster:
                 if died:
                     raise ClusterLost(f"a part of the {self.remote.name} cluster died\n{died}")
             self._listen()
-            events_so_far = self._said if self.remote.events_come_later else None
-            if events_so_far is not None and events.passed:
-                events_so_far.update(
-                    list(missing_events(self.view, events_so_far))
-                )  # counted up, not sent anew: nothing more comes
+            sent = self._said if self.remote.events_come_later else None
+            if sent is not None and events.passed:
+                sent.update(list(missing_events(self.view, sent)))  # counted up, not sent anew: nothing more comes
             machines = self.remote.machines
             owed = list(
-                outstanding_work(
-                    self.view, self._version, machines=machines, events=events_so_far, beside=self.view.hidden_pods
-                )
+                outstanding_work(self.view, self._version, machines=machines, events=sent, beside=self.view.hidden_pods)
             )
             quiet = 0 if owed else quiet + 1
             if owed and (patience.passed or self._owes_too_long(owed)):
@@ -299,8 +293,7 @@ class RemoteCluster:
         return False
 
     def _owes_too_long(self, owed: Sequence[str]) -> bool:
-        """Return whether the same work is outstanding, look after look, though other things change (a pod whose image
-        cannot be pulled)."""
+        """Return whether the same work is outstanding, look after look, though other things change (a pod whose image cannot be pulled)."""
         self._owing = self._owing + _QUIET / crowding() if owed == self._owed else 0.0
         self._owed = owed
         return self._owing > self._seconds

@@ -1,5 +1,4 @@
-"""A cluster that somebody else runs, reached by a kubeconfig: worlds put their objects beside the present ones, and
-touch no others."""
+"""A cluster that somebody else runs, reached by a kubeconfig: worlds put their objects beside the present ones, and touch no others."""
 
 from __future__ import annotations
 
@@ -166,8 +165,7 @@ class ForeignCluster:
 
 
 class ForeignRemote(LiveRemoteCluster):
-    """A foreign cluster for one world in real time. Writes of others to Nodes are taken for Karpenter's, whoever runs
-    it."""
+    """A foreign cluster for one world in real time. Writes of others to Nodes are taken for Karpenter's, whoever runs it."""
 
     somebody = KARPENTER
     remote: ForeignCluster

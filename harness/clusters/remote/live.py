@@ -56,7 +56,6 @@ class LiveRemoteCluster(RemoteCluster):
 
     @property
     def boot(self) -> Boot | None:
-        """Bring up machines with real kubelets, where the cluster has them, without waiting for the view to know the
-        Node."""
+        """Bring up machines with real kubelets, where the cluster has them, without waiting for the view to know the Node."""
         real = self.remote.real_machines if self._machines else None
         return real.join if real is not None else None

@@ -149,8 +149,7 @@ def _workloads(view: View) -> Iterator[str]:
 
 
 def _orphans(view: View) -> Iterator[str]:
-    """Yield pods of Nodes that are gone, which the pod garbage collector takes within a minute, and dependents of
-    owners that are gone."""
+    """Yield pods of Nodes that are gone, which the pod garbage collector takes within a minute, and dependents of owners that are gone."""
     there = {name_of(node) for node in view.list("Node")}
     for pod in view.list("Pod"):
         if spec_of(pod).get("nodeName") and spec_of(pod)["nodeName"] not in there:
@@ -170,8 +169,7 @@ def _orphans(view: View) -> Iterator[str]:
 
 
 def _claims(view: View) -> Iterator[str]:
-    """Yield claims and volumes that name each other, and are not bound yet: kube-controller-manager binds them in its
-    own time."""
+    """Yield claims and volumes that name each other, and are not bound yet: kube-controller-manager binds them in its own time."""
     for claim in view.list("PersistentVolumeClaim"):
         named = spec_of(claim).get("volumeName")
         if not named or is_terminating(claim) or BIND_COMPLETED in annotations_of(claim):

@@ -66,8 +66,7 @@ class Ownership:
         """Objects that were seen to belong to the run: a descendant still does when its owner is gone."""
 
     def stamped(self, obj: Object) -> dict[str, Any]:
-        """Return a new object as the run creates it, with both marks; the claims that a StatefulSet will make get them,
-        too."""
+        """Return a new object as the run creates it, with both marks; the claims that a StatefulSet will make get them, too."""
         marked = self._marked(obj, reference_of(obj))
         templates = spec_of(obj).get("volumeClaimTemplates")
         if obj.get("kind") == "StatefulSet" and templates:

@@ -77,8 +77,7 @@ def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
 
 
 def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
-    """Return the paths of the maps that have a field of this name in a core kind, the shallowest first; `[]` for items
-    of a list."""
+    """Return the paths of the maps that have a field of this name in a core kind, the shallowest first; `[]` for items of a list."""
     table = _table()
     name, paths = table["kinds"].get(f"{api_version}/{kind}"), list[str]()
     level = [("", name)] if name is not None else []

@@ -33,8 +33,7 @@ _CHECKED_APART = (*_CONTAINERS, "activeDeadlineSeconds", "tolerations", "schedul
 
 
 def budget_errors(spec: Mapping[str, Any]) -> list[FieldError]:
-    """Return the errors of the amounts and the selector of a PodDisruptionBudget
-    (pkg/apis/policy/validation/validation.go)."""
+    """Return the errors of the amounts and the selector of a PodDisruptionBudget (pkg/apis/policy/validation/validation.go)."""
     errors: list[FieldError] = []
     amounts = {field: spec[field] for field in ("minAvailable", "maxUnavailable") if spec.get(field) is not None}
     if len(amounts) == 2:

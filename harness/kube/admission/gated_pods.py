@@ -20,8 +20,7 @@ _Term = Mapping[str, Any]
 
 
 def gated_update_errors(spec: Mapping[str, Any], before: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of an update that takes away or changes the nodeSelector or required node affinity of a gated
-    pod."""
+    """Yield the errors of an update that takes away or changes the nodeSelector or required node affinity of a gated pod."""
     selector, selected = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(selector.get(key) != value for key, value in selected.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"

@@ -222,8 +222,7 @@ def _spread(constraints: Sequence[Part], at: Place, merged: bool) -> Iterator[Fi
 
 
 def _label_keys(part: Part, at: Place) -> Iterator[FieldError]:
-    """Yield the errors of label keys in a selector that holds them already: keys that stand twice were also in it
-    before."""
+    """Yield the errors of label keys in a selector that holds them already: keys that stand twice were also in it before."""
     selector, keys = part.get("labelSelector"), part.get("matchLabelKeys") or ()
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
         if part.get(field) and selector is None:

@@ -1,2 +1,1 @@
-"""Parts that all objects of the API share: kinds, names, metadata, quantities, selectors, patches, field errors and
-statuses."""
+"""Parts that all objects of the API share: kinds, names, metadata, quantities, selectors, patches, field errors and statuses."""

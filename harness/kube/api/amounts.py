@@ -24,13 +24,11 @@ def share(value: object, total: int, *, up: bool) -> int:
 
 
 def percentage(value: object) -> int | None:
-    """Return the number of a text that is a percentage; None for anything else (pkg/apis/apps/validation,
-    getPercentValue)."""
+    """Return the number of a text that is a percentage; None for anything else (pkg/apis/apps/validation, getPercentValue)."""
     return parse_int_lenient(value[:-1]) if isinstance(value, str) and _PERCENTAGE.fullmatch(value) else None
 
 
 def plain(value: object) -> int:
-    """Return an amount without its total: a percentage's number, a number in a text, 0 for other texts
-    (getIntOrPercentValue)."""
+    """Return an amount without its total: a percentage's number, a number in a text, 0 for other texts (getIntOrPercentValue)."""
     percents = percentage(value)
     return parse_int_lenient(str(value)) if percents is None else percents

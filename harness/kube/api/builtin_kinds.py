@@ -76,8 +76,7 @@ BUILT_IN_GROUPS = frozenset({*NOT_KEPT, *(kind.group for kind in KINDS.values() 
 
 
 def kept_as(group: str, kind: str) -> str | None:
-    """Return the apiVersion under which this server keeps a kind of this group, whatever the version of the request;
-    None for others."""
+    """Return the apiVersion under which this server keeps a kind of this group, whatever the version of the request; None for others."""
     served_kind = KINDS.get(kind)
     if served_kind is not None and (served_kind.group == group or kind in _MOVED.get(group, ())):
         return served_kind.api_version

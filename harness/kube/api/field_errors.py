@@ -15,8 +15,7 @@ from harness.kube.go.text import quote
 from lazyrecords import dataclass
 
 Pointer: TypeAlias = tuple[str | int, ...]
-"""A place in an object: keys of mappings and indices of lists, from the root. The last key may be one that is absent.
-"""
+"""A place in an object: keys of mappings and indices of lists, from the root. The last key may be one that is absent."""
 
 
 class ErrorType(StrEnum):

@@ -117,6 +117,5 @@ CREATED_FIRST = frozenset(_BEFORE_OTHERS)
 
 
 def creation_rank(kind: str) -> int:
-    """Return the position of a kind among many objects to create: kinds that others refer to come first, the rest as it
-    stands."""
+    """Return the position of a kind among many objects to create: kinds that others refer to come first, the rest as it stands."""
     return _BEFORE_OTHERS.get(kind, len(_BEFORE_OTHERS))

@@ -168,8 +168,7 @@ def _parse(text: str) -> Quantity:
 
 
 def places_of(value: str | float | None) -> int:
-    """Return the number of decimals that a quantity has when it is printed without a suffix: 3 for 1500m. Raises
-    QuantityError."""
+    """Return the number of decimals that a quantity has when it is printed without a suffix: 3 for 1500m. Raises QuantityError."""
     match = _SHAPE.match("0" if value is None else str(value))
     if match is None:
         raise QuantityError(_WRONG_FORMAT)
@@ -190,8 +189,7 @@ def _is_short(number: str, decimals: str, exponent: int, form: Format) -> bool:
 
 @lru_cache(maxsize=4096)
 def stored_text(text: str) -> Quantity:
-    """Return the quantity as :meth:`Quantity.stored`. Decoding trims spaces; a fraction of a binary unit comes back as
-    a decimal."""
+    """Return the quantity as :meth:`Quantity.stored`. Decoding trims spaces; a fraction of a binary unit comes back as a decimal."""
     parsed = _parse(text.strip(" "))
     written = str(parsed)
     return parsed if written == text else _parse(written)

@@ -239,8 +239,7 @@ def _merged_list(present: Sequence[Any], patch: Sequence[Any], field: str, key: 
 
 
 def _arranged(merged: Sequence[Any], order: Sequence[Any], present: Sequence[Any], merge_key: str | None) -> list[Any]:
-    """Return the items that `order` names in its order, and between them those of the server alone, by the order they
-    had there."""
+    """Return the items that `order` names in its order, and between them those of the server alone, by the order they had there."""
     wanted, had = _ranks(order, merge_key), _ranks(present, merge_key)
     items = [(_key(item, merge_key), item) for item in merged]
     others = _sorted([item for item in items if item[0] not in wanted], had)
@@ -253,8 +252,7 @@ def _arranged(merged: Sequence[Any], order: Sequence[Any], present: Sequence[Any
 
 
 def _sorted(items: list[tuple[Any, Any]], places: Mapping[Any, int]) -> list[tuple[Any, Any]]:
-    """Sort by insertion as Go's sort.SliceStable does with up to 20 items: an item without a place goes before all
-    others."""
+    """Sort by insertion as Go's sort.SliceStable does with up to 20 items: an item without a place goes before all others."""
     for end in range(1, len(items)):
         for at in range(end, 0, -1):
             mine, theirs = places.get(items[at][0]), places.get(items[at - 1][0])

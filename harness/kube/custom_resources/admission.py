@@ -89,8 +89,7 @@ class CustomResource:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of a write: the object as it would be stored, and the reasons of its refusal (none when it is
-    accepted)."""
+    """The result of a write: the object as it would be stored, and the reasons of its refusal (none when it is accepted)."""
 
     object: dict[str, Any]
     errors: tuple[FieldError, ...]
@@ -190,8 +189,7 @@ def _found_quickly(schema: Schema, changed: Mapping[str, Any], old: Mapping[str,
 
 
 def _status_errors(schema: Schema, stored: Mapping[str, Any], correlation: Correlation | None) -> list[FieldError]:
-    """Return the errors by the schema of the status. The texts name places inside the status, the fields those in the
-    object."""
+    """Return the errors by the schema of the status. The texts name places inside the status, the fields those in the object."""
     below = schema.properties.get("status")
     if below is None or "status" not in stored:
         return []

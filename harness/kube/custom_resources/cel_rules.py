@@ -67,8 +67,7 @@ def without_marks(value: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def cel_equal(new: Any, old: Any) -> bool:
-    """Return CEL's ``==`` of a value and the one that it replaces, which reads both until they differ in size. Raises
-    CelError."""
+    """Return CEL's ``==`` of a value and the one that it replaces, which reads both until they differ in size. Raises CelError."""
     if isinstance(new, dict) and isinstance(old, dict):
         return len(new) == len(old) and all(key in old and cel_equal(new[key], old[key]) for key in dict.keys(new))
     if isinstance(new, list) and isinstance(old, list):

@@ -63,7 +63,6 @@ def _elements(schema: Schema, value: list[Any], path: str, at: Pointer, errors: 
 
 
 def _all_differ(keys: list[Any]) -> bool:
-    """Return whether all items certainly differ; True only for texts and mappings of one key to a text, the content of
-    most lists."""
+    """Return whether all items certainly differ; True only for texts and mappings of one key to a text, the content of most lists."""
     texts = [next(iter(key.values())) if key.__class__ is dict and len(key) == 1 else key for key in keys]
     return all(text.__class__ is str for text in texts) and len(set(texts)) == len(texts)

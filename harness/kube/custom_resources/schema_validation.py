@@ -24,8 +24,7 @@ _BITS = {"int32": 31, "int64": 63, "": 63}
 
 
 def validate(schema: Schema, value: Any, old: Correlation | None = None) -> list[FieldError]:
-    """Return the schema's errors about a resource, sorted by text. With ``old``, unchanged places are not complained
-    about."""
+    """Return the schema's errors about a resource, sorted by text. With ``old``, unchanged places are not complained about."""
     errors: list[FieldError] = []
     _validate(schema, value, (), errors, old)
     errors.sort(key=str)

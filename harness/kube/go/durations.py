@@ -79,8 +79,7 @@ def parse_duration(text: str) -> int:
 
 
 def _fraction(digits: str, scale: int) -> int:
-    """Return the value of the digits behind the point: Go reads those that fit into 63 bits, and multiplies in binary
-    fractions."""
+    """Return the value of the digits behind the point: Go reads those that fit into 63 bits, and multiplies in binary fractions."""
     value, power = 0, 1.0
     for digit in digits:
         if value * 10 + int(digit) > _LIMIT:

@@ -39,8 +39,7 @@ NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The reasons of one node against the pod. `helpless`: evicting other pods would not help
-    (UnschedulableAndUnresolvable)."""
+    """The reasons of one node against the pod. `helpless`: evicting other pods would not help (UnschedulableAndUnresolvable)."""
 
     node: str
     reasons: tuple[str, ...]

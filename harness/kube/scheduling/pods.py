@@ -143,8 +143,7 @@ def _raise_to(total: dict[str, Quantity], least: Mapping[str, Quantity]) -> None
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """One port of a node that a container binds. ``ip`` is a normalised address, or None for any text that is no
-    address."""
+    """One port of a node that a container binds. ``ip`` is a normalised address, or None for any text that is no address."""
 
     ip: str | None
     port: int

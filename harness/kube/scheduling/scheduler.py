@@ -30,8 +30,7 @@ NO_NODES = "no nodes available to schedule pods"
 
 UNTOLERATED = f"{UNTOLERATED_TAINT}(s)"
 _TAINTS_HIDDEN = Version(1, 34, 2)
-"""From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes
-#134740, #135023)."""
+"""From this version on the sentence names no taints (pkg/scheduler/framework/plugins/tainttoleration; kubernetes #134740, #135023)."""
 
 _DEVICES = Version(1, 34).line
 """From this version on the plugin for claims of devices has its say when a pod could preempt others."""
@@ -142,8 +141,7 @@ def _futile(pod: Object) -> Futile:
 
 
 def row(asking: Filters, load: Load, info: NodeInfo, version: Version) -> Row:
-    """Return the facts of a node that its scores are made from, but for the pods beside which the pod is spread. `load`
-    is the pod's."""
+    """Return the facts of a node that its scores are made from, but for the pods beside which the pod is spread. `load` is the pod's."""
     untolerated = sum(
         taint.get("effect") == PREFER_NO_SCHEDULE
         and not any(tolerates(toleration, taint) for toleration in asking.tolerations)

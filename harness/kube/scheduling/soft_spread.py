@@ -86,8 +86,7 @@ class SoftSpread:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The position of a node for a pod that is spread by default: its number of siblings, None without a hostname, and
-    its zone."""
+    """The position of a node for a pod that is spread by default: its number of siblings, None without a hostname, and its zone."""
 
     here: int | None = None
     zone: str | None = None
@@ -114,8 +113,7 @@ class Neighbours:
         return Place(here if HOSTNAME in info.labels else None, own)
 
     def counts(self, places: Sequence[Place], fitting: int) -> list[int]:
-        """Return :meth:`SoftSpread.count` for each place; `places` are all that fit, `fitting` is the number of their
-        nodes."""
+        """Return :meth:`SoftSpread.count` for each place; `places` are all that fit, `fitting` is the number of their nodes."""
         hosts, zones = _weight_of(fitting), _weight_of(len({place.zone or "" for place in places}))
         scores: list[int] = []
         for place in places:

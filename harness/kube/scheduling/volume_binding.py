@@ -133,8 +133,7 @@ class PodVolumes:
 
 
 def default_class(classes: Sequence[Object]) -> str | None:
-    """Return the name of the StorageClass of claims that name none: the newest of those marked as default, of these the
-    first by name."""
+    """Return the name of the StorageClass of claims that name none: the newest of those marked as default, of these the first by name."""
     chosen = [
         candidate for candidate in classes if any(annotations_of(candidate).get(key) == "true" for key in _DEFAULT)
     ]

@@ -14,8 +14,7 @@ __all__ = ["is_available", "next_available", "until_available"]
 
 
 def until_available(pod: Object, seconds: int, now: str) -> float | None:
-    """Return the seconds until a pod has been ready for so many seconds, 0 where it has; None for one that is not
-    ready."""
+    """Return the seconds until a pod has been ready for so many seconds, 0 where it has; None for one that is not ready."""
     ready = condition(pod, "Ready")
     if ready is None or ready.get("status") != "True":
         return None

@@ -55,8 +55,7 @@ _OF_NODES = (
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """The numbers of pods by which a DaemonSet replaces those of an old template; none where it waits for their
-    deletion (OnDelete)."""
+    """The numbers of pods by which a DaemonSet replaces those of an old template; none where it waits for their deletion (OnDelete)."""
 
     rolls: bool
     unavailable: int

@@ -180,8 +180,7 @@ def sizes_of(strategy: Strategy) -> dict[str, str]:
 
 
 def changed_revision(deployment: Object, new: Object, revision: int) -> dict[str, str]:
-    """Return the missing annotations of the present new ReplicaSet: the Deployment's, and its revision, where it is
-    behind."""
+    """Return the missing annotations of the present new ReplicaSet: the Deployment's, and its revision, where it is behind."""
     present = annotations_of(new)
     changed = {
         key: value for key, value in annotations_of(deployment).items() if key not in _OWN and present.get(key) != value

@@ -15,8 +15,7 @@ __all__ = ["Plan", "living"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Objects to create and pods to delete, in order; `counts` is the status that follows, empty where its controller
-    counts by itself."""
+    """Objects to create and pods to delete, in order; `counts` is the status that follows, empty where its controller counts by itself."""
 
     create: tuple[Object, ...] = ()
     delete: tuple[Object, ...] = ()

@@ -37,8 +37,7 @@ def matching(owner: Object, revisions: Iterable[Object]) -> Object | None:
 
 
 def new_revision(owner: Object, number: int, collisions: int = 0) -> dict[str, Any]:
-    """Return the revision of a workload's present template. `collisions`: how many times another template had taken its
-    name."""
+    """Return the revision of a workload's present template. `collisions`: how many times another template had taken its name."""
     template = spec_of(owner).get("template") or {}
     digest = template_hash(template, collisions)
     labels = {**labels_of(template), REVISION_LABEL: digest}

@@ -34,8 +34,7 @@ def pod_from_template(owner: Object, template: Object, *, name: str | None = Non
 
 
 def template_hash(template: Mapping[str, Any], collisions: int = 0) -> str:
-    """Return a name for a pod template, in the alphabet of `pod-template-hash`. `collisions`: how many times another
-    template had it."""
+    """Return a name for a pod template, in the alphabet of `pod-template-hash`. `collisions`: how many times another template had it."""
     if collisions:
         template = {"": collisions, **template}
     number = zlib.crc32(json.dumps(template, sort_keys=True, separators=(",", ":")).encode())

@@ -1,5 +1,4 @@
-"""The garbage collector of kube-controller-manager, and the one for pods: objects that go with their owners, and pods
-with their node."""
+"""The garbage collector of kube-controller-manager, and the one for pods: objects that go with their owners, and pods with their node."""
 
 from __future__ import annotations
 
