@@ -1,4 +1,4 @@
-"""What a controller works with, in one piece: the loop, and the ports of the identity for which it works."""
+"""The tools of a controller in one piece: the loop, and the ports of the identity for which it works."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Access"]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a controller works with, as controller-runtime's manager provides it: view, writer, sink and the engine with its clock."""
+    """The tools of a controller, as controller-runtime's manager provides them: view, writer, sink and the engine with its clock."""
 
     engine: Engine
     view: View

@@ -13,10 +13,10 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 """The moment from which all clocks count, and at which a world starts unless its clock says otherwise."""
 
 LONG_AGO = -(1 << 62)
-"""Before every moment: what nothing has happened at yet. Zero would be one of the moments, and worlds may begin before it."""
+"""The time before every moment, of events that have not happened. Zero would be a moment, and worlds may begin before it."""
 
 ZERO_TIME = "0001-01-01T00:00:00Z"
-"""What Go reads where no time is written: a Node's condition needs none (Kubernetes' NodeCondition)."""
+"""The time that Go reads where none is written: a Node's condition needs none (Kubernetes' NodeCondition)."""
 
 _DAY = 86_400
 _DIGITS = tuple(f"{number:02}" for number in range(60))
@@ -36,12 +36,12 @@ class Clock:
     def __init__(self, start: int = 0) -> None:
         self.now = self.start = start
         self.leaving: Callable[[], None] | None = None
-        """Called before time moves on, so that somebody can look at the state that this moment ends with."""
+        """A function that is called before time moves on, to look at the state that this moment ends with."""
         self._text_second = -1
         self._text = ""
 
     def advance_to(self, moment: int) -> None:
-        """Moves to a later moment. Raises ValueError when it lies in the past."""
+        """Move to a later moment. Raises ValueError when it lies in the past."""
         if moment < self.now:
             raise ValueError(f"time does not run backwards: {moment} < {self.now}")
         if self.leaving is not None and moment > self.now:

@@ -1,4 +1,4 @@
-"""What came of disruption: which nodes go, why, and what comes in their place."""
+"""Disruptions and their outcomes: the nodes that go, why, and their replacements."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["DELETE", "EXPIRED", "REPLACE", "UNHEALTHY", "Disrupted", "Disruption
 
 DELETE, REPLACE = "delete", "replace"
 EXPIRED, UNHEALTHY = "Expired", "Unhealthy"
-"""Reasons of nodes that go without a command: no budget is asked, nothing comes in their place first."""
+"""Reasons of nodes that go without a command: no budget is checked, no replacement comes first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Disrupted:
-    """A node that is disrupted. ``labels`` are its Node's, its NodeClaim's where it has none; ``price`` is in USD per hour, 0 when unknown.
+    """A node that is disrupted. ``labels`` are its Node's, its NodeClaim's where it has none; ``price`` is in USD per
+    hour, 0 when unknown.
 
-    ``pods`` is how many of its pods have to find another place; ``policy`` is the NodePool's ``consolidationPolicy``, empty for nodes
-    that go without a command.
+    ``pods`` is the number of its pods that have to find another place; ``policy`` is the NodePool's
+    ``consolidationPolicy``, empty for nodes that go without a command.
     """
 
     nodeclaim: NodeClaimName
@@ -36,11 +37,11 @@ class Disrupted:
 class Disruption:
     """One decision at ``at``, in virtual seconds.
 
-    ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``drift`` says of which kind, ``method`` is the disruption method's
-    name, empty for the last two. ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own figure in USD per hour;
-    ``unpriced`` are sizes of which no price is known, each with what stands for it in that figure.
-    ``terminate_first``: why no replacement was there before its nodes went.
-    ``ended`` and ``problem`` say when its nodes were told to go, or why they stay after all, and ``missing`` how many replacements were not
+    ``reason`` is Empty, Drifted, Underutilized, Expired or Unhealthy, ``drift`` its kind, ``method`` the disruption
+    method's name, empty for the last two. ``replacements`` are names of NodeClaims. ``savings`` are Karpenter's own
+    figure in USD per hour; ``unpriced`` are sizes without a known price, each with the figure that stands for it.
+    ``terminate_first``: why no replacement was there before its nodes went. ``ended`` is the time when its nodes were
+    told to go, ``problem`` the reason why they stay after all, and ``missing`` the number of replacements that were not
     initialized by then.
     """
 

@@ -1,7 +1,7 @@
 """The loop: controllers, their queue of keys, and virtual time.
 
-`settle` runs to quiescence: whatever is due is done in order of arrival; when nothing is due, time jumps to the next
-timer that can still bring something about. `advance` lets time pass and does whatever falls due on the way.
+`settle` runs to quiescence: due work is done in order of arrival; when nothing is due, time jumps to the next
+timer that can still make progress. `advance` lets time pass and does all work that falls due on the way.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from lazyrecords import dataclass
 
 
 class Wait(IntEnum):
-    """What a timer means to `settle`.
+    """The meaning of a timer for `settle`.
 
-    PROGRESS: something will come of it (a batch window, a boot, a retry): settle goes there.
-    POLL: a repeated look that only matters if anything has changed since the last one.
-    ALARM: a deadline or a periodic chore: only `advance` goes there.
+    PROGRESS: the timer makes progress (a batch window, a boot, a retry): settle goes there. POLL: a repeated look that
+    only matters if anything has changed since the last one. ALARM: a deadline or a periodic chore: only `advance` goes
+    there.
     """
 
     PROGRESS = 0
@@ -48,7 +48,7 @@ DONE = Result()
 
 
 def back_off(waits: tuple[float, float], failures: int) -> float:
-    """Returns the seconds until the next try: the first of ``waits``, doubled with each failure before, up to the longest."""
+    """Return the seconds until the next try: the first of ``waits``, doubled with each failure before, up to the longest."""
     first, longest = waits
     return min(first * 2.0 ** min(failures, 32), longest)
 
@@ -77,7 +77,7 @@ class Controller(Protocol):
 
     name: str
     backoff: tuple[float, float]
-    """First and longest wait after a failure, in seconds."""
+    """The first and the longest wait after a failure, in seconds."""
 
     def watches(self) -> Mapping[str, Router]: ...
 
@@ -86,7 +86,7 @@ class Controller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How `settle` ended. Quiescent unless `runaway` or `exhausted` says otherwise."""
+    """The end of `settle`. Quiescent unless `runaway` or `exhausted` is set."""
 
     steps: int
     seconds: float
@@ -95,7 +95,7 @@ class Settled:
 
     @property
     def quiescent(self) -> bool:
-        """Whether nothing is left to do."""
+        """Return whether nothing is left to do."""
         return self.runaway is None and self.exhausted is None
 
 
@@ -111,7 +111,7 @@ class _Work:
     wait: Wait
     revision: int
     dropped: bool = False
-    """Whether it is not to be done: another one took its place, or its controller is gone."""
+    """Whether it is dropped: another one took its place, or its controller is gone."""
 
 
 class Engine:
@@ -133,24 +133,25 @@ class Engine:
         self._seq = 0
         self._runaway: Runaway | None = None
         self.runaways: list[tuple[float, Runaway]] = []
-        """All that were found, with the virtual seconds at which they were."""
+        """All runaways so far, with the virtual seconds at which they were found."""
         self.outside: Callable[[], bool] | None = None
-        """A cluster with controllers of its own: asked, when nothing is due here, whether it has changed; it waits until it rests."""
+        """A cluster with controllers of its own: called when nothing is due here, it waits until the cluster rests, and
+        returns whether it changed."""
 
     def add(self, *controllers: Controller) -> None:
-        """Registers controllers; changes reach them in the order of registration."""
+        """Register controllers; changes reach them in the order of registration."""
         for controller in controllers:
             index = len(self._controllers)
             self._controllers.append(controller)
             for kind, router in controller.watches().items():
                 routes = self._routes.get(kind)
                 if routes is None:
-                    routes = self._routes[kind] = {each: [] for each in ChangeType}
-                for each in _types_of(router):
-                    routes[each].append((index, router))
+                    routes = self._routes[kind] = {change_type: [] for change_type in ChangeType}
+                for change_type in _types_of(router):
+                    routes[change_type].append((index, router))
 
     def remove(self, *controllers: Controller) -> None:
-        """Removes controllers, with everything that is queued for them."""
+        """Remove controllers, with everything that is queued for them."""
         gone = {self._controllers.index(controller) for controller in controllers}
         for by_type in self._routes.values():
             for routes in by_type.values():
@@ -165,16 +166,16 @@ class Engine:
     def introduce(
         self, controllers: Iterable[Controller], present: Callable[[str], Iterable[Mapping[str, Any]]]
     ) -> None:
-        """Queues the existing objects for controllers that start now; `present` returns those of a kind."""
+        """Queue the existing objects for controllers that start now; `present` returns those of a kind."""
         for controller in controllers:
             index = self._controllers.index(controller)
             for kind, router in controller.watches().items():
-                for each in present(kind) if ChangeType.ADDED in _types_of(router) else ():
-                    for key in router(Change(ChangeType.ADDED, each, None, self.revision)):
+                for obj in present(kind) if ChangeType.ADDED in _types_of(router) else ():
+                    for key in router(Change(ChangeType.ADDED, obj, None, self.revision)):
                         self._push(index, key, self.clock.now, Wait.PROGRESS)
 
     def notify(self, change: Change) -> None:
-        """Takes a change of the cluster and queues every key that it concerns."""
+        """Take a change of the cluster and queue every key that it concerns."""
         self.revision += 1
         routes = self._routes.get(change.object["kind"])
         if routes is not None:
@@ -184,26 +185,26 @@ class Engine:
                     self._push(index, key, now, Wait.PROGRESS)
 
     def touch(self) -> None:
-        """Counts a change of the world that is not a change of the cluster (the cloud's state)."""
+        """Count a change of the world that is not a change of the cluster (the cloud's state)."""
         self.revision += 1
 
     def enqueue(self, controller: Controller, key: Hashable, *, after: float = 0.0, wait: Wait = Wait.PROGRESS) -> None:
-        """Queues a key of a registered controller, `after` seconds from now."""
+        """Queue a key of a registered controller, `after` seconds from now."""
         self._push(self._controllers.index(controller), key, self.clock.now + nanoseconds(after), wait)
 
     def report_runaway(self, runaway: Runaway) -> None:
-        """Stops the current `settle`, because the world would repeat itself for ever."""
+        """Stop the current `settle`, because the world would repeat itself for ever."""
         self._runaway = runaway
         self.runaways.append((self.clock.seconds, runaway))
 
     def settle(self) -> Settled:
-        """Runs until nothing is left to do, a runaway is found, or a bound is reached."""
+        """Run until nothing is left to do, a runaway is found, or a bound is reached."""
         return self._run(None)
 
     def advance(self, seconds: float, *, go_on: Callable[[], bool] | None = None) -> Settled:
-        """Lets time pass, doing whatever falls due, and ends exactly that much later.
+        """Let time pass, do all work that falls due, and end exactly that much later.
 
-        `go_on` is asked between two steps; what is left undone when it says no is done late, by the next call.
+        `go_on` is called between two steps; work that is left when it returns False is done late, by the next call.
         """
         if seconds < 0:
             raise ValueError(f"cannot advance by {seconds} s")
@@ -211,11 +212,11 @@ class Engine:
 
     @property
     def progressing(self) -> bool:
-        """Whether work with Wait.PROGRESS is queued."""
+        """Return whether work with Wait.PROGRESS is queued."""
         return any(work.wait is Wait.PROGRESS for work in self._pending.values())
 
     def waiting(self) -> list[str]:
-        """What is still queued, in words (for messages about what still moves): what fails first, then the soonest."""
+        """Return the queued work in words, for messages: failing work first, then the soonest."""
         live = sorted(self._pending.items(), key=lambda item: (item[0] not in self._failures, item[1].due, item[1].seq))
         return [self._told(slot, work) for slot, work in live]
 

@@ -1,4 +1,4 @@
-"""Identifiers that Kubernetes and Azure would draw at random, drawn from the seed instead."""
+"""Identifiers that Kubernetes and Azure draw at random, drawn from the seed instead."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ class LabelLayer:
 
 def winners(layers: Iterable[LabelLayer]) -> dict[str, LabelLayer]:
     """By key, the layer whose value counts: the last; among equal values at the end, the first of them."""
-    found: dict[str, LabelLayer] = {}
+    winning: dict[str, LabelLayer] = {}
     for layer in layers:
-        present = found.get(layer.key)
+        present = winning.get(layer.key)
         if present is None or present.value != layer.value:
-            found[layer.key] = layer
-    return found
+            winning[layer.key] = layer
+    return winning

@@ -11,4 +11,4 @@ ProviderId = NewType("ProviderId", str)
 NodeClaimName = NewType("NodeClaimName", str)
 """The name of a NodeClaim. Its Node has another one, that of its virtual machine."""
 NodeName = NewType("NodeName", str)
-"""The name of a Node, where it stands beside another name or id. What users give is a `str`."""
+"""The name of a Node, where it stands beside another name or id. Users give a plain `str`."""

@@ -1,7 +1,7 @@
-"""The ports: what a controller may see of a cluster, of the cloud and of its audience, and nothing more.
+"""The ports: all that a controller may see of a cluster, of the cloud and of its audience.
 
-A controller reads a local `View`, writes through a `Writer` that speaks for one identity, calls Azure through
-`Cloud` and tells what it did to a `Sink`. The same controller so runs on every kind of cluster.
+A controller reads a local `View`, writes through a `Writer` in the name of one identity, calls Azure through
+`Cloud` and reports to a `Sink`. The same controller so runs on every kind of cluster.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PatchType = Literal["merge", "strategic", "json"]
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who speaks to the API server, as its audit log would name them."""
+    """A user of the API server, as its audit log would name it."""
 
     user: str
     groups: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ _Marked = TypeVar("_Marked", bound=Callable[..., Any])
 
 
 def of_types(*types: ChangeType) -> Callable[[_Marked], _Marked]:
-    """Marks a router of changes: the engine calls it for changes of these types only, as others concern none of its keys."""
+    """Mark a router of changes: the engine calls it for changes of these types only, as others concern none of its keys."""
 
     def mark(router: _Marked) -> _Marked:
         router.types = types  # type: ignore[attr-defined]
@@ -92,7 +92,7 @@ def key_by_name(change: Change) -> tuple[str, ...]:
 
 @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
 def key_by_place(change: Change) -> tuple[tuple[str, str], ...]:
-    """The same for keys of namespace and name."""
+    """A router of changes for controllers whose keys are namespace and name."""
     return ((namespace_of(change.object), name_of(change.object)),)
 
 
@@ -184,7 +184,7 @@ class Cloud(Protocol):
 
 
 class Sink(Protocol):
-    """Where controllers report what they did and why; no decision depends on it."""
+    """The audience of controllers: their reports of what they did and why; no decision depends on it."""
 
     def event(
         self,
@@ -196,37 +196,39 @@ class Sink(Protocol):
         source: str = "karpenter",
         dedupe_seconds: float = 120,
     ) -> bool:
-        """A Kubernetes Event about an object; repeated within the dedupe window it is dropped. Returns whether it got through."""
+        """Publish a Kubernetes Event about an object; repeated within the dedupe window it is dropped. Return whether it got through."""
         ...
 
     def log(self, level: str, controller: str, message: str, **values: object) -> None:
-        """A log line of a controller with its structured values."""
+        """Write a log line of a controller with its structured values."""
         ...
 
     def asserted(
         self, node: str, by: str, labels: Mapping[str, tuple[str, str]], *, revision: int | None = None
     ) -> None:
-        """The labels that a sender wants on a Node: key → (value, from); from is "" where the sender does not know.
+        """Report the labels that a sender wants on a Node: key → (value, from); from is "" where the sender does not
+        know.
 
-        `revision` is the view's when the sender began, where it is reported later; now otherwise.
+        `revision` is the view's when the sender began, where the report comes later; the present one by default.
         """
         ...
 
     def refused(self, node: str, by: str, labels: Mapping[str, tuple[str, str]], why: str) -> None:
-        """Labels that a sender could not even send to the API server (a kubelet that refuses its flags)."""
+        """Report labels that a sender could not even send to the API server (a kubelet that refuses its flags)."""
         ...
 
     def rejected(self, rejections: Sequence[Any]) -> None:
-        """Rejections of objects that a controller wrote or validated."""
+        """Report rejections of objects that a controller wrote or validated."""
         ...
 
     def launched(self, vm: str, path: str, layers: Sequence[LabelLayer], withheld: Sequence[LabelLayer]) -> None:
-        """What Karpenter wrote into a machine (`path` kubelet) or onto its NodeClaim (`path` nodeclaim), layer by layer.
+        """Report the labels that Karpenter wrote into a machine (`path` kubelet) or onto its NodeClaim (`path`
+        nodeclaim), layer by layer.
 
         `withheld` are the labels that it left out of the machine because a kubelet may not set them.
         """
         ...
 
     def disrupted(self, disruption: Disruption) -> None:
-        """A decision to disrupt nodes; its outcome is written into the same record later."""
+        """Report a decision to disrupt nodes; its outcome is written into the same record later."""
         ...

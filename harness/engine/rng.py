@@ -21,20 +21,20 @@ class Rng:
 
     def stream(self, name: str) -> Random:
         """The stream of this name (a consumer each: "names", "launch", ...)."""
-        found = self._streams.get(name)
-        if found is None:
-            found = self._streams[name] = Random(f"{self.seed}/{name}")
-        return found
+        stream = self._streams.get(name)
+        if stream is None:
+            stream = self._streams[name] = Random(f"{self.seed}/{name}")
+        return stream
 
     def pick(self, name: str, values: Sequence[T]) -> T:
-        """One of the values, the same one for the same name: no stream moves on."""
+        """Return one of the values, the same one for the same name: no stream moves on."""
         digest = blake2b(f"{self.seed}/{name}".encode(), digest_size=8).digest()
         return values[int.from_bytes(digest, "big") % len(values)]
 
     def shuffle(self, name: str, values: MutableSequence[T]) -> None:
-        """Shuffles in place with the stream of this name."""
+        """Shuffle in place with the stream of this name."""
         self.stream(name).shuffle(values)
 
     def choice(self, name: str, values: Sequence[T]) -> T:
-        """One of the values, by the stream of this name."""
+        """Return one of the values, by the stream of this name."""
         return self.stream(name).choice(values)

@@ -1,4 +1,4 @@
-"""Recognising a runaway: the same loop again and again, without anything coming of it."""
+"""Recognising a runaway: the same loop again and again without progress."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from lazyrecords import dataclass
 class Loop:
     """One loop of what may be a runaway.
 
-    `signature` is what makes two loops the same; `at` the virtual seconds; `made` the objects that this loop created;
-    `fault` the label key because of which the loop before did not help (None when unknown), `why` Karpenter's sentence.
+    Loops with one `signature` are the same; `at` is in virtual seconds; `made` are the objects that this loop created;
+    `fault` is the label key because of which the loop before did not help (None when unknown), `why` Karpenter's sentence.
     """
 
     signature: Hashable
@@ -25,7 +25,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Runaway:
-    """A runaway that was stopped, with its loops in order. `course`: how a loop goes, in words."""
+    """A runaway that was stopped, with its loops in order. `course`: one loop, in words."""
 
     subject: str
     loops: tuple[Loop, ...]
@@ -34,11 +34,11 @@ class Runaway:
     @property
     def fault(self) -> str | None:
         """The label at fault, when the last loops agree on one."""
-        found = {loop.fault for loop in self.loops if loop.fault is not None}
-        return found.pop() if len(found) == 1 else None
+        faults = {loop.fault for loop in self.loops if loop.fault is not None}
+        return faults.pop() if len(faults) == 1 else None
 
     def __str__(self) -> str:
-        """How it repeats, its loops, and the label at fault."""
+        """Return its course, its loops, and the label at fault."""
         lines = [f"runaway: {self.subject} repeats, {len(self.loops)} loops and no end (times are virtual)"]
         if self.course:
             lines.append(f"  again and again: {self.course}; nothing ends it but a change of the objects or of Azure")
@@ -48,33 +48,33 @@ class Runaway:
         return "\n".join(lines)
 
     def told_loops(self) -> list[str]:
-        """A line per loop; those that go like the loop before, but for the names of what they made, share one."""
+        """Return a line per loop; those that go like the loop before, but for the names of their objects, share one."""
         lines: list[str] = []
-        told = 0
+        printed = 0
         for number, loop in enumerate(self.loops):
             if number > 1 and self._pattern(number) == self._pattern(number - 1):
                 continue
-            lines += self._same(told, number - 1)
+            lines += self._same(printed, number - 1)
             because = f" because {loop.why}" if loop.why else ""
             lines.append(
                 f"loop {number + 1} at {duration_text(loop.at)}: created {', '.join(loop.made) or 'nothing'}{because}"
             )
-            told = number
-        return [*lines, *self._same(told, len(self.loops) - 1)]
+            printed = number
+        return [*lines, *self._same(printed, len(self.loops) - 1)]
 
     def _pattern(self, number: int) -> str:
-        """Why a loop came, without the names of what the loop before it made."""
+        """Return why a loop came, without the names of the objects of the loop before it."""
         why = self.loops[number].why
         for name in self.loops[number - 1].made:
             why = why.replace(name, "")
         return why
 
-    def _same(self, told: int, last: int) -> list[str]:
-        """The line about the loops after the one told, up to the last that goes like it."""
-        if last <= told:
+    def _same(self, printed: int, last: int) -> list[str]:
+        """Return the line about the loops after the printed one, up to the last that goes like it."""
+        if last <= printed:
             return []
         made = ", ".join(self.loops[last].made) or "nothing"
-        loops = f"loops {told + 2} to {last + 1}" if last > told + 1 else f"loop {last + 1}"
+        loops = f"loops {printed + 2} to {last + 1}" if last > printed + 1 else f"loop {last + 1}"
         return [f"{loops}: the same, the last at {duration_text(self.loops[last].at)} created {made}"]
 
 
@@ -89,7 +89,7 @@ class RunawayDetector:
         self._loops: dict[Hashable, list[Loop]] = {}
 
     def record(self, subject: str, loop: Loop) -> Runaway | None:
-        """Adds a loop; the runaway, once the same loop has come `bound` times in a row."""
+        """Add a loop; the runaway, once the same loop has come `bound` times in a row."""
         loops = self._loops.setdefault(subject, [])
         if loops and loops[-1].signature != loop.signature:
             loops.clear()
@@ -100,5 +100,5 @@ class RunawayDetector:
         return Runaway(subject, tuple(loops), self._course)
 
     def forget(self, subject: str) -> None:
-        """Resets the count of a subject that got what it wanted."""
+        """Reset the count of a subject that made progress."""
         self._loops.pop(subject, None)

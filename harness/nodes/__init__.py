@@ -1,1 +1,1 @@
-"""What a machine does to the cluster: it boots into a Node, its kubelet runs pods, the cloud node manager adds its part."""
+"""Machines as the cluster sees them: one boots into a Node, its kubelet runs pods, the cloud node manager adds its part."""

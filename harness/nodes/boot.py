@@ -1,6 +1,6 @@
-"""From the text that a VM is started with to the flags of its kubelet: a pure reading, no cluster, no cloud.
+"""The boot plan of a VM: its custom data, read as the flags of its kubelet, without a cluster or a cloud.
 
-The text is the custom data of the VM: the script that Karpenter, the bootstrapping service or, for its own machines, AKS wrote.
+Custom data is the script that Karpenter, the bootstrapping service or, for its own machines, AKS wrote.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ESCAPE = re.compile(r"\\(.)")
 
 
 _EVICTION_HARD = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,imagefs.available<15%"
-"""What a kubelet on Linux keeps when it is not told (kubernetes pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
+"""Thresholds of a kubelet on Linux without the flag (kubernetes pkg/kubelet/apis/config/v1beta1/defaults_linux.go)."""
 
 
 class BootError(ValueError):
@@ -50,12 +50,13 @@ class Taint:
 
 @dataclass(frozen=True, slots=True)
 class BootPlan:
-    """What the kubelet starts with. `labels` are its `--node-labels`, in the order in which they were written.
+    """The flags with which the kubelet starts. `labels` are its `--node-labels`, in the order in which they were
+    written.
 
-    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds: those of the flag, which replace the
-    kubelet's own. `error` is what the
-    kubelet has against its labels, `unknown_flag` a flag that a kubelet of this version does not know: with either it does not
-    start. `aks_labels` are the keys that AKS, not the sender, put there. `arch` is the machine\'s, as Go calls it.
+    `reserved` maps `kube`, `system` to resources; `eviction_hard` maps signals to thresholds: those of the flag, which
+    replace the kubelet's own. `error` is the kubelet's refusal of its labels, `unknown_flag` a flag that a kubelet of
+    this version does not know: with either it does not start. `aks_labels` are the keys that AKS, not the sender, put
+    there. `arch` is the machine's, as Go calls it.
     """
 
     node_name: str
@@ -74,7 +75,7 @@ class BootPlan:
 
 
 def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
-    """The plan of a machine. `kubernetes_version` is what the image carries when the text does not say. Raises BootError."""
+    """Return the plan of a machine. `kubernetes_version` is the image's, for a text that names none. Raises BootError."""
     try:
         script = base64.b64decode(machine.custom_data, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError) as error:
@@ -104,10 +105,10 @@ def boot_plan(machine: Machine, *, kubernetes_version: str) -> BootPlan:
 
 
 def _labels_of_aks(machine: Machine) -> frozenset[str]:
-    """The label keys that AKS added by itself: only on AKS machines, and not those that the machine's body has."""
+    """Return the label keys that AKS added by itself: only on AKS machines, and not those that the machine's body has."""
     properties: Mapping[str, Any] = (machine.body or {}).get("properties") or {}
-    asked = (properties.get("kubernetes") or {}).get("nodeLabels") or {}
-    return frozenset(key for key in machine.aks_labels if key not in asked)
+    labels_of_body = (properties.get("kubernetes") or {}).get("nodeLabels") or {}
+    return frozenset(key for key in machine.aks_labels if key not in labels_of_body)
 
 
 _GONE: Mapping[str, tuple[int, int]] = {
@@ -116,7 +117,7 @@ _GONE: Mapping[str, tuple[int, int]] = {
     "cloud-config": (1, 34),
     "pod-infra-container-image": (1, 35),
 }
-"""Flags that kubelet does not know from a version on (what the provider leaves out from then on; a kubelet 1.36.3 refuses each)."""
+"""Flags that kubelet does not know from a version on (the provider leaves them out from then on; a kubelet 1.36.3 refuses each)."""
 
 
 def _unknown_flag(flags: Mapping[str, str], kubernetes: str) -> str | None:
@@ -127,11 +128,11 @@ def _unknown_flag(flags: Mapping[str, str], kubernetes: str) -> str | None:
 
 @lru_cache(maxsize=256)
 def _variables(script: str) -> Mapping[str, str]:
-    """The shell variables of interest; the first assignment of each counts."""
-    found: dict[str, str] = {}
+    """Return the shell variables of interest; the first assignment of each counts."""
+    values: dict[str, str] = {}
     for match in _ASSIGNMENT.finditer(script):
         name, value = match["name"], match["value"]
-        if name in found:
+        if name in values:
             continue
         if not value and match["rest"] in ('"', "'"):
             raise BootError(f"{name} has a quote that is never closed")
@@ -139,8 +140,8 @@ def _variables(script: str) -> Mapping[str, str]:
             value = _ESCAPE.sub(r"\1", value[1:-1])
         elif value.startswith("'"):
             value = value[1:-1]
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def parse_flags(text: str) -> dict[str, str]:
@@ -157,8 +158,8 @@ def parse_pairs(text: str, separator: str = "=") -> dict[str, str]:
     """`a=1,b=2` as a mapping; empty values stay."""
     pairs: dict[str, str] = {}
     for item in text.split(","):
-        name, found, value = item.partition(separator)
-        if found and name.strip():
+        name, sign, value = item.partition(separator)
+        if sign and name.strip():
             pairs[name.strip()] = value.strip()
     return pairs
 

@@ -1,4 +1,4 @@
-"""The cloud node manager: initialises Nodes with what the platform knows of their VM.
+"""The cloud node manager: initialises Nodes with the platform's facts about their VM.
 
 While a Node has the taint `node.cloudprovider.kubernetes.io/uninitialized`, it gets provider id, instance type, zone and
 region, new and beta labels alike and over whatever is there, and loses the taint.
@@ -59,7 +59,7 @@ class CloudNodeManager:
     def __init__(
         self, view: View, writer: Writer, sink: Sink, machines: Machines, clock: Clock, delay: Callable[[], float]
     ) -> None:
-        """`delay` says how long after its first sight a Node is initialised, infinity for never."""
+        """`delay` returns the seconds from the first sight of a Node to its initialisation, infinity for never."""
         self._clock = clock
         self._delay = delay
         self._seen: dict[str, int] = {}
@@ -69,15 +69,15 @@ class CloudNodeManager:
         self._machines = machines
 
     def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
-        """Nodes that wait for the cloud provider."""
+        """Watch Nodes that wait for the cloud provider."""
         return {"Node": self._keys}
 
     def _keys(self, change: Change) -> Iterable[Hashable]:
-        if _waits(change.object):  # of one that is gone the time is forgotten
+        if _waits(change.object):  # the time of a gone one is forgotten
             yield name_of(change.object)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Initialises the Node if it still waits and its machine is known."""
+        """Initialise the Node if it still waits and its machine is known."""
         name = str(key)
         node = self._view.get("Node", name)
         running = self._machines.of_node(name)

@@ -1,9 +1,9 @@
-"""The driver of Azure disks as AKS runs it: what it tells of Nodes, and the volumes that it makes.
+"""The driver of Azure disks as AKS runs it: its labels of Nodes, and the volumes that it makes.
 
-It runs on every Node of AKS: a label has the zone, the CSINode how many disks can be attached. A disk is made where a pod's Node is, once
-kube-scheduler has chosen that Node (`volume.kubernetes.io/selected-node`). Not simulated: claims that wait for no pod, of which nobody here
-can say in which zone they come to lie; attaching; sizes, snapshots and clones.
-Sources: azuredisk-csi-driver pkg/azuredisk/{nodeserver,controllerserver}.go (NodeGetInfo, CreateVolume); external-provisioner
+It runs on every Node of AKS: a label has the zone, the CSINode the number of disks that can be attached. A disk is made
+where a pod's Node is, once kube-scheduler has chosen that Node (`volume.kubernetes.io/selected-node`). Not simulated:
+claims that wait for no pod, whose zone nobody here can know; attaching; sizes, snapshots and clones. Sources:
+azuredisk-csi-driver pkg/azuredisk/{nodeserver,controllerserver}.go (NodeGetInfo, CreateVolume); external-provisioner
 pkg/controller; kubernetes pkg/volume/csi/nodeinfomanager; recorded label lists and StorageClasses of AKS.
 """
 
@@ -52,11 +52,11 @@ _MIGRATED = "storage.alpha.kubernetes.io/migrated-plugins"
 _MIGRATED_PLUGINS = "kubernetes.io/azure-disk,kubernetes.io/azure-file"
 _PROVISIONED_BY = "pv.kubernetes.io/provisioned-by"
 _ZONES = ("1", "2", "3", "4")
-"""Of a zone-redundant disk: the driver names four, whatever the region has."""
+"""The zones of a zone-redundant disk: the driver names four, whatever the region has."""
 
 
 class DiskDriver:
-    """Labels Nodes, makes disks for claims, and deletes what is released; a key is (kind, namespace, name)."""
+    """Labels Nodes, makes disks for claims, and deletes released ones; a key is (kind, namespace, name)."""
 
     name = "azure-disk-driver"
     backoff = (1.0, 300.0)
@@ -81,7 +81,7 @@ class DiskDriver:
         self._region = region
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes, claims, volumes, and the classes of claims."""
+        """Watch Nodes, claims, volumes, and the classes of claims."""
         return {
             "Node": _own,
             "PersistentVolumeClaim": _own,
@@ -91,44 +91,45 @@ class DiskDriver:
 
     def _of_class(self, change: Change) -> Iterable[Hashable]:
         if change.type is ChangeType.ADDED and change.object.get("provisioner") in _NAMES:
-            for each in self._view.list("PersistentVolumeClaim"):
-                yield ("PersistentVolumeClaim", namespace_of(each), name_of(each))
+            for claim in self._view.list("PersistentVolumeClaim"):
+                yield ("PersistentVolumeClaim", namespace_of(claim), name_of(claim))
 
     def reconcile(self, key: Hashable) -> Result:
-        """Does what one Node, claim or volume needs of the driver."""
+        """Do the driver's part for one Node, claim or volume."""
         assert isinstance(key, tuple)
         kind, namespace, name = key
-        found = self._view.get(kind, name, namespace)
-        if found is None or is_terminating(found) or not self._owns(found):
+        obj = self._view.get(kind, name, namespace)
+        if obj is None or is_terminating(obj) or not self._owns(obj):
             return DONE
         if kind == "Node":
-            self._label(found)
+            self._label(obj)
         elif kind == "PersistentVolumeClaim":
-            self._provide(found)
+            self._provide(obj)
         else:
-            self._release(found)
+            self._release(obj)
         return DONE
 
     def plug(self, running: Running) -> None:
-        """The kubelet registers AKS's drivers; those that a user put on the Node's CSINode stay, and go before these."""
+        """Register AKS's drivers as the kubelet does; those that a user put on the Node's CSINode stay, and go before these."""
         name = running.node_name
         node = self._view.get("Node", name)
-        known = self._view.get("CSINode", name)
+        csi_node = self._view.get("CSINode", name)
         if node is None or not self._owns(node):
             return
         wanted = csinode(running, uid_of(node))
         writer = self._writer_for(Identity.node(name))
-        if known is None:
+        if csi_node is None:
             writer.create(wanted)
             return
-        present = spec_of(known).get("drivers") or []
+        present = spec_of(csi_node).get("drivers") or []
         names = {driver["name"] for driver in present}
         more = [driver for driver in wanted["spec"]["drivers"] if driver["name"] not in names]
         if more:
-            writer.update({**known, "spec": {**spec_of(known), "drivers": [*present, *more]}})
+            writer.update({**csi_node, "spec": {**spec_of(csi_node), "drivers": [*present, *more]}})
 
     def _label(self, node: Object) -> None:
-        """The kubelet writes the topology that the driver's node plugin returns at its registration: the zone, empty without one."""
+        """Write the topology that the driver's node plugin returns at its registration, as the kubelet does: the zone,
+        empty without one."""
         running = self._machines.of_node(name_of(node))
         if running is None or not condition_is(node, "Ready"):
             return
@@ -146,7 +147,7 @@ class DiskDriver:
         return zone_label(self._region, running.machine.zone)
 
     def _provide(self, claim: Object) -> None:
-        """Makes the disk of a claim whose pod has a Node."""
+        """Make the disk of a claim whose pod has a Node."""
         storage = self._view.get("StorageClass", spec_of(claim).get("storageClassName") or "")
         node = self._view.get("Node", annotations_of(claim).get(SELECTED_NODE, ""))
         bound = spec_of(claim).get("volumeName") or BIND_COMPLETED in annotations_of(claim)
@@ -156,7 +157,7 @@ class DiskDriver:
             self._writer.create(_volume(claim, storage, self._places(storage, node)))
 
     def _places(self, storage: Object, node: Object) -> list[str]:
-        """Zones from which a new disk can be reached; the empty one stands for Nodes without a zone."""
+        """Return the zones from which a new disk can be reached; the empty one stands for Nodes without a zone."""
         parameters = {key.lower(): value for key, value in (storage.get("parameters") or {}).items()}
         sku = str(parameters.get("skuname") or parameters.get("storageaccounttype") or "")
         if sku.lower().endswith("zrs"):
@@ -164,7 +165,7 @@ class DiskDriver:
         return [self._zone(node)]
 
     def _release(self, volume: Object) -> None:
-        """A disk goes with its claim, where its class says so."""
+        """Delete a released disk, where its class says so."""
         ours = annotations_of(volume).get(_PROVISIONED_BY) == DRIVER
         spec = spec_of(volume)
         if (
@@ -183,10 +184,10 @@ def zone_label(region: str, zone: str) -> str:
 
 
 def csinode(running: Running, uid: str) -> dict[str, Any]:
-    """What the kubelet of a Node of AKS says of its drivers.
+    """Return the CSINode that the kubelet of a Node of AKS writes about its drivers.
 
-    The driver of disks tells the size's number of data disks, 16 of a size that it does not know, and keeps none for itself
-    (`reserved-data-disk-slot-num` is 0); that of files has no limit.
+    The driver of disks reports the size's number of data disks, 16 for an unknown size, and keeps none for itself
+    (`reserved-data-disk-slot-num` is 0); the driver of files has no limit.
     """
     name, disks = running.node_name, running.machine.hardware.data_disks
     return {

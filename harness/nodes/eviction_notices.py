@@ -1,4 +1,4 @@
-"""The agent on a spot node that hears of its eviction: it reads the scheduled events of the instance metadata service.
+"""The agent on a spot node that notices its eviction: it reads the scheduled events of the instance metadata service.
 
 It writes the condition that repair policies of the provider know (kaz pkg/cloudprovider/cloudprovider.go, SpotConditionPreemptionScheduled,
 which says that an agent on the node does so).
@@ -39,17 +39,17 @@ class EvictionNotices:
         self._machines, self._delay = machines, delay
 
     def watches(self) -> Mapping[str, Router]:
-        """Nothing of the cluster."""
+        """Watch nothing of the cluster."""
         return {}
 
     def noticed(self, vm_id: VmId) -> None:
-        """The metadata service announces to a VM that it will be evicted."""
+        """Note that the metadata service announces an eviction to a VM."""
         delay = self._delay()
         if delay < float("inf"):
             self._engine.enqueue(self, vm_id, after=delay)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Writes the condition, if the machine is a Node by now."""
+        """Write the condition, if the machine is a Node by now."""
         running = self._machines.of_vm(VmId(str(key)))
         if running is None or self._view.get("Node", running.node_name) is None:
             return DONE

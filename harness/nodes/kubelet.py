@@ -54,7 +54,7 @@ class Silence:
 
 
 class FlagsRefused(Exception):
-    """A real kubelet that does not start with the flags it was given; `reason` is its own sentence."""
+    """A real kubelet that does not start with its flags; `reason` is its own sentence."""
 
     reason: str
 
@@ -85,7 +85,6 @@ class Kubelets:
         plug: Callable[[Running], None] | None = None,
     ) -> None:
         """`boot` and `halt` start and stop machines with real kubelets; without them kubelets are simulated.
-
         `plug` registers the drivers of a machine, before its Node is Ready.
         """
         self._boot = boot
@@ -98,18 +97,18 @@ class Kubelets:
         self._machines = machines
         self.version = kubernetes_version
         self.forced = forced
-        """The version that images carry whatever they are asked for; None where it is the one that is asked for."""
+        """The version that all images carry, whatever the requested one; None where it is the requested one."""
         self.timing = timing or Timing()
         self.owns: Callable[[Object], bool] = lambda obj: True
-        """Which pods they run, and which Nodes fall silent here."""
+        """Whether an object is one of the pods that they run, or of the Nodes that fall silent here."""
         self._stopping: dict[tuple[str, str, str], int] = {}
         self._due: dict[tuple[str, str, str], int] = {}
-        """When the containers of a pod will have started."""
+        """The time when the containers of a pod will have started."""
         self._unready: dict[tuple[str, str, str], int] = {}
-        """When the probes of a running pod will have succeeded."""
+        """The time when the probes of a running pod will have succeeded."""
 
     def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
-        """Pods, as soon as they are bound."""
+        """Watch pods, as soon as they are bound."""
         return {"Pod": self._pod_keys}
 
     @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
@@ -121,17 +120,17 @@ class Kubelets:
         return ((namespace_of(pod), name_of(pod)),)
 
     def boot_with(self, boot: Callable[[BootPlan], None]) -> None:
-        """Sets how machines with real kubelets are started from now on."""
+        """Set the function that starts machines with real kubelets from now on."""
         self._boot = boot
 
     def power_on(self, machine: Machine) -> None:
-        """A machine has power: it will boot."""
+        """Note that a machine has power: it will boot."""
         self._machines.add(machine)
         if self.timing.boot < NEVER:
             self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
 
     def power_off(self, vm_id: VmId, *, gone: bool = False) -> None:
-        """A machine has lost its power, or is `gone` for good: its Node falls silent."""
+        """Note that a machine has lost its power, or is `gone` for good: its Node falls silent."""
         running = self._machines.remove(vm_id)
         if running is not None and running.phase in (Phase.REGISTERED, Phase.READY):
             running.phase = Phase.OFF
@@ -140,7 +139,7 @@ class Kubelets:
             self._engine.enqueue(self, Silence(running.node_name, gone), after=self.timing.silence)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Takes a machine or a pod one step further."""
+        """Take a machine or a pod one step further."""
         if isinstance(key, Silence):
             return self._silent(key)
         if isinstance(key, tuple):
@@ -162,7 +161,7 @@ class Kubelets:
         return self._writer_for(Identity.node(running.node_name))
 
     def _silent(self, silence: Silence) -> Result:
-        """A Node has sent no heartbeat for a while: does what the cluster's controllers do then, on a cluster without them."""
+        """Do the work of the cluster's controllers for a Node without heartbeats, on a cluster without them."""
         name = silence.node
         node = self._view.get("Node", name)
         if node is None or self._machines.of_node(name) is not None or not self.owns(node):
@@ -171,14 +170,14 @@ class Kubelets:
         now = self._engine.clock.timestamp()
         conditions = [
             {
-                "type": each["type"],
+                "type": condition["type"],
                 "status": "Unknown",
                 "reason": "NodeStatusUnknown",
                 "message": "Kubelet stopped posting node status.",
                 "lastTransitionTime": now,
             }
-            for each in conditions_of(node)
-            if each["type"] in KUBELET_CONDITIONS
+            for condition in conditions_of(node)
+            if condition["type"] in KUBELET_CONDITIONS
         ]
         writer.patch("Node", name, {"status": {"conditions": conditions}}, type="strategic", subresource="status")
         if silence.gone:
@@ -196,7 +195,7 @@ class Kubelets:
             return self._fail(running, str(error))
         if (
             plan.unknown_flag is not None
-        ):  # a real kubelet is told a part of the flags only, so that it could not refuse this one
+        ):  # a real kubelet gets a part of the flags only, so that it could not refuse this one
             return self._fail(running, f"failed to parse kubelet flag: unknown flag: {plan.unknown_flag}")
         if self._boot is not None:
             with suppress(OtherHardware):
@@ -221,7 +220,7 @@ class Kubelets:
         return Result(self.timing.ready) if self.timing.ready < NEVER else DONE
 
     def _boot_for_real(self, running: Running, plan: BootPlan, boot: Callable[[BootPlan], None]) -> Result:
-        """The kubelet writes the Node and its status itself; what it refuses, it refuses in its own words."""
+        """Start a real kubelet, which writes the Node and its status itself, and refuses in its own words."""
         began = self._view.revision
         try:
             boot(plan)
@@ -240,7 +239,7 @@ class Kubelets:
         return DONE
 
     def _update_defaults(self, running: Running, writer: Writer) -> None:
-        """A Node of this name exists: the kubelet brings only its own default labels up to date."""
+        """Bring the kubelet's own default labels up to date on a Node that exists already."""
         labels = default_labels(running.node_name, running.machine.hardware.arch)
         writer.patch("Node", running.node_name, {"metadata": {"labels": labels}})
 
@@ -293,7 +292,7 @@ class Kubelets:
         return self._run(running, pod, now)
 
     def _run(self, running: Running, pod: Object, now: int) -> Result:
-        """The containers run, and are ready when their probes have succeeded and the pod's gates are open."""
+        """Run the containers, which are ready when their probes have succeeded and the pod's gates are open."""
         slot, seconds = _slot(pod), readiness_seconds(pod)
         runs = slot in self._unready
         ready = now >= self._unready[slot] if runs else not seconds
@@ -306,7 +305,7 @@ class Kubelets:
         if not ready:
             return Result((self._unready[slot] - now) / SECOND)
         if missing_gates(pod):
-            self._unready[slot] = now  # until whoever looks after the gate has had its say
+            self._unready[slot] = now  # until the owner of the gate has decided
             return DONE
         self._due.pop(slot, None)
         self._unready.pop(slot, None)
@@ -323,7 +322,7 @@ class Kubelets:
         )
 
     def _is_at_rest(self, pod: Object) -> bool:
-        """Whether a kubelet has nothing to do for it: it runs, or has ended, and nobody deletes it."""
+        """Return whether a kubelet has nothing to do for a pod: it runs, or has ended, and nobody deletes it."""
         meta, phase = pod["metadata"], (pod.get("status") or {}).get("phase", "Pending")
         return phase != "Pending" and not meta.get("deletionTimestamp") and _slot(pod) not in self._unready
 

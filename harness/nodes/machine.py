@@ -1,4 +1,4 @@
-"""A machine as its own software sees it: identity, hardware and the text it was started with."""
+"""A machine as its own software sees it: identity, hardware and custom data."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _KERNEL_BYTES = 128 << 20
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """What the size of a VM gives its operating system. `memory_gib` is the size's figure, before the kernel takes its part.
+    """The hardware that the size of a VM gives its operating system. `memory_gib` is the size's figure, before the
+    kernel takes its part.
 
-    `data_disks`: how many disks can be attached; None where the size does not say.
+    `data_disks`: the number of disks that can be attached; None where the size has no figure.
     """
 
     cpus: int
@@ -29,10 +30,10 @@ class Hardware:
 
     @property
     def memory_bytes(self) -> int:
-        """What `/proc/meminfo` shows as MemTotal.
+        """Return the MemTotal of `/proc/meminfo`.
 
-        A rule that fits all recorded Nodes (tests/recorded/machines.yaml): firmware and kernel keep 128 MiB and 1.6 %. It is right to
-        0.1 % from 16 GiB up, to 0.3 % at 8 and to 0.7 % at 4.
+        The rule fits all recorded Nodes (tests/recorded/machines.yaml): firmware and kernel keep 128 MiB and 1.6 %. It
+        is right to 0.1 % from 16 GiB up, to 0.3 % at 8 and to 0.7 % at 4.
         """
         return max(0, int(self.memory_gib * GIB * 984 // 1000) - _KERNEL_BYTES) // 1024 * 1024
 
@@ -42,8 +43,8 @@ class Machine:
     """A running VM. `custom_data` is base64; `body` the AKS machine's ARM body for a VM that stands behind one; `os_disk_gb` as ARM has it.
 
     `zone` is the zone's number, empty for a regional VM; `aks_labels` are those that AKS itself puts into the kubelet's
-    flags of its machines. `image` is the definition that it booted (`2204gen2containerd`), empty where nobody knows; `address` is its
-    private one.
+    flags of its machines. `image` is the definition that it booted (`2204gen2containerd`), empty where it is unknown; `address` is
+    its private one.
     """
 
     vm_id: VmId
@@ -63,5 +64,5 @@ class Machine:
 
     @property
     def topology_zone(self) -> str:
-        """The zone as the cloud provider names it: `<region>-<n>`; a regional VM has its fault domain there, always 0."""
+        """Return the zone as the cloud provider names it: `<region>-<n>`; for a regional VM its fault domain, always 0."""
         return f"{self.region}-{self.zone}" if self.zone else "0"

@@ -21,7 +21,7 @@ _NAMESPACE = "kube-node-lease"
 
 
 class NodeLeases:
-    """A key is the name of a Node; its Lease is renewed every 10 s as long as its machine runs."""
+    """Renews Leases. A key is the name of a Node; its Lease is renewed every 10 s as long as its machine runs."""
 
     name = "node-leases"
     backoff = (1.0, 10.0)
@@ -35,14 +35,14 @@ class NodeLeases:
         self._machines = machines
 
     def watches(self) -> Mapping[str, Router]:
-        """Nodes, as soon as they are there."""
+        """Watch Nodes."""
         return {"Node": self._keys}
 
     def _keys(self, change: Change) -> list[Hashable]:
         return [name_of(change.object)] if change.type == "ADDED" else []
 
     def reconcile(self, key: Hashable) -> Result:
-        """Renews one Lease."""
+        """Renew one Lease."""
         name = str(key)
         node = self._view.get("Node", name)
         if node is None or self._machines.of_node(name) is None:
@@ -66,5 +66,5 @@ class NodeLeases:
         return Result(_EVERY, Wait.ALARM)
 
     def _now(self) -> str:
-        """MicroTime, as Leases have it."""
+        """Return the time as MicroTime, as Leases have it."""
         return self._engine.clock.timestamp().removesuffix("Z") + ".000000Z"

@@ -1,4 +1,4 @@
-"""The Node object that a kubelet registers: labels, taints, capacity and what it leaves for pods.
+"""The Node object that a kubelet registers: labels, taints, capacity and allocatable.
 
 Sources: kubernetes pkg/kubelet/kubelet_node_status.go (initialNode), pkg/kubelet/cm/node_container_manager_linux.go.
 """
@@ -21,7 +21,7 @@ _EVICTION_SIGNALS: Mapping[str, str] = {"memory": "memory.available", "ephemeral
 
 
 KUBELET_CONDITIONS = frozenset({"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"})
-"""What is Unknown when a kubelet is silent (kubernetes pkg/controller/nodelifecycle, nodeConditionTypes)."""
+"""Conditions that become Unknown when a kubelet is silent (kubernetes pkg/controller/nodelifecycle, nodeConditionTypes)."""
 
 _PROBLEMS = (
     ("FrequentKubeletRestart", "NoFrequentKubeletRestart", "kubelet is functioning properly"),
@@ -58,7 +58,7 @@ def node_labels(plan: BootPlan, arch: str) -> dict[str, tuple[str, str]]:
 
 
 def capacity(plan: BootPlan, machine: Machine) -> dict[str, str]:
-    """What the machine has. GPUs are absent until their device plugin registers them."""
+    """Return the capacity of the machine. GPUs are absent until their device plugin registers them."""
     return {
         "cpu": str(machine.hardware.cpus),
         "ephemeral-storage": f"{disk_capacity_ki(machine.os_disk_gb)}Ki",
@@ -70,9 +70,10 @@ def capacity(plan: BootPlan, machine: Machine) -> dict[str, str]:
 
 
 def addresses(plan: BootPlan, machine: Machine) -> list[dict[str, str]]:
-    """The Node's addresses; AKS's script tells the kubelet of 1.29 and later its own (AgentBaker cse_config.sh, setKubeletNodeIPFlag).
+    """Return the Node's addresses; AKS's script gives the kubelet of 1.29 and later its own (AgentBaker cse_config.sh,
+    setKubeletNodeIPFlag).
 
-    An older one is told by the cloud provider, of which this is not simulated apart.
+    An older one learns it from the cloud provider; this is not simulated apart.
     """
     internal = [{"type": "InternalIP", "address": machine.address}] if machine.address else []
     return [*internal, {"type": "Hostname", "address": plan.node_name}]

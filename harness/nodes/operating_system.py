@@ -1,6 +1,6 @@
 """The operating systems of AKS's images as a Node's status shows them, and the room that they leave on the OS disk.
 
-Versions are examples: each image has its own, which are seen in `kubectl get nodes -o wide` and decide nothing here.
+Versions are examples: each image has its own. They appear in `kubectl get nodes -o wide` and decide nothing here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _KI_OF_OTHERS = 194_640
 
 @dataclass(frozen=True, slots=True)
 class OperatingSystem:
-    """What `status.nodeInfo` says of an image: name of the system, kernel, container runtime."""
+    """The part of `status.nodeInfo` that depends on the image: name of the system, kernel, container runtime."""
 
     os_image: str
     kernel: str
@@ -35,11 +35,11 @@ _SYSTEMS: Mapping[str, OperatingSystem] = {
     "V2": OperatingSystem("CBL-Mariner/Linux", "5.15.186.1-1.cm2", "containerd://1.6.26"),
     "2004": OperatingSystem("Ubuntu 20.04.6 LTS", "5.15.0-1089-azure-fips", "containerd://1.7.27-1"),
 }
-"""By the beginning of the definition's name."""
+"""Operating systems by the beginning of the definition's name."""
 
 
 def node_software(image: str) -> dict[str, str]:
-    """The part of `status.nodeInfo` that the image decides; empty for an image that is none of AKS's."""
+    """Return the part of `status.nodeInfo` that the image decides; empty for an image that is not AKS's."""
     system = next((system for series, system in _SYSTEMS.items() if image.startswith(series)), None)
     if system is None:
         return {}

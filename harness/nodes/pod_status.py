@@ -1,7 +1,7 @@
-"""When the containers of a pod are ready, and what the kubelet says of it.
+"""Readiness of a pod's containers, and the conditions that the kubelet writes about it.
 
 Init containers that end take no time here; one that goes on (`restartPolicy: Always`) has started when its startup probe has succeeded.
-What a probe finds is not simulated: each succeeds as soon as it may.
+The results of probes are not simulated: each succeeds as soon as it may.
 Sources: kubernetes pkg/kubelet/prober/worker.go, pkg/kubelet/status/generate.go.
 """
 
@@ -33,7 +33,7 @@ def readiness_seconds(pod: Object) -> float:
 
 
 def _success(probe: Mapping[str, Any] | None) -> float:
-    """Seconds until a probe has succeeded as often as it must: the first time after its delay, then once a period."""
+    """Return the seconds until a probe has succeeded often enough: the first time after its delay, then once a period."""
     if probe is None:
         return 0.0
     more = max(1, int(probe.get("successThreshold") or 1)) - 1

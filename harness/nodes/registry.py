@@ -11,7 +11,7 @@ from lazyrecords import dataclass
 
 
 class Phase(StrEnum):
-    """How far a machine is."""
+    """The phase of a machine on its way to a Node."""
 
     BOOTING = "booting"
     REGISTERED = "registered"
@@ -49,14 +49,14 @@ class Machines:
         self._by_node: dict[NodeName, Running] = {}
 
     def add(self, machine: Machine) -> Running:
-        """Registers a machine that was powered on; a restarted one starts again."""
+        """Register a machine that was powered on; a restarted one starts again."""
         running = Running(machine)
         self._by_vm[machine.vm_id] = running
         self._by_node[running.node_name] = running
         return running
 
     def remove(self, vm_id: VmId) -> Running | None:
-        """Forgets a machine that is gone."""
+        """Forget a machine that is gone."""
         running = self._by_vm.pop(vm_id, None)
         if running is not None and self._by_node.get(running.node_name) is running:
             del self._by_node[running.node_name]

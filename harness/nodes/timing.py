@@ -1,4 +1,4 @@
-"""How long machines take, and the times of a recorded run."""
+"""Durations of machines, and the times of a recorded run."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lazyrecords import dataclass
 __all__ = ["NEVER", "RECORDED", "Timing"]
 
 NEVER = math.inf
-"""The time of what does not happen."""
+"""The time of events that do not happen."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """How long machines take, in seconds of virtual time.
+    """Durations of machines, in seconds of virtual time.
 
     `boot`: from power-on to the creation of the Node. `ready`: from there to Ready. `cloud_node_manager`: from the Node's creation until it
     is initialised with the platform's facts. Each of them may be NEVER. `device_plugin`: from Ready to the GPUs; None when no device plugin

@@ -1,4 +1,4 @@
-"""What a file may name: the files of its own checkout. A scenario of somebody else's pull request reads nothing beside it."""
+"""The files that a file may name: those of its own checkout. A scenario of somebody else's pull request reads nothing beside it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST = 50_000  # entries of folders that a pattern looks at; sources.MAX_ENTRIE
 
 
 def linked_outside(name: str) -> Problem:
-    """The problem of a link whose end is not in its checkout, whether there is such a file or not."""
+    """Return the problem of a link whose end is not in its checkout, whether there is such a file or not."""
     return Problem(Mark(name, 1, 1), "", "is a link that leads out of its checkout", f"{OPTION} permits that")
 
 
@@ -47,7 +47,7 @@ class Checkout:
         return cls(str(whole if here.is_relative_to(whole) else here))
 
     def holds(self, path: Path) -> bool:
-        """Whether a path lies in the checkout, once all symbolic links are followed."""
+        """Return whether a path lies in the checkout, once all symbolic links are followed."""
         if self.root is None:
             return True
         try:
@@ -56,7 +56,10 @@ class Checkout:
             return False
 
     def takes(self, folder: Path, name: str) -> bool:
-        """Whether a file, folder or pattern of that name, from a folder on, stays in the checkout; each match is asked for by itself."""
+        """Return whether a file, folder or pattern of that name, from a folder on, stays in the checkout.
+
+        Each match of a pattern is checked by itself.
+        """
         before, behind = _at_first_pattern(name)
         if not self.holds(folder / Path(*before)):
             return False
@@ -65,7 +68,7 @@ class Checkout:
         path = folder / name
         if self.root is None or not path.is_dir():
             return True
-        return all(self.holds(path / one) for one in os.listdir(path) if (path / one).is_file())
+        return all(self.holds(path / entry) for entry in os.listdir(path) if (path / entry).is_file())
 
 
 def _at_first_pattern(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -76,7 +79,8 @@ def _at_first_pattern(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def matching(folder: Path, pattern: str) -> list[str]:
-    """The files that a pattern fits, as names from the folder on; `**` is any folders, but hidden and linked ones.
+    """Return the files that a pattern fits, as names from the folder on; `**` is any folders, but hidden and linked
+    ones.
 
     Raises TooManyFiles instead of walking through a disk.
     """
@@ -89,7 +93,7 @@ def matching(folder: Path, pattern: str) -> list[str]:
 
 
 class _Walk:
-    """One walk along the parts of a pattern, which counts what it looks at."""
+    """One walk along the parts of a pattern, which counts the entries that it reads."""
 
     def __init__(self, parts: tuple[str, ...]) -> None:
         self._parts, self._seen = parts, 0
@@ -116,12 +120,12 @@ class _Walk:
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(folder) as entries:
-                found = []
+                listed = []
                 for entry in entries:
                     self._seen += 1
                     if self._seen > _MOST:
                         raise TooManyFiles
-                    found.append(entry)
-                return found
+                    listed.append(entry)
+                return listed
         except OSError:
             return []

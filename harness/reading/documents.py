@@ -22,13 +22,13 @@ from lazyrecords import dataclass
 __all__ = ["MAX_BYTES", "MAX_HEADER", "Document", "documents", "read_stream", "read_text", "substitute"]
 
 MAX_BYTES = 1 << 30
-"""No file is larger: a dump of a cluster has some hundred MiB. What has no end is not read for ever."""
+"""The size of the largest file: a dump of a cluster has some hundred MiB. A stream without an end is not read for ever."""
 
 MAX_HEADER = 4 << 20
-"""A header of a scenario is written by hand."""
+"""The size of a scenario's header, which is written by hand."""
 
 _FIRST = 1 << 16
-_PART = 1 << 20  # a read makes room for all that it is asked for
+_PART = 1 << 20  # a read makes room for all bytes of the request
 _MARKER = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -39,7 +39,7 @@ PathTuple = tuple[str | int, ...]
 class Document:
     """One YAML document: `value` as text for a header, as kubectl reads it for a manifest; its tree knows the lines.
 
-    `tree` is made when it is asked for where the value was read without it. `parts` are the places of a List's items then.
+    `tree` is made at its first use where the value was read without it. `parts` are the places of a List's items then.
     """
 
     file: str
@@ -55,36 +55,36 @@ class Document:
 
     @property
     def is_header(self) -> bool:
-        """Whether this document is a scenario's header rather than a Kubernetes object."""
+        """Return whether this document is a scenario's header rather than a Kubernetes object."""
         return isinstance(self.value, dict) and "scenario" in self.value
 
     def position(self, path: Sequence[str | int] = ()) -> Mark:
-        """Where the field stands: the place of its key (of the item, in a list); of its nearest parent when it is absent."""
+        """Return the place of a field: of its key (of the item, in a list); of its nearest parent when it is absent."""
         node = self.node
         place: nodes.Node | nodes.Scalar = node
         for part in (*self.prefix, *path):
-            found = _step(node, part)
-            if found is None:
+            step = _step(node, part)
+            if step is None:
                 continue  # names of alternatives in a model's path, or a field that is not in the file
-            place, node = found
+            place, node = step
         return Mark(self.file, place.line, place.column)
 
     def node_at(self, path: Sequence[str | int]) -> nodes.Node | None:
         """The part of the tree under a field; None when the file has no such field."""
         node: nodes.Node = self.node
         for part in (*self.prefix, *path):
-            found = _step(node, part)
-            if found is None:
+            step = _step(node, part)
+            if step is None:
                 return None
-            node = found[1]
+            node = step[1]
         return node
 
     def has(self, path: Sequence[str | int]) -> bool:
-        """Whether the file holds this field."""
+        """Return whether the file holds this field."""
         return self.node_at(path) is not None
 
     def substituted(self, values: Mapping[str, str]) -> Document:
-        """This document with each `$(NAME)` of `values` replaced, in keys and in values; what is not quoted is read anew."""
+        """Return this document with each `$(NAME)` of `values` replaced, in keys and in values; unquoted texts are read anew."""
         node = substitute(self.node, values)
         value = text_value(node) if self.is_header else kubernetes_value(node)
         document = replace(self, tree=node, value=value)
@@ -93,7 +93,7 @@ class Document:
         return document
 
     def composed(self) -> Document:
-        """The same with its tree at hand, for whoever looks at it often."""
+        """Return the document with its tree made, for readers that use it often."""
         return replace(self, tree=self.node, parts=tuple)
 
     def variables(self) -> set[str]:
@@ -103,12 +103,12 @@ class Document:
         return set(_names(self.node))
 
     def items(self) -> Iterator[Document]:
-        """The objects of this manifest: itself, or the items of a `kind: List`, or of a `PodList` as the API server writes it."""
+        """Yield the objects of this manifest: itself, or the items of a `kind: List`, or of a `PodList` as the API server writes it."""
         listed = _list_of(self.value)
         if listed is not None:
             parts = self.parts()
             for index, item in enumerate(self.value["items"]):
-                if listed and isinstance(item, dict):  # they do not say again what they are
+                if listed and isinstance(item, dict):  # items of a typed list do not repeat their kind
                     item = {"apiVersion": self.value.get("apiVersion"), "kind": listed, **item}
                 if parts:
                     yield Document(self.file, parts[index], item)
@@ -119,7 +119,7 @@ class Document:
 
 
 def _list_of(value: Any) -> str | None:
-    """The kind that the items of a typed list have, empty for those of a plain `List`; None for what is no list."""
+    """Return the kind that the items of a typed list have, empty for those of a plain `List`; None for an object that is no list."""
     if not isinstance(value, dict) or not isinstance(value.get("items"), list):
         return None
     kind, metadata = value.get("kind"), value.get("metadata")
@@ -162,7 +162,7 @@ def substitute(node: nodes.Node, values: Mapping[str, str]) -> nodes.Node:
             pair = (pair[0], value)
             changed = True
         pairs[name] = pair
-    merged = [map_ for one in node.merged if isinstance(map_ := substitute(one, values), nodes.Mapping)]
+    merged = [map_ for part in node.merged if isinstance(map_ := substitute(part, values), nodes.Mapping)]
     if not changed and all(map(is_, merged, node.merged)):
         return node
     return replace(node, pairs=pairs, merged=merged)
@@ -205,7 +205,7 @@ def read_text(path: Path, file: str | None = None) -> str:
 def read_stream(stream: BinaryIO, name: str) -> str:
     """The text of a stream, called `name`; FileUnreadable as for `read_text`."""
     data = bytearray(stream.read(_FIRST))
-    if b"\0" not in data:  # else it is told at once, also of what has no end
+    if b"\0" not in data:  # else the problem is reported at once, also of a stream without an end
         while len(data) <= MAX_BYTES and (part := stream.read(_PART)):
             data += part
     if len(data) > MAX_BYTES:
@@ -226,18 +226,18 @@ def read_stream(stream: BinaryIO, name: str) -> str:
     return text
 
 
-def _unreadable(name: str, what: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:
-    return FileUnreadable([Problem(Mark(name, *place), "", what, hint)])
+def _unreadable(name: str, problem: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:
+    return FileUnreadable([Problem(Mark(name, *place), "", problem, hint)])
 
 
 def documents(text: str, file: str) -> tuple[list[Document], list[Problem]]:
-    """The documents of a text, empty ones left out, and every problem of their YAML."""
-    found: list[Document] = []
+    """Return the documents of a text, empty ones left out, and every problem of their YAML."""
+    result: list[Document] = []
     problems: list[Problem] = []
     if text.lstrip()[:1] == "{":
         read = one_pass.read_json(text)
-        if read is not None and not any("scenario" in one.value for one, _ in read):
-            return [Document(file, place, one.value, parts=one.items) for one, place in read], []
+        if read is not None and not any("scenario" in part.value for part, _ in read):
+            return [Document(file, place, part.value, parts=part.items) for part, place in read], []
     plain = one_pass.without_managed_fields(text)
     line, counted = 1, 0
     for start, end in _chunks(plain):
@@ -247,16 +247,16 @@ def documents(text: str, file: str) -> tuple[list[Document], list[Problem]]:
         read_one = one_pass.read_yaml(plain, start, end, line) if "scenario" not in plain[start:end] else None
         if read_one is not None:
             place = one_pass.Excerpt(plain, start, end, line)
-            found.append(Document(file, place, read_one.value, parts=read_one.items))
+            result.append(Document(file, place, read_one.value, parts=read_one.items))
             continue
         document, issues = _with_tree(plain, start, end, file, line)
         problems += issues
-        found += [document] if document is not None else []
-    return found, problems
+        result += [document] if document is not None else []
+    return result, problems
 
 
 def _with_tree(text: str, start: int, end: int, file: str, line: int) -> tuple[Document | None, list[Problem]]:
-    """The document between two places, the first of them in `line`, and what is wrong with its YAML."""
+    """Return the document between two places, the first of them in `line`, and the problems of its YAML."""
     try:
         node, problems = nodes.compose(text[start:end], file=file, first_line=line)
     except ScenarioError as error:
@@ -265,14 +265,14 @@ def _with_tree(text: str, start: int, end: int, file: str, line: int) -> tuple[D
         return None, problems
     header = isinstance(node, nodes.Mapping) and "scenario" in node.pairs
     if header and end - start > MAX_HEADER:
-        what = f"is {(end - start) / 1024 / 1024:.1f} MiB large"
-        problems.append(Problem(Mark(file, line, 1), "", what, f"headers of scenarios end at {MAX_HEADER >> 20} MiB"))
+        size = f"is {(end - start) / 1024 / 1024:.1f} MiB large"
+        problems.append(Problem(Mark(file, line, 1), "", size, f"headers of scenarios end at {MAX_HEADER >> 20} MiB"))
         return None, problems
     return Document(file, node, text_value(node) if header else kubernetes_value(node)), problems
 
 
 def _chunks(text: str) -> Iterator[tuple[int, int]]:
-    """Where each document begins and ends."""
+    """Yield the beginning and the end of each document."""
     starts = [match.start() for match in _MARKER.finditer(text)]
     if not starts or text[: starts[0]].strip():
         starts.insert(0, 0)

@@ -43,26 +43,32 @@ class Manifest:
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """What no two objects of a cluster share: kind, namespace (`default` where it says none) and name."""
+        """Return kind, namespace (`default` where none is given) and name, which no two objects of a cluster share."""
         return self.kind, self.namespace or "default", self.name
 
     def quote_hint(self, pointer: Sequence[str | int]) -> str:
-        """How to write a text that YAML reads as something else: `N`, `on` and `4` without quotes; empty for all other values."""
+        """Return the way to write a text that YAML reads as something else: `N`, `on` and `4` without quotes; empty for
+        all other values."""
         node = self.document.node_at(pointer)
         if not isinstance(node, Scalar) or not node.plain or not node.text:
             return ""
         return "" if isinstance(kubernetes_value(node), str) else f'quote it: "{node.text}"'
 
-    def type_hint(self, pointer: Sequence[str | int], said: str) -> str:
-        """The same where the API server said that it wants a text; a list, or the nearest value, where it wants one; else empty."""
-        if found := _UNSUPPORTED.search(said):
-            return did_you_mean(found[1], _QUOTED.findall(found[2]), limit=0)
-        if "must be of type array" in said and isinstance(node := self.document.node_at(pointer), Scalar) and node.text:
+    def type_hint(self, pointer: Sequence[str | int], message: str) -> str:
+        """Return the hint of `quote_hint` where the API server wants a text; a list, or the nearest value, where it
+        wants one; else empty."""
+        if match_ := _UNSUPPORTED.search(message):
+            return did_you_mean(match_[1], _QUOTED.findall(match_[2]), limit=0)
+        if (
+            "must be of type array" in message
+            and isinstance(node := self.document.node_at(pointer), Scalar)
+            and node.text
+        ):
             return f"write a list: [{node.text if node.plain else json.dumps(node.text)}]"
-        return self.quote_hint(pointer) if "must be of type string" in said else ""
+        return self.quote_hint(pointer) if "must be of type string" in message else ""
 
     def is_named(self, reference: str) -> bool:
-        """Whether `Kind/name` or `Kind/namespace/name` means this object."""
+        """Return whether `Kind/name` or `Kind/namespace/name` means this object."""
         return reference in (self.reference, f"{self.kind}/{self.namespace}/{self.name}")
 
 
@@ -73,15 +79,15 @@ def read_manifests(path: Path, file: str | None = None) -> tuple[Manifest, ...]:
 
 
 def manifests_of_text(text: str, name: str) -> tuple[Manifest, ...]:
-    """As `read_manifests`, for a text that is already read."""
-    found, problems = documents(text, name)
+    """Return the objects of a text that is already read, as `read_manifests` does."""
+    read, problems = documents(text, name)
     manifests: list[Manifest] = []
-    for document in found:
+    for document in read:
         if not document.is_header:
             more, issues = manifests_of(document, in_scenario=False)
             manifests += more
             problems += issues
-    if not found and not problems:
+    if not read and not problems:
         problems.append(Problem(Mark(name, 1, 1), "", "the file is empty", "Kubernetes manifests are expected"))
     if problems:
         raise ScenarioError(problems)
@@ -89,15 +95,15 @@ def manifests_of_text(text: str, name: str) -> tuple[Manifest, ...]:
 
 
 def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifest], list[Problem]]:
-    """The objects of one document, or why it is none."""
+    """Return the objects of one document, and its problems."""
     result: list[Manifest] = []
     problems: list[Problem] = []
     for item in document.items():
         value = item.value
         if not isinstance(value, dict):
-            found = "a list" if isinstance(value, list) else "a single value"
+            type_name = "a list" if isinstance(value, list) else "a single value"
             hint = "a scenario begins with 'scenario: NAME'" if in_scenario else ""
-            problems.append(Problem(item.position(), "", f"a document is a map, not {found}", hint))
+            problems.append(Problem(item.position(), "", f"a document is a map, not {type_name}", hint))
             continue
         missing = [key for key in ("apiVersion", "kind") if not isinstance(value.get(key), str) or not value[key]]
         if missing:
@@ -106,8 +112,8 @@ def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifes
                 meant = next((guess for key in value if (guess := did_you_mean(key, ["scenario"], limit=0))), "")
                 hint = meant or hint
             quoted = " and ".join(f"'{key}'" for key in missing)
-            what = f"neither a scenario nor a Kubernetes object: {quoted} missing"
-            problems.append(Problem(item.position(), "", what, hint))
+            problem = f"neither a scenario nor a Kubernetes object: {quoted} missing"
+            problems.append(Problem(item.position(), "", problem, hint))
             continue
         if value["kind"] == "List" and not isinstance(value.get("items"), list):
             problems.append(Problem(item.position(("items",)), "items", "a list is expected"))
@@ -116,11 +122,11 @@ def manifests_of(document: Document, *, in_scenario: bool) -> tuple[list[Manifes
         name = metadata.get("name") if isinstance(metadata, dict) else None
         if not isinstance(name, str) or not name:
             generated = isinstance(metadata, dict) and isinstance(metadata.get("generateName"), str)
-            what = "metadata.name is not a text" if name is not None else "metadata.name is missing"
+            problem = "metadata.name is not a text" if name is not None else "metadata.name is missing"
             hint = "generateName has no name to refer to" if generated else ""
             if isinstance(name, (bool, int, float)):
                 hint = Manifest(item, value["kind"], "", "").quote_hint(("metadata", "name"))
-            problems.append(Problem(item.position(("metadata", "name")), "metadata.name", what, hint))
+            problems.append(Problem(item.position(("metadata", "name")), "metadata.name", problem, hint))
             continue
         namespace = metadata.get("namespace") if isinstance(metadata, dict) else None
         result.append(Manifest(item, value["kind"], namespace if isinstance(namespace, str) else "", name))

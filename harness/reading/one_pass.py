@@ -1,8 +1,8 @@
-"""Manifests in one pass, from the text to what kubectl would send: large dumps are read without a tree.
+"""Manifests in one pass, from the text to the objects that kubectl would send: large dumps are read without a tree.
 
-Only plain YAML and JSON go this way. Whatever is unusual (anchors, tags, merged keys, a key set twice, a mistake) is left to the tree
-(`yaml_tree`), which says what is wrong and where; the values are the same. Nor are managedFields read: nothing here depends on who wrote
-what, and they are half of a dump.
+Only plain YAML and JSON go this way. Unusual texts (anchors, tags, merged keys, a key set twice, a mistake) are left to the tree
+(`yaml_tree`), which reports each mistake with its place; the values are the same. Nor are managedFields read: nothing here depends on
+the writers of fields, and they are half of a dump.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """The part of a text that a value was read from. Its tree, which knows the lines, is made when somebody asks for it."""
+    """The part of a text that a value was read from. Its tree, which knows the lines, is made at its first use."""
 
     text: str = field(repr=False)
     start: int
@@ -50,7 +50,7 @@ class Excerpt:
     """The line of `start`, where it is known."""
 
     def tree(self, file: str) -> yaml_tree.Node:
-        """The tree; of a text that YAML cannot read (there is such JSON) its beginning."""
+        """Return the tree; of a text that YAML cannot read (there is such JSON) its beginning."""
         begin = self.text.rfind("\n", 0, self.start) + 1
         line = self.first_line or self.text.count("\n", 0, begin) + 1
         column = self.start - begin
@@ -64,14 +64,14 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A value; `items` are the places of its `items`, known when they are asked for."""
+    """A value; `items` returns the places of its `items`."""
 
     value: Any
     items: Callable[[], list[Excerpt]]
 
 
 class _Unusual(Exception):
-    """Something that only the tree reads."""
+    """A construct that only the tree reads."""
 
 
 def without_managed_fields(text: str) -> str:
@@ -90,25 +90,25 @@ def read_yaml(text: str, start: int, end: int, first_line: int = 0) -> Read | No
         return None
 
     def items() -> list[Excerpt]:
-        found = []
+        excerpts = []
         line, counted = first_line, 0
         for number, first in enumerate(starts):
             after = part.rfind("\n", 0, starts[number + 1]) + 1 if number + 1 < len(starts) else last
             line, counted = line + part.count("\n", counted, first), first
-            found.append(Excerpt(text, start + first, start + after, line if first_line else 0))
-        return found if all(one.start < one.end for one in found) else []
+            excerpts.append(Excerpt(text, start + first, start + after, line if first_line else 0))
+        return excerpts if all(excerpt.start < excerpt.end for excerpt in excerpts) else []
 
     return Read(value, items)
 
 
 class _Builder:
-    """Turns the events of plain YAML into values; texts that come again are kept once."""
+    """Turns the events of plain YAML into values; repeated texts are kept once."""
 
     def __init__(self) -> None:
         self.texts: dict[str, str] = {}
 
     def read(self, text: str) -> tuple[Any, list[int], int]:
-        """The value, where the items of its `items` begin, and where they end."""
+        """Return the value, the places where the items of its `items` begin, and the place where they end."""
         loader: Any = yaml_tree.new_loader(text)
         try:
             root, starts, last = self._document(loader.get_event)
@@ -119,7 +119,7 @@ class _Builder:
         return root[0], starts, last
 
     def _document(self, next_event: Callable[[], Any]) -> tuple[list[Any], list[int], int]:
-        kept = self.texts.setdefault
+        intern = self.texts.setdefault
         scalar, map_start, list_start, map_end, list_end = _EVENTS
         root: list[Any] = []
         here: Any = root  # the container that is open
@@ -140,7 +140,7 @@ class _Builder:
                 if event.tag is not None or event.anchor is not None:
                     raise _Unusual
                 text = event.value
-                text = kept(text, text)
+                text = intern(text, text)
                 plain = not event.style
                 if here.__class__ is dict and key is None:
                     if (plain and resolve(text).__class__ is not str) or text in here or text == "<<":
@@ -181,11 +181,11 @@ class _Builder:
 
 
 def read_json(text: str) -> list[tuple[Read, Excerpt]] | None:
-    """The objects of a JSON text, one after the other as kubectl takes them; None when it is none.
+    """Return the objects of a JSON text, one after the other as kubectl takes them; None when it is none.
 
-    A key that is set twice, NaN and what is no JSON at all are left to the tree.
+    A key that is set twice, NaN and texts that are no JSON at all are left to the tree.
     """
-    found: list[tuple[Read, Excerpt]] = []
+    objects: list[tuple[Read, Excerpt]] = []
     decoder = json.JSONDecoder(
         object_pairs_hook=_unique, parse_constant=_refused, parse_int=_integer, parse_float=_float
     )
@@ -196,11 +196,11 @@ def read_json(text: str) -> list[tuple[Read, Excerpt]] | None:
             value, end = decoder.raw_decode(text, place)
             if not isinstance(value, dict):
                 return None
-            found.append((Read(value, _JsonItems(text, place)), Excerpt(text, place, end)))
+            objects.append((Read(value, _JsonItems(text, place)), Excerpt(text, place, end)))
             place = _after_blanks(text, end)
     except (ValueError, RecursionError, _Unusual):
         return None
-    return found
+    return objects
 
 
 def _after_blanks(text: str, place: int) -> int:
@@ -218,7 +218,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(text: str) -> int | float:
-    """A number that no 64 bits hold is a float, as in Go."""
+    """Return a number; one that no 64 bits hold is a float, as in Go."""
     number = int(text) if len(text) < 21 else 1 << 64
     return number if -(2**63) <= number < 2**64 else float(text)
 
@@ -233,7 +233,7 @@ def _refused(_: str) -> Any:
 
 
 class _JsonItems:
-    """Where the items of a JSON list stand; found out once, when a mistake is told."""
+    """The places of the items of a JSON list; computed once, for the message of a mistake."""
 
     def __init__(self, text: str, start: int) -> None:
         self._text, self._start = text, start
@@ -256,16 +256,16 @@ class _JsonItems:
             place = self._after(self._after(place), ",")
         if text[place] != "[":
             return []
-        found = []
+        excerpts = []
         place = self._after(place, "[")
         while text[place] != "]":
             _, end = decoder.raw_decode(text, place)
-            found.append(Excerpt(text, place, end))
+            excerpts.append(Excerpt(text, place, end))
             place = self._after(self._after(end), ",")
-        return found
+        return excerpts
 
     def _after(self, place: int, sign: str = "") -> int:
-        """The next place that is not blank, after `sign` if it stands here."""
+        """Return the next place that is not blank, after `sign` if it stands here."""
         if sign and self._text[place] == sign:
             place += 1
         return _after_blanks(self._text, place)

@@ -27,7 +27,7 @@ class _Over:
     place: Path
 
     def decides(self, path: Sequence[str | int]) -> bool:
-        """Whether the part above says what stands at the path: the field itself, or a list or value around it."""
+        """Return whether the part above sets the value at the path: the field itself, or a list or value around it."""
         for length in range(1, len(path) + 1):
             node = self.above.node_at((*self.place, *path[:length]))
             if node is None:
@@ -44,7 +44,7 @@ class _PatchedDocument(Document):
     over: _Over | None = None
 
     def position(self, path: Sequence[str | int] = ()) -> Mark:
-        """Where the field stands: in the patch if that sets it."""
+        """Return the place of the field: in the patch if that sets it."""
         assert self.over is not None
         if self.over.decides(path):
             return self.over.above.position((*self.over.place, *path))

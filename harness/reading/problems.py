@@ -1,4 +1,4 @@
-"""What is wrong with a file, and where: collected as values, all of them, and rendered late.
+"""Mistakes in a file, with their places: collected as values, all of them, and rendered late.
 
 ::
 
@@ -32,7 +32,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One mistake: where, in which field, what, and what would be right (`hint` may be empty)."""
+    """One mistake: its place, its field, the message, and the right way (`hint` may be empty)."""
 
     mark: Mark
     path: str
@@ -53,7 +53,7 @@ class ScenarioError(Exception):
         super().__init__(joined(map(str, self.problems)))
 
     def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Problem, ...]]]:
-        """As other processes send it."""
+        """Return the error as other processes send it."""
         return type(self), (self.problems,)
 
 

@@ -61,10 +61,10 @@ class Mapping:
 
     def get(self, key: str) -> tuple[Scalar, Node] | None:
         """Key and value under `key`, from a merged map when it is not set here."""
-        found = self.pairs.get(key)
-        if found is None:
-            found = next((pair for map_ in self.merged if (pair := map_.get(key))), None)
-        return found
+        own_pair = self.pairs.get(key)
+        if own_pair is None:
+            own_pair = next((pair for map_ in self.merged if (pair := map_.get(key))), None)
+        return own_pair
 
 
 Node = Scalar | Sequence | Mapping
@@ -88,11 +88,11 @@ class _Builder:
     def at(self, event: Any) -> tuple[int, int]:
         return event.start_mark.line + self.first_line, event.start_mark.column + 1
 
-    def problem(self, place: tuple[int, int], what: str, hint: str = "") -> None:
-        self.problems.append(Problem(self.mark(*place), "", what, hint))
+    def problem(self, place: tuple[int, int], message: str, hint: str = "") -> None:
+        self.problems.append(Problem(self.mark(*place), "", message, hint))
 
-    def fatal(self, place: tuple[int, int], what: str, hint: str = "") -> ScenarioError:
-        self.problem(place, what, hint)
+    def fatal(self, place: tuple[int, int], message: str, hint: str = "") -> ScenarioError:
+        self.problem(place, message, hint)
         return ScenarioError(self.problems)
 
     def tag_of(self, event: Any) -> str:
@@ -128,7 +128,7 @@ class _Builder:
         self.add(target, place)
 
     def add(self, node: Node, place: tuple[int, int] | None = None) -> None:
-        """Puts a finished value where it belongs: the root, a list, or a map (as key or value)."""
+        """Put a finished value into its place: the root, a list, or a map (as key or value)."""
         place = place or (node.line, node.column)
         if not self.open:
             self.root = node
@@ -156,9 +156,9 @@ class _Builder:
     def put(self, map_: Mapping, key: Scalar, value: Node) -> None:
         if key.text == "<<" and key.plain:
             several = value.items if isinstance(value, Sequence) else [value]
-            for one in several:
-                if isinstance(one, Mapping):
-                    map_.merged.append(one)  # the first of several wins
+            for merged_map in several:
+                if isinstance(merged_map, Mapping):
+                    map_.merged.append(merged_map)  # the first of several wins
                 else:
                     self.problem((key.line, key.column), "<< merges maps only")
             return
@@ -170,7 +170,7 @@ class _Builder:
 
 
 def compose(text: str, *, file: str, first_line: int = 1) -> tuple[Node | None, list[Problem]]:
-    """The tree of one YAML document (None when it is empty), and what is wrong with it short of syntax.
+    """Return the tree of one YAML document (None when it is empty), and its mistakes short of syntax.
 
     `first_line` is the line of the file that the text begins with. Raises ScenarioError where the text is no YAML, is nested too
     deeply, or its aliases explode.
@@ -226,6 +226,6 @@ def _syntax_problem(error: yaml.MarkedYAMLError, text: str, builder: _Builder) -
     if "\t" in indent:
         place = (line + builder.first_line, indent.index("\t") + 1)
         return Problem(builder.mark(*place), "", "a tab cannot indent YAML", "use spaces")
-    what = error.problem or error.context or "syntax error"
+    message = error.problem or error.context or "syntax error"
     context = f" {error.context}" if error.context and error.problem else ""
-    return Problem(builder.mark(line + builder.first_line, column + 1), "", f"not YAML: {what}{context}")
+    return Problem(builder.mark(line + builder.first_line, column + 1), "", f"not YAML: {message}{context}")

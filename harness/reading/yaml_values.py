@@ -1,4 +1,4 @@
-"""From the YAML tree to values, twice: the harness's own keys hold text, manifests hold what kubectl would make of them."""
+"""Values of the YAML tree, of two kinds: the harness's own keys hold text, manifests hold values as kubectl reads them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO][0-7]+|0[bB][01]+|0[0-7]*|[1-9]
 
 @lru_cache(maxsize=1 << 16)
 def resolve(text: str) -> Any:
-    """The value of an unquoted scalar as go-yaml v2 reads it: bool, int, float, None or text."""
+    """Return the value of an unquoted scalar as go-yaml v2 reads it: bool, int, float, None or text."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
@@ -60,7 +60,7 @@ def _scalar(node: Scalar) -> Any:
 
 
 def as_sent(value: Any) -> Any:
-    """A scalar as the API server reads it from kubectl, whose JSON has 50 for 50.0; what no 64 bits hold stays a float."""
+    """Return a scalar as the API server reads it from kubectl, whose JSON has 50 for 50.0; a number beyond 64 bits stays a float."""
     if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**63:
         return int(value)
     return value
