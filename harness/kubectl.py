@@ -18,7 +18,7 @@ The cluster is only read."""
 
 
 def main() -> int:
-    """The process's own command. Returns an exit code as `harness explain` does."""
+    """Run as the process's own command. Return an exit code as `harness explain` does."""
     from harness.__main__ import main as run
 
     arguments = explained(sys.argv[1:])
@@ -30,16 +30,16 @@ def main() -> int:
 
 
 def explained(arguments: Sequence[str]) -> list[str] | None:
-    """The same question as `harness explain` takes it; None where nothing is asked.
+    """Return the arguments of `harness explain` for the same question; None for an empty one.
 
-    Without a context or a kubeconfig it is about the current context, and without a namespace about the context's, as kubectl's own
-    commands are.
+    Without a context or a kubeconfig it is about the current context, and without a namespace about the context's, as
+    kubectl's own commands are.
     """
     from os import environ
     from os.path import expanduser
 
     rest: list[str] = []
-    namespace, asked, said = "", "", {}
+    namespace, target, options = "", "", {}
     words = iter(arguments)
     for word in words:
         name, sign, value = word.partition("=")
@@ -49,42 +49,49 @@ def explained(arguments: Sequence[str]) -> list[str] | None:
             namespace = value if sign else next(words, "")
         elif word.startswith("-"):
             rest += [word] if sign or word in ("-v", "--verbose") else [word, next(words, "")]
-            said[name] = value if sign else rest[-1]
-        elif not asked:
-            asked = word
+            options[name] = value if sign else rest[-1]
+        elif not target:
+            target = word
         else:
             rest.append(word)
-    if not asked:
+    if not target:
         return None
-    if not {"--context", "--kubeconfig"} & said.keys():
-        said["--kubeconfig"] = environ.get("KUBECONFIG") or expanduser("~/.kube/config")
-        rest += ["--kubeconfig", said["--kubeconfig"]]
-    kind, slash, named = asked.partition("/")
-    known = next((one for one, short in _KINDS.items() if slash and kind.lower() in (one, f"{one}s", short)), "")
-    if known == "node":
+    if not {"--context", "--kubeconfig"} & options.keys():
+        options["--kubeconfig"] = environ.get("KUBECONFIG") or expanduser("~/.kube/config")
+        rest += ["--kubeconfig", options["--kubeconfig"]]
+    kind, slash, named = target.partition("/")
+    kind_name = next(
+        (
+            kind_known
+            for kind_known, short in _KINDS.items()
+            if slash and kind.lower() in (kind_known, f"{kind_known}s", short)
+        ),
+        "",
+    )
+    if kind_name == "node":
         return ["explain", "--node", named, *rest]
-    if slash and not known:
-        return ["explain", "--pod", asked, *rest]
-    namespace = namespace or _namespace(said)
+    if slash and not kind_name:
+        return ["explain", "--pod", target, *rest]
+    namespace = namespace or _namespace(options)
     if slash:
         return [
             "explain",
             "--pod",
-            f"{known}/{namespace}/{named}" if namespace and "/" not in named else f"{known}/{named}",
+            f"{kind_name}/{namespace}/{named}" if namespace and "/" not in named else f"{kind_name}/{named}",
             *rest,
         ]
-    return ["explain", "--about", f"{namespace}/{asked}" if namespace else asked, *rest]
+    return ["explain", "--about", f"{namespace}/{target}" if namespace else target, *rest]
 
 
-def _namespace(said: Mapping[str, str]) -> str:
-    """The namespace of the context; "" where it names none, or cannot be read: `harness explain` says why."""
+def _namespace(options: Mapping[str, str]) -> str:
+    """Return the namespace of the context; "" where it has none, or cannot be read: `harness explain` reports why."""
     from pathlib import Path
 
     from harness.clusters.kubeconfig import ClientMissing, KubeconfigError, namespace_of_context
 
     try:
         return namespace_of_context(
-            Path(said["--kubeconfig"]) if "--kubeconfig" in said else None, said.get("--context")
+            Path(options["--kubeconfig"]) if "--kubeconfig" in options else None, options.get("--context")
         )
     except (ClientMissing, KubeconfigError):
         return ""
@@ -99,4 +106,4 @@ _KINDS = {
     "replicaset": "rs",
     "job": "",
 }
-"""What can be asked about, and kubectl's short names."""
+"""Kinds that a question can be about, with kubectl's short names."""

@@ -1,4 +1,4 @@
-"""How much one file may ask for: so much that nobody needs more, and so little that a machine bears it.
+"""Limits of one file: so high that nobody needs more, and so low that a machine bears them.
 
 Each limit is raised by name in the environment, so never by a file: ``HARNESS_LIMITS=pods=500000,cases=20000``.
 """
@@ -16,12 +16,12 @@ VARIABLE = "HARNESS_LIMITS"
 
 
 class LimitsError(ValueError):
-    """The variable does not say `NAME=N,…`; the message is one line."""
+    """The variable is not of the form `NAME=N,…`; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most that there may be of something. `name` is its name in the variable."""
+    """The highest number of something. `name` is its name in the variable."""
 
     name: str
     usual: int
@@ -33,7 +33,7 @@ class Limit:
 
     @property
     def hint(self) -> str:
-        """How to raise it."""
+        """Return the way to raise it."""
         return f"{VARIABLE}={self.name}=N in the environment raises that"
 
 
@@ -50,13 +50,13 @@ SITUATIONS = Limit("situations", 250_000)
 """Rows of a sweep."""
 
 STEPS = Limit("steps", 200_000)
-"""Steps of controllers while one `advance` lets time pass: a budget's schedule may have an event in every minute of ten years."""
+"""Steps of controllers during one `advance`: a budget's schedule may have an event in every minute of ten years."""
 
 _ALL = {limit.name: limit for limit in (PODS, NODES, CASES, SITUATIONS, STEPS)}
 
 
 def check_limits(environment: Mapping[str, str]) -> None:
-    """Raises LimitsError for a variable that names no limit or no number."""
+    """Raise LimitsError for a variable that names no limit or no number."""
     _raised(environment.get(VARIABLE, ""))
 
 
@@ -65,7 +65,7 @@ def _raised(text: str) -> dict[str, int]:
     for part in filter(None, text.split(",")):
         name, _, number = part.partition("=")
         if name not in _ALL or not (number.isascii() and number.isdigit() and len(number) < 19):
-            known = ", ".join(_ALL)
-            raise LimitsError(f"{VARIABLE}: NAME=N is expected, with a name of {known}, not '{part[:80]}'")
+            names = ", ".join(_ALL)
+            raise LimitsError(f"{VARIABLE}: NAME=N is expected, with a name of {names}, not '{part[:80]}'")
         raised[name] = int(number)
     return raised

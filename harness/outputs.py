@@ -1,6 +1,6 @@
-"""One way to write a file that a user keeps: whole or not at all, and never over what is read.
+"""One way to write a file that a user keeps: whole or not at all, and never over an input.
 
-`atomicfiles` writes; here is what may be written where. Whoever has an option for a file asks `misplaced` before there is anything to
+`atomicfiles` writes; this module decides where. A command with an option for a file calls `misplaced` before it has anything to
 write, so that nobody waits for minutes for a file that cannot be.
 """
 
@@ -16,20 +16,21 @@ import atomicfiles
 __all__ = ["STDOUT", "misplaced", "write_bytes", "write_text"]
 
 STDOUT = "-"
-"""The name under which standard output is written to."""
+"""The name of standard output in place of a file's."""
 
 
 def write_text(path: Path, text: str, *, mode: int = 0o666) -> None:
-    """Make `text` the whole of a file, in UTF-8; half a character, which that has not, stands there as an escape. OSError with the name."""
+    """Make `text` the whole of a file, in UTF-8; half a surrogate pair, which UTF-8 does not have, becomes an escape.
+    Raises OSError with the name."""
     write_bytes(path, text.encode("utf-8", "backslashreplace"), mode=mode)
 
 
 def write_bytes(path: Path, content: bytes, *, mode: int = 0o666) -> None:
     """Make `content` the whole of a file. Raises OSError, which names the file; the old one is then as it was.
 
-    `mode` is that of a file that is new.
+    `mode` is that of a new file.
     """
-    sys.stdout.flush()  # of what is printed before comes before, where the file is standard output
+    sys.stdout.flush()  # earlier output comes first, where the file is standard output
     if str(path) == STDOUT:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
@@ -38,7 +39,7 @@ def write_bytes(path: Path, content: bytes, *, mode: int = 0o666) -> None:
 
 
 def misplaced(path: Path, read: Iterable[Path] = ()) -> str:
-    """Return why a file of this name cannot be written, or must not, since it is one of those that are read; empty where it can."""
+    """Return why a file of this name cannot be written, or must not, since it is an input; empty where it can."""
     if str(path) == STDOUT:
         return ""
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""What pytest loads wherever this package is installed: it loads `harness.pytest_plugin` at the first scenario file, and nothing before.
+"""The entry point that pytest loads wherever this package is installed; it loads `harness.pytest_plugin` at the first scenario file.
 
 A repository without scenario files pays for this module alone. `-p no:karpenter_azure_harness` turns it off.
 """
@@ -48,7 +48,7 @@ OPTIONS = frozenset(
         "--write-durations",
     }
 )
-"""The plugin's own options: whoever names one wants the plugin."""
+"""The plugin's own options: a command line with one of them needs the plugin."""
 
 _LISTS = frozenset({"-h", "--help", "--markers"})
 _PYTEST = (9, 0)
@@ -58,7 +58,7 @@ _PYTEST = (9, 0)
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: Sequence[str]
 ) -> Iterator[None]:
-    """Loads the plugin where its options are asked for: after the conftests, whose options keep their names."""
+    """Load the plugin where its options are used: after the conftests, whose options keep their names."""
     yield
     named = {argument.partition("=")[0] for argument in args}
     if named & _LISTS or (named & OPTIONS and _ours(named & OPTIONS, parser)):
@@ -66,13 +66,13 @@ def pytest_load_initial_conftests(
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the mark of Python tests."""
+    """Declare the mark of Python tests."""
     if not config.pluginmanager.has_plugin(PLUGIN):
         config.addinivalue_line("markers", "world(**inputs): inputs of the `world` fixture of karpenter-azure-harness")
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> Any:
-    """Loads the plugin at the first scenario file; from then on it collects by itself."""
+    """Load the plugin at the first scenario file; from then on it collects by itself."""
     if file_path.suffix not in (".yaml", ".yml") or parent.config.pluginmanager.has_plugin(PLUGIN):
         return None
     from harness.sniffing import names_scenario
@@ -84,7 +84,7 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> Any:
 
 @pytest.fixture(scope="session")
 def scenario_runner(pytestconfig: pytest.Config) -> Any:
-    """Runs cases; their worlds share the catalogue and the instance types."""
+    """Run cases; their worlds share the catalogue and the instance types."""
     _load(pytestconfig)
     from harness.pytest_plugin.keys import runner_of
 
@@ -112,7 +112,7 @@ def _ours(names: set[str], parser: pytest.Parser) -> bool:
 
 
 def _load(config: pytest.Config) -> Any:
-    """The plugin, which collects only what says that it is a scenario; a usage error where pytest is too old for it."""
+    """Return the plugin, which collects only files that name a scenario; raise a usage error where pytest is too old for it."""
     manager = config.pluginmanager
     if not manager.has_plugin(PLUGIN):
         if pytest.version_tuple[:2] < _PYTEST:

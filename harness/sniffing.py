@@ -1,4 +1,4 @@
-"""Which YAML files are scenarios, told from their first bytes: what a test run asks of every YAML file that it comes across."""
+"""Recognising YAML files that are scenarios by their first bytes, as a test run does with every YAML file on its way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SCHEMA = b"scenario.schema.json"
 
 
 def is_scenario_file(path: Path) -> bool:
-    """Whether a YAML file means to be one: it says so, or lies in a folder `scenarios` and is no Kubernetes manifest."""
+    """Return whether a YAML file means to be a scenario: it names one, or lies in a folder `scenarios` and is no Kubernetes manifest."""
     head = _head(path)
     if head is None:
         return False
@@ -27,12 +27,12 @@ def is_scenario_file(path: Path) -> bool:
 
 
 def is_scenario_text(text: str) -> bool:
-    """Whether a YAML text says that it is one."""
+    """Return whether a YAML text names a scenario."""
     return _BEGINNING in f"\n{text}"
 
 
 def names_scenario(path: Path) -> bool:
-    """Whether a YAML file says that it is one: `scenario: NAME` beside another key of a header, or the schema.
+    """Return whether a YAML file names a scenario: `scenario: NAME` beside another key of a header, or the schema.
 
     `scenario` alone is no sign: Molecule's files have a map of that name.
     """
@@ -41,7 +41,7 @@ def names_scenario(path: Path) -> bool:
 
 
 def _head(path: Path) -> bytes | None:
-    """How the file begins, after a line break; None when it cannot be read, or could not be read once more, as a shell's pipe."""
+    """Return the beginning of the file, after a line break; None when it cannot be read, or not once more, as a shell's pipe."""
     if not is_regular(path):
         return None
     try:

@@ -9,7 +9,7 @@ world.apply(nodeclass(), nodepool(requirement("kubernetes.io/arch", "arm64")), d
 world.settle()
 ```
 
-What is given lies over the defaults, under the names that the API has (`taints=[...]`, `nodeSelector={...}`).
+Keywords lie over the defaults, under the API's names (`taints=[...]`, `nodeSelector={...}`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,11 @@ def nodepool(
     """
     template = {key: value for key, value in fields.items() if key in _OF_TEMPLATE}
     own = {key: value for key, value in fields.items() if key not in _OF_TEMPLATE}
-    spec = {"nodeClassRef": _reference(nodeclass), "requirements": [dict(each) for each in requirements], **template}
+    spec = {
+        "nodeClassRef": _reference(nodeclass),
+        "requirements": [dict(requirement) for requirement in requirements],
+        **template,
+    }
     return {
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
@@ -67,7 +71,7 @@ def nodepool(
 
 def nodeclaim(*requirements: Mapping[str, Any], name: str = "default-abcde", nodeclass: str = "default") -> Object:
     """A NodeClaim that somebody makes by hand, of no NodePool."""
-    spec = {"nodeClassRef": _reference(nodeclass), "requirements": [dict(each) for each in requirements]}
+    spec = {"nodeClassRef": _reference(nodeclass), "requirements": [dict(requirement) for requirement in requirements]}
     return {"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": {"name": name}, "spec": spec}
 
 
@@ -80,7 +84,7 @@ def node(
     labels: Mapping[str, str] | None = None,
     **spec: Any,
 ) -> Object:
-    """A Node that is Ready and has this room for pods, with its name as `kubernetes.io/hostname`.
+    """A Node that is Ready, with this capacity for pods, and with its name as `kubernetes.io/hostname`.
 
     It is somebody else's: no NodeClaim and no virtual machine belong to it. Other keywords are fields of its `spec` (`taints`).
     """

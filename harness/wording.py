@@ -33,7 +33,7 @@ def duration_text(seconds: float) -> str:
 
 
 def first_few(names: Sequence[str], most: int, noun: str = "") -> str:
-    """`a, b and 3 more`: the first `most`, and how many there are beside them; with a `noun`, `and 3 more kinds`."""
+    """Return `a, b and 3 more`: the first `most`, and the number of the others; with a `noun`, `and 3 more kinds`."""
     left = len(names) - most
     named = f" {noun if left == 1 else f'{noun}s'}" if noun else ""
     return ", ".join(names[:most]) + (f" and {left} more{named}" if left > 0 else "")
@@ -45,11 +45,11 @@ def pretty_slice(items: Sequence[str], most: int) -> str:
     return ", ".join(items[:most]) + (f" and {left} other(s)" if left > 0 else "")
 
 
-def did_you_mean(word: str, known: Iterable[str], *, limit: int = 12) -> str:
+def did_you_mean(word: str, names_known: Iterable[str], *, limit: int = 12) -> str:
     """The hint for an unknown `word`: the closest known ones, or all of them when they are at most `limit`, or nothing."""
     from difflib import get_close_matches  # only a mistake needs it
 
-    names = sorted(set(known))
+    names = sorted(set(names_known))
     lowered: dict[str, str] = {name.lower(): name for name in names}
     close = get_close_matches(word.lower(), lowered, n=3, cutoff=0.6)
     if close:

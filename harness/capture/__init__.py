@@ -1,1 +1,1 @@
-"""From a dump or a live cluster to a scenario that anybody may read: what decides where pods go, and nothing else."""
+"""Capture: a dump or a live cluster as a scenario that anybody may read, with the fields that decide where pods go, and no others."""

@@ -1,4 +1,4 @@
-"""A runnable scenario from a dump: what decides, under other names if wanted, with today's verdict as its expectation."""
+"""A runnable scenario from a dump: the objects that decide, under other names if wanted, with today's verdict as its expectation."""
 
 from __future__ import annotations
 
@@ -24,26 +24,30 @@ _ANYTHING = [{"pods": {"bound": 0}}]
 
 
 class NotRepeated(Exception):
-    """The case that was made does not run, or comes to something else each time: a fault of this project; one line."""
+    """The case that was made does not run, or has another outcome each time: a fault of this project; one line."""
 
 
 class NothingLeft(LookupError):
-    """A dump without any object that may be told and that decides something; one line."""
+    """A dump without an object that decides something and may be written; one line."""
 
 
-def captured(dump: Dump, given: Mapping[str, Any], question: Question, *, anonymise: bool) -> str:
+def captured(dump: Dump, keys: Mapping[str, Any], question: Question, *, anonymise: bool) -> str:
     """The text of a scenario. The same dump, inputs and question give the same bytes.
 
-    `given` are the keys of a scenario's `given`. Raises NothingNamed for a question about what is not there, NothingLeft, NotRepeated.
+    `keys` are those of a scenario's `given`. Raises NothingNamed for a question about an absent object, NothingLeft, NotRepeated.
     """
     names = Pseudonyms(anonymise=anonymise)
     objects, focus = selected(dump, question)
-    left = [(one, found) for one in objects if (found := kept(one, names)) is not None]
-    manifests = [found for _, found in left]
+    left = [(obj, reduced) for obj in objects if (reduced := kept(obj, names)) is not None]
+    manifests = [reduced for _, reduced in left]
     if not manifests:
         raise NothingLeft("there is nothing to capture: no object that decides where pods go")
-    named = [_reference(found) for one, found in left if any(one is each for each in focus) and one["kind"] == "Pod"]
-    header: dict[str, Any] = {"scenario": _title(question, names), "given": dict(given)}
+    named = [
+        _reference(reduced)
+        for original, reduced in left
+        if any(original is asked_pod for asked_pod in focus) and original["kind"] == "Pod"
+    ]
+    header: dict[str, Any] = {"scenario": _title(question, names), "given": dict(keys)}
     try:
         (scenario,) = load_text(scenario_text({**header, "then": _ANYTHING}, manifests), file=_FILE)
         (case,) = scenario.cases
@@ -54,7 +58,7 @@ def captured(dump: Dump, given: Mapping[str, Any], question: Question, *, anonym
     except ScenarioError as error:
         raise NotRepeated(str(error)) from None
     if report.outcome is not Outcome.PASSED:
-        wrong = report.error or next(str(one.differences[0]) for one in report.verdicts if not one.holds)
+        wrong = report.error or next(str(verdict.differences[0]) for verdict in report.verdicts if not verdict.holds)
         raise NotRepeated(f"the captured case does not repeat itself: {wrong}")
     return text
 

@@ -1,7 +1,7 @@
-"""What may stay of a value: rules, each of which takes a value and gives what is left of it, `NOTHING` where that is nothing.
+"""Rules of capture: each takes a value and returns the part of it that may stay, `NOTHING` where none may.
 
-A field without a rule is left out. No rule lets free text through: each takes what has the form of a number, a quantity, a word of a list
-or a time, and gives a pseudonym for a name.
+A field without a rule is left out. No rule lets free text through: each takes a text in the form of a number, a quantity, a word of a
+list or a time, and returns a pseudonym for a name.
 """
 
 from __future__ import annotations
@@ -61,80 +61,84 @@ _OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt", "Gte", "Lte",
 
 
 def fields(**rules: Rule) -> Rule:
-    """A map with these fields; empty ones stay where the map had nothing else to say."""
+    """Return the rule of a map with these fields; empty ones stay where the map has no other content."""
 
     def rule(value: Any, names: Pseudonyms) -> Any:
         if not isinstance(value, Mapping):
             return NOTHING
-        kept = {field: one(value[field], names) for field, one in rules.items() if value.get(field) is not None}
-        kept = {field: left for field, left in kept.items() if left is not NOTHING}
-        return kept if kept or not value else NOTHING
+        reduced = {
+            field: field_rule(value[field], names)
+            for field, field_rule in rules.items()
+            if value.get(field) is not None
+        }
+        reduced = {field: left for field, left in reduced.items() if left is not NOTHING}
+        return reduced if reduced or not value else NOTHING
 
     return rule
 
 
-def each(one: Rule) -> Rule:
-    """A list of such values."""
+def each(item_rule: Rule) -> Rule:
+    """Return the rule of a list of such values."""
 
     def rule(value: Any, names: Pseudonyms) -> Any:
         if not isinstance(value, Sequence) or isinstance(value, str):
             return NOTHING
-        return [left for item in value if (left := one(item, names)) is not NOTHING]
+        return [left for item in value if (left := item_rule(item, names)) is not NOTHING]
 
     return rule
 
 
-def whole(one: Rule, *needed: str) -> Rule:
-    """A map that means nothing, or something else, without these fields: nothing where one of them may not stay."""
+def whole(map_rule: Rule, *needed: str) -> Rule:
+    """Return the rule of a map that needs these fields to keep its meaning: nothing where one of them may not stay."""
 
     def rule(value: Any, names: Pseudonyms) -> Any:
-        left = one(value, names)
+        left = map_rule(value, names)
         return left if isinstance(left, dict) and left.keys() >= set(needed) else NOTHING
 
     return rule
 
 
-def parameters(known: Mapping[str, Rule]) -> Rule:
-    """A map whose keys are read in any case."""
+def parameters(rules: Mapping[str, Rule]) -> Rule:
+    """Return the rule of a map whose keys are read in any case."""
 
     def rule(value: Any, names: Pseudonyms) -> Any:
         if not isinstance(value, Mapping):
             return NOTHING
-        kept = {key: known[key.lower()](item, names) for key, item in value.items() if key.lower() in known}
-        return {key: left for key, left in kept.items() if left is not NOTHING} or NOTHING
+        reduced = {key: rules[key.lower()](item, names) for key, item in value.items() if key.lower() in rules}
+        return {key: left for key, left in reduced.items() if left is not NOTHING} or NOTHING
 
     return rule
 
 
-def some(one: Rule) -> Rule:
-    """The same, and nothing in place of an empty list."""
-    whole = each(one)
-    return lambda value, names: whole(value, names) or NOTHING
+def some(item_rule: Rule) -> Rule:
+    """Return the rule of a list of such values, with nothing in place of an empty one."""
+    list_rule = each(item_rule)
+    return lambda value, names: list_rule(value, names) or NOTHING
 
 
-def unless(default: Any, one: Rule) -> Rule:
-    """Nothing where it is what it would be anyway."""
-    return lambda value, names: NOTHING if value == default else one(value, names)
+def unless(default: Any, other_rule: Rule) -> Rule:
+    """Return the rule that drops the default value."""
+    return lambda value, names: NOTHING if value == default else other_rule(value, names)
 
 
 def name(category: str) -> Rule:
-    """The name of something."""
+    """Return the rule of a name."""
     return lambda value, names: names.name(category, value) if isinstance(value, str) and value else NOTHING
 
 
 def path(category: str, form: str) -> Rule:
-    """An id in Azure; `form` has `{}` for its number."""
+    """Return the rule of an id in Azure; `form` has `{}` for its number."""
     return lambda value, names: names.path(category, value, form) if isinstance(value, str) and value else NOTHING
 
 
 def fixed(text: str) -> Rule:
-    """Always this text, whatever stood there."""
+    """Return the rule that puts this text in place of any value."""
     return lambda value, names: text
 
 
-def words(*known: str) -> Rule:
-    """One of these words."""
-    return lambda value, names: value if value in known else NOTHING
+def words(*allowed: str) -> Rule:
+    """Return the rule of one of these words."""
+    return lambda value, names: value if value in allowed else NOTHING
 
 
 def _form(pattern: str) -> Rule:
@@ -162,8 +166,8 @@ TIME = _form(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z")
 
 def VERSION(value: Any, names: Pseudonyms) -> Any:
     """A version, without what a build adds to it."""
-    found = _VERSION.match(value) if isinstance(value, str) else None
-    return found[0] if found else NOTHING
+    match_ = _VERSION.match(value) if isinstance(value, str) else None
+    return match_[0] if match_ else NOTHING
 
 
 def NUMBER(value: Any, names: Pseudonyms) -> Any:
@@ -182,30 +186,30 @@ def key(value: Any, names: Pseudonyms) -> Any:
 
 
 def LABELS(value: Any, names: Pseudonyms) -> Any:
-    """Labels, or what selects by them."""
+    """Reduce labels, or a map that selects by them."""
     if not isinstance(value, Mapping):
         return NOTHING
-    return {names.key(one): names.value(one, text) for one, text in value.items() if isinstance(text, str)}
+    return {names.key(label): names.value(label, text) for label, text in value.items() if isinstance(text, str)}
 
 
 def ANNOTATIONS(value: Any, names: Pseudonyms) -> Any:
-    """The annotations that decide something, where they have a short word or a number."""
+    """Reduce annotations to those that decide something, where they have a short word or a number."""
     if not isinstance(value, Mapping):
         return NOTHING
-    kept = {
-        one: text
-        for one, text in value.items()
-        if one in _KEPT_ANNOTATIONS and re.fullmatch(r"true|false|-?\d{1,10}", str(text))
+    reduced = {
+        annotation: text
+        for annotation, text in value.items()
+        if annotation in _KEPT_ANNOTATIONS and re.fullmatch(r"true|false|-?\d{1,10}", str(text))
     }
-    return kept or NOTHING
+    return reduced or NOTHING
 
 
 def RESOURCES(value: Any, names: Pseudonyms) -> Any:
     """Quantities by resource."""
     if not isinstance(value, Mapping):
         return NOTHING
-    kept = {names.resource(one): QUANTITY(amount, names) for one, amount in value.items()}
-    return {one: amount for one, amount in kept.items() if amount is not NOTHING}
+    reduced = {names.resource(resource): QUANTITY(amount, names) for resource, amount in value.items()}
+    return {resource: amount for resource, amount in reduced.items() if amount is not NOTHING}
 
 
 def _expression(value: Any, names: Pseudonyms) -> Any:
@@ -215,10 +219,10 @@ def _expression(value: Any, names: Pseudonyms) -> Any:
     if value.get("operator") in _OPERATORS:
         left["operator"] = value["operator"]
     if isinstance(value.get("values"), list):
-        number = left.get("operator") in _COMPARE  # the API server asks for one
+        number = left.get("operator") in _COMPARE  # the API server wants a number
         left["values"] = [
-            str(one) if number and _WHOLE.fullmatch(str(one)) else names.value(value["key"], str(one))
-            for one in value["values"]
+            str(operand) if number and _WHOLE.fullmatch(str(operand)) else names.value(value["key"], str(operand))
+            for operand in value["values"]
         ]
     if isinstance(value.get("minValues"), int):
         left["minValues"] = value["minValues"]
@@ -228,20 +232,20 @@ def _expression(value: Any, names: Pseudonyms) -> Any:
 REQUIREMENTS = each(whole(_expression, "key", "operator"))
 """Requirements and expressions: key, operator, values."""
 TOPOLOGIES = each(fields(matchLabelExpressions=each(_expression)))
-"""Where a StorageClass may make volumes: keys and values, without operators."""
+"""The zones in which a StorageClass may make volumes: keys and values, without operators."""
 
 
 def _by_name(value: Any, names: Pseudonyms) -> Any:
-    """A Node by its name: the only field that there is (kube pkg/apis/core/validation)."""
+    """Reduce the selection of a Node by its name: the only field that there is (kube pkg/apis/core/validation)."""
     if not isinstance(value, Mapping) or value.get("key") != "metadata.name":
         return NOTHING
     listed = value.get("values")
-    named = [names.name("node", str(one)) for one in listed] if isinstance(listed, list) else []
+    named = [names.name("node", str(node_name)) for node_name in listed] if isinstance(listed, list) else []
     return {"key": "metadata.name", "operator": words(*_OPERATORS)(value.get("operator"), names), "values": named}
 
 
 FIELDS = each(whole(_by_name, "operator"))
-"""What a Node's fields have to be."""
+"""Requirements of a Node's fields."""
 SELECTOR = fields(matchLabels=LABELS, matchExpressions=REQUIREMENTS)
 
 

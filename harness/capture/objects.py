@@ -1,4 +1,4 @@
-"""What may stay of an object, kind by kind: the fields from which Karpenter and kube-scheduler decide. Other kinds are left out."""
+"""The fields of objects that may stay, kind by kind: those from which Karpenter and kube-scheduler decide. Other kinds are left out."""
 
 from __future__ import annotations
 
@@ -250,15 +250,15 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
 
 
 def kept(obj: Mapping[str, Any], names: Pseudonyms) -> dict[str, Any] | None:
-    """What may stay of an object; None where its kind has no part in it."""
-    found = _BELOW.get(str(obj.get("kind")))
-    if found is None:
+    """Return the fields of an object that may stay; None where its kind has no part in it."""
+    row = _BELOW.get(str(obj.get("kind")))
+    if row is None:
         return None
-    category, rules = found
-    told = {"creationTimestamp": TIME} if obj["kind"] == "NodeClaim" else {}  # of a NodeClaim its age decides
-    metadata = fields(name=name(category), namespace=name("namespace"), labels=LABELS, annotations=ANNOTATIONS, **told)(
-        obj.get("metadata"), names
-    )
+    category, rules = row
+    extra_fields = {"creationTimestamp": TIME} if obj["kind"] == "NodeClaim" else {}  # a NodeClaim's age decides
+    metadata = fields(
+        name=name(category), namespace=name("namespace"), labels=LABELS, annotations=ANNOTATIONS, **extra_fields
+    )(obj.get("metadata"), names)
     left = {"apiVersion": obj["apiVersion"], "kind": obj["kind"], "metadata": metadata}
     below = fields(**rules)(obj, names)
     return {**left, **(below if below is not NOTHING else {})}

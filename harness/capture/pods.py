@@ -1,4 +1,4 @@
-"""What may stay of pods and of what makes them."""
+"""The fields of pods and of workloads that may stay."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _SPREAD = fields(
 
 
 def _port(value: Any, names: Pseudonyms) -> Any:
-    """Only ports of the host: two pods with the same one cannot share a Node."""
+    """Reduce a port to one of the host: two pods with the same one cannot share a Node."""
     if not isinstance(value, Mapping) or not value.get("hostPort"):
         return NOTHING
     return fields(containerPort=NUMBER, hostPort=NUMBER, hostIP=_address, protocol=words("TCP", "UDP", "SCTP"))(
@@ -70,18 +70,22 @@ def _port(value: Any, names: Pseudonyms) -> Any:
 
 
 def _address(value: Any, names: Pseudonyms) -> Any:
-    """Another address of the host for each, of those that are nobody's (RFC 5737); two pods on different ones do not meet."""
+    """Return another address of the host for each, of those that are nobody's (RFC 5737); two pods on different ones do not meet."""
     if value in ("", "0.0.0.0", "::", "127.0.0.1"):
         return value
     return names.path("address", value, "192.0.2.{}") if isinstance(value, str) else NOTHING
 
 
 def _tolerations(value: Any, names: Pseudonyms) -> Any:
-    """Without those that every pod is given."""
+    """Reduce tolerations to those that are not added to every pod."""
     if not isinstance(value, list):
         return NOTHING
     added = {NOT_READY, UNREACHABLE}
-    own = [one for one in value if not (one.get("key") in added and one.get("tolerationSeconds") == _ADDED_SECONDS)]
+    own = [
+        toleration
+        for toleration in value
+        if not (toleration.get("key") in added and toleration.get("tolerationSeconds") == _ADDED_SECONDS)
+    ]
     return TAINTS(own, names) if own else NOTHING
 
 
@@ -105,7 +109,7 @@ CLAIM = fields(
 
 
 def _volume(value: Any, names: Pseudonyms) -> Any:
-    """Only volumes that bind a pod to places: claims, and those made with it. Others hold secrets and have no part in it."""
+    """Reduce volumes to those that bind a pod to places: claims, and those made with it. Others hold secrets and have no part in it."""
     if not isinstance(value, Mapping) or not value.keys() & {"persistentVolumeClaim", "ephemeral"}:
         return NOTHING
     template = fields(volumeClaimTemplate=fields(spec=CLAIM))

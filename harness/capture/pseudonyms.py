@@ -1,4 +1,4 @@
-"""Names in place of names: the same for the same text, by category, counted in the order in which they are met."""
+"""Pseudonyms for names: the same for the same text, by category, counted in the order in which they appear."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FIXED = {
         {"disk.csi.azure.com", "file.csi.azure.com", "blob.csi.azure.com", "kubernetes.io/no-provisioner"}
     ),
 }
-"""Names that every cluster has: they say nothing, and some mean something."""
+"""Names that every cluster has: they identify nobody, and some have a meaning."""
 
 _CATEGORIES = {
     core.NODEPOOL: "nodepool",
@@ -74,32 +74,37 @@ class Pseudonyms:
         return self._numbered(category, text, f"{category}-{{}}")
 
     def path(self, category: str, text: str, form: str) -> str:
-        """An id in Azure; `form` has `{}` where the number stands. Ids are not told without `anonymise` either."""
+        """Return a pseudonym of an id in Azure; `form` has `{}` for its number. Ids are replaced without `anonymise`, too."""
         return self._numbered(category, text.lower(), form)
 
     def key(self, key: str) -> str:
-        """The key of a label or a taint; of one that nobody else knows the domain stays where it decides something."""
+        """Return the key of a label or a taint; of a private one, the public domain at its end stays where that decides something."""
         if not self.anonymise or key in _KEYS:
             return key
         domain, slash, _ = key.rpartition("/")
         if not slash:
             return self._numbered("label", key, "label-{}")
-        known = next((one for one in _DOMAINS if domain == one or domain.endswith(f".{one}")), None)
-        if known is None:
+        public_domain = next((public for public in _DOMAINS if domain == public or domain.endswith(f".{public}")), None)
+        if public_domain is None:
             return self._numbered("label", key, "example.com/label-{}")
-        if domain in (known, f"node.{known}", f"node-restriction.{known}", f"app.{known}"):
+        if domain in (
+            public_domain,
+            f"node.{public_domain}",
+            f"node-restriction.{public_domain}",
+            f"app.{public_domain}",
+        ):
             return self._numbered("label", key, f"{domain}/label-{{}}")
         below = (
             "node."
-            if domain.endswith(f"node.{known}")
+            if domain.endswith(f"node.{public_domain}")
             else "node-restriction."
-            if domain.endswith(f"node-restriction.{known}")
+            if domain.endswith(f"node-restriction.{public_domain}")
             else ""
         )
-        return self._numbered("label", key, f"sub.{below}{known}/label-{{}}")
+        return self._numbered("label", key, f"sub.{below}{public_domain}/label-{{}}")
 
     def value(self, key: str, value: str) -> str:
-        """The value of a label or a taint under its key as it was."""
+        """Return the value of a label or a taint under its original key."""
         if not self.anonymise or value in ("", "true", "false") or _COUNT.fullmatch(value):
             return value
         if is_public(key, value):
@@ -114,8 +119,8 @@ class Pseudonyms:
         return self._numbered("resource", name, "example.com/resource-{}")
 
     def _numbered(self, category: str, text: str, form: str) -> str:
-        found = self._names.get((category, text))
-        if found is None:
+        pseudonym = self._names.get((category, text))
+        if pseudonym is None:
             self._counts[category] = self._counts.get(category, 0) + 1
-            found = self._names[category, text] = form.format(self._counts[category])
-        return found
+            pseudonym = self._names[category, text] = form.format(self._counts[category])
+        return pseudonym

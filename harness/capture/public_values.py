@@ -67,7 +67,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
     azure.AKS_EBPF_DATAPLANE: frozenset({"cilium"}),
     azure.AKS_LOCAL_DNS_STATE: frozenset({"enabled", "disabled"}),
 }
-"""What each of these labels can say (harness.karpenter.launch.labels.base; AKS's OS SKUs)."""
+"""The possible values of these labels (harness.karpenter.launch.labels.base; AKS's OS SKUs)."""
 
 _PARTS = frozenset({azure.SKU_FAMILY, azure.SKU_SERIES, azure.SKU_GPU_NAME})
 
@@ -77,7 +77,7 @@ PUBLIC_KEYS = _SIZES | _REGIONS | _ZONES | _NUMBERS | _FLAGS | _WORDS.keys() | _
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What Azure sells and where: names of sizes, what is read from them by label, and regions."""
+    """Azure's offer: names of sizes, the values read from them by label, and regions."""
 
     sizes: frozenset[str]
     parts: Mapping[str, frozenset[str]]
@@ -85,7 +85,7 @@ class _Names:
 
 
 def is_public(key: str, value: str) -> bool:
-    """Whether a value under a label says nothing of whose cluster it is, because many have it."""
+    """Return whether a value under a label does not identify its cluster, because many have it."""
     if key in _NUMBERS:
         return _NUMBER.fullmatch(value) is not None
     if key == kube.WINDOWS_BUILD:
@@ -106,21 +106,21 @@ def is_public(key: str, value: str) -> bool:
 def _names() -> _Names:
     catalogue = default_caches().catalogue
     lists = {provider(name).known_skus for name in KNOWN_RELEASES}
-    known = [known_skus(name) for name in lists]
-    sizes = frozenset().union(*(catalogue.names(region) for region in catalogue.regions), *known)
+    lists_of_releases = [known_skus(name) for name in lists]
+    sizes = frozenset().union(*(catalogue.names(region) for region in catalogue.regions), *lists_of_releases)
     parsed = list(_parsed(sizes))
     parts = {
-        azure.SKU_FAMILY: frozenset(one.family for one in parsed),
-        azure.SKU_SERIES: frozenset(one.series for one in parsed),
-        azure.SKU_GPU_NAME: frozenset(one.accelerator for one in parsed if one.accelerator),
+        azure.SKU_FAMILY: frozenset(size.family for size in parsed),
+        azure.SKU_SERIES: frozenset(size.series for size in parsed),
+        azure.SKU_GPU_NAME: frozenset(size.accelerator for size in parsed if size.accelerator),
     }
     return _Names(sizes, parts, frozenset(catalogue.regions))
 
 
 def _parsed(sizes: frozenset[str]) -> Iterator[VmSize]:
-    """The parts of every size, as each version of the grammar reads it: releases name them differently."""
+    """Yield the parts of every size, as each version of the grammar reads it: releases name them differently."""
     for grammar in dict.fromkeys(GRAMMARS.values()):
         for size in sizes:
-            found = grammar.parse(size.removeprefix("Standard_"))
-            if found is not None:
-                yield found
+            parsed = grammar.parse(size.removeprefix("Standard_"))
+            if parsed is not None:
+                yield parsed

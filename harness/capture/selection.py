@@ -1,4 +1,4 @@
-"""Which objects of a dump a question is about."""
+"""The objects of a dump that a question is about."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ _USED = ("PriorityClass", "RuntimeClass", "PersistentVolumeClaim", "PersistentVo
 class NothingNamed(LookupError):
     """A pod or Node that the dump does not have; one line. `known` are the names that there are."""
 
-    def __init__(self, text: str, known: Sequence[str]) -> None:
+    def __init__(self, text: str, names: Sequence[str]) -> None:
         super().__init__(text)
-        self.known = tuple(known)
+        self.known = tuple(names)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked of a dump: of a pod or a workload (`name`, `namespace/name`, `Deployment/web`), of a Node, or of everything.
+    """A question about a dump: about a pod or a workload (`name`, `namespace/name`, `Deployment/web`), a Node, or
+    everything.
 
-    `keep_placement`: bound pods stay on their Nodes; else what has a controller is placed anew.
+    `keep_placement`: bound pods stay on their Nodes; else pods with a controller are placed anew.
     """
 
     pod: str = ""
@@ -41,15 +42,17 @@ class Question:
 
 
 def selected(dump: Dump, question: Question) -> tuple[list[Object], list[Object]]:
-    """The objects that the answer may depend on, and the pods that are asked for among them. Raises NothingNamed."""
+    """Return the objects that the answer may depend on, and the pods in question among them. Raises NothingNamed."""
     everything = [*dump.manifests, *dump.derived]
-    if question.node and not any(one.kind == "Node" and one.name == question.node for one in everything):
-        raise NothingNamed(f"there is no Node {question.node}", [one.name for one in everything if one.kind == "Node"])
+    if question.node and not any(entry.kind == "Node" and entry.name == question.node for entry in everything):
+        raise NothingNamed(
+            f"there is no Node {question.node}", [entry.name for entry in everything if entry.kind == "Node"]
+        )
     focus = _focus(everything, question.pod) if question.pod else []
     placed = question.keep_placement or bool(question.node)
     chosen = list(focus)
     for manifest in in_order([*_placed(dump), *dump.registered] if placed else dump.manifests):
-        if any(manifest.object is one for one in focus):
+        if any(manifest.object is pod for pod in focus):
             continue
         kind = manifest.kind
         bound = bool(spec_of(manifest.object).get("nodeName"))
@@ -59,41 +62,45 @@ def selected(dump: Dump, question: Question) -> tuple[list[Object], list[Object]
             continue
         chosen.append(manifest.object)
     chosen = [
-        *(one for one in chosen if one["kind"] in _ALWAYS),
-        *(one for one in chosen if one["kind"] not in _ALWAYS),
+        *(obj for obj in chosen if obj["kind"] in _ALWAYS),
+        *(obj for obj in chosen if obj["kind"] not in _ALWAYS),
     ]
     if focus and not placed:
-        chosen = [_unbound(one) if one["kind"] == "Pod" else one for one in chosen]
-    return [*_used([one.object for one in everything if one.kind in _USED], chosen), *chosen], focus
+        chosen = [_unbound(obj) if obj["kind"] == "Pod" else obj for obj in chosen]
+    return [*_used([entry.object for entry in everything if entry.kind in _USED], chosen), *chosen], focus
 
 
 def _focus(manifests: Sequence[Manifest], reference: str) -> list[Object]:
-    pods = [one.object for one in manifests if one.kind == "Pod"]
-    workloads = [one.object for one in manifests if one.kind in WORKLOADS]
+    pods = [manifest.object for manifest in manifests if manifest.kind == "Pod"]
+    workloads = [manifest.object for manifest in manifests if manifest.kind in WORKLOADS]
     kind, _, name = reference.partition("/")
     named = [
-        one
-        for one in workloads
-        if one["kind"].lower() == kind.lower()
-        and name in (name_of(one), f"{namespace_of(one) or 'default'}/{name_of(one)}")
+        workload
+        for workload in workloads
+        if workload["kind"].lower() == kind.lower()
+        and name in (name_of(workload), f"{namespace_of(workload) or 'default'}/{name_of(workload)}")
     ]
-    found = named or named_pods(reference, pods)
-    if not found:
-        known = [f"{namespace_of(one) or 'default'}/{name_of(one)}" for one in pods] + [
-            f"{one['kind']}/{name_of(one)}" for one in workloads
+    pods_found = named or named_pods(reference, pods)
+    if not pods_found:
+        references = [f"{namespace_of(pod) or 'default'}/{name_of(pod)}" for pod in pods] + [
+            f"{workload['kind']}/{name_of(workload)}" for workload in workloads
         ]
-        raise NothingNamed(f"there is no pod {reference}", known)
-    return found
+        raise NothingNamed(f"there is no pod {reference}", references)
+    return pods_found
 
 
 def _placed(dump: Dump) -> Iterator[Manifest]:
-    """Pods in place of the controllers that made them; those of DaemonSets are made anew."""
+    """Yield pods in place of the controllers that made them; those of DaemonSets are made anew."""
     daemons = {
-        (one.kind, one.name, one.namespace) for one in (*dump.manifests, *dump.derived) if one.kind == "DaemonSet"
+        (entry.kind, entry.name, entry.namespace)
+        for entry in (*dump.manifests, *dump.derived)
+        if entry.kind == "DaemonSet"
     }
-    pods = [one for one in dump.derived if one.kind == "Pod" and daemons.isdisjoint(controllers(one))]
+    pods = [pod for pod in dump.derived if pod.kind == "Pod" and daemons.isdisjoint(controllers(pod))]
     replaced = {owner for pod in pods for owner in controllers(pod)}
-    yield from (one for one in dump.manifests if (one.kind, one.name, one.namespace) not in replaced)
+    yield from (
+        manifest for manifest in dump.manifests if (manifest.kind, manifest.name, manifest.namespace) not in replaced
+    )
     yield from pods
 
 
@@ -103,11 +110,11 @@ def _unbound(pod: Object) -> Object:
 
 def _used(candidates: Sequence[Object], chosen: Sequence[Object]) -> list[Object]:
     """Classes, claims, volumes and namespaces that the chosen objects name, one through the other."""
-    texts = {str(value) for one in chosen for value in _texts(one)}
-    selects = any("namespaceSelector" in _keys(one) for one in chosen)
-    classes = [one for one in candidates if one["kind"] == "StorageClass"]
-    texts |= {default_class(classes) or ""} if any(_takes_default(one) for one in chosen) else set()
-    found: list[Object] = []
+    texts = {str(value) for obj in chosen for value in _texts(obj)}
+    selects = any("namespaceSelector" in _keys(obj) for obj in chosen)
+    classes = [candidate for candidate in candidates if candidate["kind"] == "StorageClass"]
+    texts |= {default_class(classes) or ""} if any(_takes_default(obj) for obj in chosen) else set()
+    used: list[Object] = []
     for kind in (
         "PersistentVolumeClaim",
         "PersistentVolume",
@@ -116,19 +123,19 @@ def _used(candidates: Sequence[Object], chosen: Sequence[Object]) -> list[Object
         "RuntimeClass",
         "Namespace",
     ):
-        for one in candidates:
-            if one["kind"] == kind and (name_of(one) in texts if kind != "Namespace" else selects):
-                found.append(one)
-                texts.update(str(value) for value in _texts(spec_of(one)))
-    return found
+        for candidate in candidates:
+            if candidate["kind"] == kind and (name_of(candidate) in texts if kind != "Namespace" else selects):
+                used.append(candidate)
+                texts.update(str(value) for value in _texts(spec_of(candidate)))
+    return used
 
 
 def _takes_default(value: Any) -> bool:
-    """Whether there is a claim in it that names no class, and so gets the cluster's own."""
+    """Return whether a value holds a claim without a class, which gets the cluster's own."""
     if isinstance(value, Mapping):
         claims = [*(value.get("volumeClaimTemplates") or ()), value.get("volumeClaimTemplate")]
         claims += [value] if value.get("kind") == "PersistentVolumeClaim" else []
-        named = [spec_of(one).get("storageClassName") for one in claims if isinstance(one, Mapping)]
+        named = [spec_of(claim).get("storageClassName") for claim in claims if isinstance(claim, Mapping)]
         return None in named or any(_takes_default(item) for item in value.values())
     return isinstance(value, list) and any(_takes_default(item) for item in value)
 

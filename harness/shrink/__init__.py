@@ -1,1 +1,1 @@
-"""A scenario made as small as it can be while it comes to the same."""
+"""A scenario made as small as it can be while it keeps its verdict."""

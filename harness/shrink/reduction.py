@@ -19,33 +19,33 @@ _AMOUNT = re.compile(r"[0-9.]+([numkMGTPE]|[KMGTPE]i)?")
 
 
 def smaller_list(items: Sequence[T], holds: Callable[[list[T]], bool]) -> list[T]:
-    """A part of the list for which `holds` holds, and from which no single item can go (ddmin)."""
-    kept = list(items)
+    """Return a part of the list for which `holds` holds, and from which no single item can go (ddmin)."""
+    part = list(items)
     parts = 2
-    while kept:
-        size = max(1, len(kept) // parts)
-        for start in range(0, len(kept), size):
-            rest = kept[:start] + kept[start + size :]
+    while part:
+        size = max(1, len(part) // parts)
+        for start in range(0, len(part), size):
+            rest = part[:start] + part[start + size :]
             if holds(rest):
-                kept, parts = rest, max(parts - 1, 2)
+                part, parts = rest, max(parts - 1, 2)
                 break
         else:
             if size == 1:
                 break
-            parts = min(len(kept), parts * 2)
-    return kept
+            parts = min(len(part), parts * 2)
+    return part
 
 
 def smaller_values(value: Any, holds: Callable[[Any], bool], fixed: frozenset[Path]) -> Any:
-    """The value without what can go: fields and items from the outside to the inside, then smaller numbers. `fixed` are paths that stay.
+    """Return the value without removable parts: fields and items from the outside to the inside, then smaller numbers.
 
-    Nothing more can go one by one.
+    `fixed` are paths that stay. Nothing more can go one by one.
     """
     changed = True
     while changed:
         changed = False
         for path in _paths(value):
-            if any(one[: len(path)] == path for one in fixed) or not _there(value, path):
+            if any(stays[: len(path)] == path for stays in fixed) or not _there(value, path):
                 continue
             candidate = without(value, path)
             if holds(candidate):
@@ -62,13 +62,13 @@ def smaller_values(value: Any, holds: Callable[[Any], bool], fixed: frozenset[Pa
 
 
 def without(value: Any, path: Path) -> Any:
-    """The value without what stands at a path."""
+    """Return the value without the part at a path."""
     first, *rest = path
     if isinstance(value, list):
         index = int(first)
         return [*value[:index], *([without(value[index], tuple(rest))] if rest else []), *value[index + 1 :]]
-    kept = {key: item for key, item in value.items() if key != first or rest}
-    return {**kept, first: without(value[first], tuple(rest))} if rest else kept
+    rest_of_map = {key: item for key, item in value.items() if key != first or rest}
+    return {**rest_of_map, first: without(value[first], tuple(rest))} if rest else rest_of_map
 
 
 def _with(value: Any, path: Path, new: Any) -> Any:
@@ -81,15 +81,15 @@ def _with(value: Any, path: Path, new: Any) -> Any:
 
 
 def _paths(value: Any) -> Iterator[Path]:
-    """The places of all values inside, the outer ones first; in lists from behind, so that what goes moves no other."""
+    """Yield the places of all values inside, the outer ones first; in lists from behind, so that a removal moves no other place."""
     level: list[tuple[Path, Any]] = [((), value)]
     while level:
         below: list[tuple[Path, Any]] = []
-        for path, one in level:
-            if isinstance(one, Mapping):
-                below += [((*path, key), item) for key, item in one.items()]
-            elif isinstance(one, list):
-                below += [((*path, index), one[index]) for index in reversed(range(len(one)))]
+        for path, inner in level:
+            if isinstance(inner, Mapping):
+                below += [((*path, key), item) for key, item in inner.items()]
+            elif isinstance(inner, list):
+                below += [((*path, index), inner[index]) for index in reversed(range(len(inner)))]
         yield from (path for path, _ in below)
         level = below
 

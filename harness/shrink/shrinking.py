@@ -1,4 +1,4 @@
-"""A scenario made smaller step by step: its objects, what is given and what happens, then the fields and values of what is left."""
+"""A scenario made smaller step by step: its objects, its inputs and steps, then the fields and values of the rest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Object = Mapping[str, Any]
 _FILE = "shrunk.yaml"
 _ANYTHING = [{"pods": {"bound": 0}}]
 _FIXED = frozenset({("apiVersion",), ("kind",), ("metadata", "name")})
-_PINNED = ("karpenter",)  # what a later default would change
+_PINNED = ("karpenter",)  # keys that a later default would change
 _OWN_THEN = ("then", "failed")
 
 
@@ -65,22 +65,24 @@ class _Search:
         return self._cases[key]
 
     def outcome(self, header: Mapping[str, Any], objects: Sequence[Object]) -> Outcome:
-        """What a scenario comes to. Raises ScenarioError where it cannot be run."""
+        """Return the outcome of a scenario. Raises ScenarioError where it cannot be run."""
         self.runs += 1
         manifests = tuple(map(_manifest, objects))
-        problems = [one for manifest in manifests for one in (*core_problems(manifest), *field_problems(manifest))]
+        problems = [
+            problem for manifest in manifests for problem in (*core_problems(manifest), *field_problems(manifest))
+        ]
         if problems:
             raise ScenarioError(problems)
         case = replace(self.case(header), manifests=manifests)
         return outcome_of(lambda: self.runner.examine(case))
 
     def holds(self, header: Mapping[str, Any], objects: Sequence[Object]) -> bool:
-        """Whether a smaller scenario keeps the verdict; then it is the smallest so far."""
+        """Return whether a smaller scenario keeps the verdict; then it is the smallest so far."""
         try:
-            found = self.outcome(header, objects)
+            outcome = self.outcome(header, objects)
         except ScenarioError:
             return False
-        if not self.keeps(found):
+        if not self.keeps(outcome):
             return False
         self.header, self.objects = dict(header), list(objects)
         self.tell(f"{len(self.objects)} objects after {self.runs} runs")
@@ -88,13 +90,14 @@ class _Search:
 
 
 def shrink(case: Case, keep: str, tell: Callable[[str], None] = lambda line: None) -> Shrunk:
-    """The smallest scenario that keeps a verdict of a case; the smallest so far when it is interrupted (KeyboardInterrupt).
+    """Return the smallest scenario that keeps a verdict of a case; the smallest so far when it is interrupted
+    (KeyboardInterrupt).
 
     Raises UnknownVerdict, and ScenarioError where the case cannot be run.
     """
     check_verdict(keep)
     header: dict[str, Any] = _header_of(case, own_then=keep.partition("=")[0] in _OWN_THEN)
-    search = _Search(header, [one.object for one in case.manifests], case.directory, tell=tell)
+    search = _Search(header, [manifest.object for manifest in case.manifests], case.directory, tell=tell)
     search.keeps = kept_by(keep, search.outcome(header, search.objects))
     try:
         _reduce(search)
@@ -137,14 +140,16 @@ def _smaller_object(search: _Search, index: int) -> None:
 def _header_of(case: Case, *, own_then: bool) -> dict[str, Any]:
     """The header of one case alone: files that it names are among its objects, axes have their values."""
     document = case.given_document.value
-    number = next((i for i, one in enumerate(document.get("cases", ())) if one["case"] == case.axes.get("case")), None)
+    number = next(
+        (i for i, entry in enumerate(document.get("cases", ())) if entry["case"] == case.axes.get("case")), None
+    )
     own: Mapping[str, Any] = document["cases"][number] if number is not None else {}
-    given = {**document.get("given", {}), **own.get("given", {})}
-    given = {key: value for key, value in given.items() if key not in ("manifests", "patches")}
-    given |= {axis: value for axis, value in case.axes.items() if axis in type(case.given).model_fields}
+    keys = {**document.get("given", {}), **own.get("given", {})}
+    keys = {key: value for key, value in keys.items() if key not in ("manifests", "patches")}
+    keys |= {axis: value for axis, value in case.axes.items() if axis in type(case.given).model_fields}
     if case.given.karpenter is not None:
-        given["karpenter"] = case.given.karpenter
-    header: dict[str, Any] = {"scenario": document["scenario"], "given": given}
+        keys["karpenter"] = case.given.karpenter
+    header: dict[str, Any] = {"scenario": document["scenario"], "given": keys}
     if when := [*document.get("when", ()), *own.get("when", ())]:
         header["when"] = when
     if own_then:
@@ -167,7 +172,7 @@ def _text(search: _Search, keep: str) -> str:
 
 
 def _manifest(obj: Object) -> Manifest:
-    """An object as if it stood in a file; nobody asks where."""
+    """Return an object as if it stood in a file, whose place nobody needs."""
     metadata = obj.get("metadata") or {}
     namespace = metadata.get("namespace")
     document = Document(_FILE, yaml_tree.Mapping(1, 1), obj)

@@ -1,4 +1,4 @@
-"""What may be kept while a scenario becomes smaller: a property of its run, recognised in every smaller one."""
+"""Verdicts that shrinking can keep: a property of a run, recognised in every smaller scenario."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEPT: Mapping[str, str] = {
 """The verdicts that `--keep` knows."""
 
 _NODEPOOL = re.compile(r'^incompatible with nodepool "[^"]*", daemonset overhead=\{[^}]*\}, ')
-"""How core up to 1.4 introduces what is wrong with a NodePool."""
+"""The words before a NodePool's mistake in core up to 1.4."""
 _KEY = re.compile(
     r'did not tolerate (?:taint \(taint=)?([^=:]+)|label "([^"]+)"|incompatible requirements, key ([^,]+),|, key=([^ ]+) '
 )
@@ -36,19 +36,19 @@ _WORDS = re.compile(r'[,(:="]| [\w./-]+[=:]')
 
 
 class Cause(NamedTuple):
-    """What is wrong, in Karpenter's words, and the taint's or label's key that it is about, empty where it is about none."""
+    """A cause in Karpenter's words, and the taint's or label's key that it is about, empty where it is about none."""
 
-    what: str
+    text: str
     key: str
 
 
 class UnknownVerdict(ValueError):
-    """A word that names none of `KEPT`, or one that this scenario does not come to; one line."""
+    """A word that names none of `KEPT`, or a verdict that this scenario does not have; one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a run came to. `refused`: object and rule; `pending`: Karpenter's sentences; `verdicts`: label → whether it holds."""
+    """The outcome of a run. `refused`: object and rule; `pending`: Karpenter's sentences; `verdicts`: label → whether it holds."""
 
     refused: frozenset[tuple[str, str]] = frozenset()
     refusals: frozenset[tuple[str, str]] = frozenset()
@@ -62,7 +62,7 @@ Keeps = Callable[[Outcome], bool]
 
 
 def outcome_of(examine: Callable[[], tuple[Run, Collection[Verdict]]]) -> Outcome:
-    """What a run comes to. Raises ScenarioError as the run does."""
+    """Return the outcome of a run. Raises ScenarioError as the run does."""
     from harness.reading.problems import ScenarioError
 
     try:
@@ -72,19 +72,19 @@ def outcome_of(examine: Callable[[], tuple[Run, Collection[Verdict]]]) -> Outcom
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         return Outcome(error=f"{type(error).__name__} in {where.name}")
-    mistakes = [one.rejection for one in run.refusals if is_mistake(one.rejection)]
+    mistakes = [refusal.rejection for refusal in run.refusals if is_mistake(refusal.rejection)]
     waiting = (pod for pod in run.world.list("Pod") if not (pod.get("spec") or {}).get("nodeName"))
     return Outcome(
-        frozenset((one.object, one.text) for one in mistakes),
-        frozenset((str(one.layer), str(one.rule or one.key or one.path)) for one in mistakes),
+        frozenset((mistake.object, mistake.text) for mistake in mistakes),
+        frozenset((str(mistake.layer), str(mistake.rule or mistake.key or mistake.path)) for mistake in mistakes),
         frozenset(sentence(pod, run) for pod in waiting),
         bool(run.runaways or run.exhausted),
-        {one.label: one.holds for one in verdicts},
+        {verdict.label: verdict.holds for verdict in verdicts},
     )
 
 
 def check_verdict(word: str) -> None:
-    """Raises UnknownVerdict for a word that names no verdict, and for a text where none belongs."""
+    """Raise UnknownVerdict for a word that names no verdict, and for a text where none belongs."""
     name, sign, text = word.partition("=")
     if name not in KEPT:
         raise UnknownVerdict(f"unknown verdict '{name}'; {did_you_mean(name, KEPT)}")
@@ -93,19 +93,19 @@ def check_verdict(word: str) -> None:
 
 
 def kept_by(word: str, first: Outcome) -> Keeps:
-    """Whether a smaller scenario still comes to it; `first` is what the whole one comes to. Raises UnknownVerdict."""
+    """Return the test whether a smaller scenario keeps a verdict; `first` is the outcome of the whole one. Raises UnknownVerdict."""
     check_verdict(word)
     name, _, text = word.partition("=")
     keeps = _keeps(name, text, first)
     if not keeps(first):
         raise UnknownVerdict(f"the scenario does not come to '{word}': {_told(first)}")
-    objects = {one for one, _ in first.refused}
+    objects = {refused_object for refused_object, _ in first.refused}
 
-    def both(found: Outcome) -> bool:
-        """The verdict, and nothing new in its way: no other refusal, no error."""
-        if name != "error" and found.error:
+    def both(outcome: Outcome) -> bool:
+        """Return whether the verdict stays with nothing new in its way: no other refusal, no error."""
+        if name != "error" and outcome.error:
             return False
-        return keeps(found) and {one for one, _ in found.refused} <= objects
+        return keeps(outcome) and {refused_object for refused_object, _ in outcome.refused} <= objects
 
     return both
 
@@ -113,28 +113,32 @@ def kept_by(word: str, first: Outcome) -> Keeps:
 def _keeps(name: str, text: str, first: Outcome) -> Keeps:
     if name == "pending":
         if text:
-            return lambda found: any(text in one for one in found.pending)
-        causes = min(map(causes_of, first.pending), key=lambda one: (not one, sorted(one)), default=None)
-        return lambda found: causes is not None and causes in map(causes_of, found.pending)
+            return lambda outcome: any(text in sentence for sentence in outcome.pending)
+        causes = min(
+            map(causes_of, first.pending),
+            key=lambda causes_of_pod: (not causes_of_pod, sorted(causes_of_pod)),
+            default=None,
+        )
+        return lambda outcome: causes is not None and causes in map(causes_of, outcome.pending)
     if name == "rejected":
         if text:
-            return lambda found: any(text in said for _, said in found.refused)
+            return lambda outcome: any(text in rule for _, rule in outcome.refused)
         rules = sorted(first.refusals)
-        return lambda found: bool(rules) and rules[0] in found.refusals
+        return lambda outcome: bool(rules) and rules[0] in outcome.refusals
     if name == "unsettled":
-        return lambda found: found.unsettled
+        return lambda outcome: outcome.unsettled
     if name == "error":
-        return lambda found: bool(first.error) and found.error == first.error
+        return lambda outcome: bool(first.error) and outcome.error == first.error
     if name == "then":
-        return lambda found: found.verdicts == first.verdicts and not found.error
+        return lambda outcome: outcome.verdicts == first.verdicts and not outcome.error
     failing = next((label for label, holds in first.verdicts.items() if not holds), "")
-    return lambda found: failing != "" and found.verdicts.get(failing) is False
+    return lambda outcome: failing != "" and outcome.verdicts.get(failing) is False
 
 
 def causes_of(sentence: str) -> frozenset[Cause]:
     """The causes that Karpenter's sentence about a pod names, one for each NodePool; equal ones of several NodePools are one.
 
-    Amounts, values and the names of NodePools may differ, what is wrong and the key that it is about may not.
+    Amounts, values and the names of NodePools may differ, the text and the key of a cause may not.
     """
     causes = set()
     for part in filter(None, sentence.split("; ")):
@@ -145,7 +149,7 @@ def causes_of(sentence: str) -> frozenset[Cause]:
 
 
 def _told(outcome: Outcome) -> str:
-    """What it comes to instead, in a few words."""
+    """Return the other outcome, in a few words."""
     facts: list[Any] = [
         outcome.error,
         f"refusals: {len(outcome.refused)}" if outcome.refused else "",

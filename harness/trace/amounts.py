@@ -13,13 +13,13 @@ __all__ = ["amounts", "numbers"]
 
 
 def amounts(resources: Mapping[str, Any] | None) -> dict[str, float]:
-    """Of a manifest's map of resources; what is no quantity is left out."""
-    found = {name: _number(str(text)) for name, text in (resources or {}).items()}
-    return {name: number for name, number in found.items() if number is not None}
+    """Return the amounts of a manifest's map of resources; a value that is no quantity is left out."""
+    parsed = {name: _number(str(text)) for name, text in (resources or {}).items()}
+    return {name: number for name, number in parsed.items() if number is not None}
 
 
 def numbers(resources: ResourceList) -> dict[str, float]:
-    """Of quantities that are read already."""
+    """Return the amounts of quantities that are parsed already."""
     return {name: _plain(quantity.nano) for name, quantity in resources.items()}
 
 

@@ -1,4 +1,4 @@
-"""What was asked of Azure, what it did to machines, and what these cost."""
+"""Calls of Azure, the power of machines, and their costs."""
 
 from __future__ import annotations
 
@@ -22,14 +22,17 @@ _FAILED = "CreationFailed"
 def arm_calls(
     world: World, calls: Iterable[Any], claims: Iterable[str], seconds: Callable[[float], float]
 ) -> Iterator[ArmCall]:
-    """Every call that reached the cloud. `seconds` makes virtual ones of those since 1970, `claims` are all NodeClaims that ever were."""
-    known = list(claims)
+    """Yield every call that reached the cloud.
+
+    `seconds` turns seconds since 1970 into virtual ones, `claims` are all NodeClaims that ever existed.
+    """
+    all_claims = list(claims)
     claim_of: dict[str, str] = {}  # by path: a machine is asked about often
     for call in calls:
         path = call.path
         claim = claim_of.get(path)
         if claim is None:
-            claim = claim_of[path] = next((claim for claim in known if claim in path), "")
+            claim = claim_of[path] = next((claim for claim in all_claims if claim in path), "")
         summary = call.summary
         zones = summary.get("zones") or ()
         yield ArmCall(
@@ -50,7 +53,7 @@ def arm_calls(
 
 
 class Power:
-    """Listens to a cloud: which machines have power, and what one of a size costs at that time."""
+    """Listens to a cloud: the machines with power, and the price of each size at a time."""
 
     def __init__(self, world: World, seconds: Callable[[float], float]) -> None:
         self._world = world
@@ -59,9 +62,9 @@ class Power:
         self.boots: list[Boot] = []
 
     def hear(self, event: Any) -> None:
-        """An event of the cloud."""
-        what = type(event).__name__
-        if what not in _STATES and what != _FAILED:
+        """Take an event of the cloud."""
+        event_name = type(event).__name__
+        if event_name not in _STATES and event_name != _FAILED:
             return
         vm, t = event.vm, self._seconds(event.at)
         capacity_type = SPOT if vm.priority == "Spot" else ON_DEMAND
@@ -71,7 +74,7 @@ class Power:
             Boot(
                 t,
                 vm.name,
-                _STATES.get(what, "failed"),
+                _STATES.get(event_name, "failed"),
                 vm.size,
                 zone,
                 capacity_type,
@@ -83,36 +86,36 @@ class Power:
 
     @property
     def prices(self) -> list[PriceOf]:
-        """Every price that was asked for, when it was first known and when it had become another one."""
-        return [each for told in self._prices.values() for each in told]
+        """Return every price that was requested, at its first request and after each change."""
+        return [price for course in self._prices.values() for price in course]
 
     def reprice(self, t: float) -> None:
-        """Notes that Azure's prices may have changed."""
+        """Note that Azure's prices may have changed."""
         for size, capacity_type in tuple(self._prices):
-            found = self._world.price(size, capacity_type)
-            if found.usd != self._prices[size, capacity_type][-1].price:
-                told = PriceOf(t, size, capacity_type, found.usd, found.as_on_demand)
-                self._prices[size, capacity_type].append(told)
+            price = self._world.price(size, capacity_type)
+            if price.usd != self._prices[size, capacity_type][-1].price:
+                changed = PriceOf(t, size, capacity_type, price.usd, price.as_on_demand)
+                self._prices[size, capacity_type].append(changed)
 
     def price(self, t: float, size: str, capacity_type: str) -> float | None:
         """The price of a size at a time."""
-        told = self._prices.get((size, capacity_type))
-        if told is None:
-            found = self._world.price(size, capacity_type)
-            told = self._prices[size, capacity_type] = [PriceOf(t, size, capacity_type, found.usd, found.as_on_demand)]
-        return next((each.price for each in reversed(told) if each.t <= t), told[0].price)
+        course = self._prices.get((size, capacity_type))
+        if course is None:
+            now = self._world.price(size, capacity_type)
+            course = self._prices[size, capacity_type] = [PriceOf(t, size, capacity_type, now.usd, now.as_on_demand)]
+        return next((past.price for past in reversed(course) if past.t <= t), course[0].price)
 
 
 def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
-    """What all machines cost together whenever it has changed: those with power, and Nodes whose machines are not of this cloud."""
+    """Yield the cost of all machines together whenever it has changed: those with power, and Nodes whose machines are not of this cloud."""
     moves: list[tuple[float, str, tuple[str, str] | None]] = []
     for boot in power.boots:
         if boot.state != "preempting":
             moves.append((boot.t, boot.vm, (boot.size, boot.capacity_type) if boot.state == "on" else None))
     ours = {boot.vm.lower() for boot in power.boots}
-    told = list(nodes)
-    ours |= {node.node for node in told if node.vm.lower() in ours}
-    for node in told:
+    states = list(nodes)
+    ours |= {node.node for node in states if node.vm.lower() in ours}
+    for node in states:
         if node.state == "deleted":
             moves.append((node.t, f"Node/{node.node}", None))
         elif node.size and node.node not in ours:
@@ -130,9 +133,9 @@ def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
             continue  # told once for each moment
         prices = {kind: power.price(t, *kind) for kind in set(there.values())}
         total = round(sum(prices[kind] or 0.0 for kind in there.values()), 6)
-        found = total, len(there), tuple(sorted({size for (size, _), price in prices.items() if price is None}))
-        if found != last:
-            last = found
+        cost = total, len(there), tuple(sorted({size for (size, _), price in prices.items() if price is None}))
+        if cost != last:
+            last = cost
             yield Cost(t, *last)
 
 
@@ -140,7 +143,7 @@ _SIZE, _FAMILY = "removing offering from offerings", "marking VM Family unavaila
 
 
 def blocked(lines: Iterable[LogLine], calls: Sequence[ArmCall]) -> Iterator[Blocked]:
-    """The offerings that Karpenter leaves alone, by what it says in its log (kaz pkg/cache/unavailableofferings.go)."""
+    """Yield the offerings that Karpenter leaves alone, by its log (kaz pkg/cache/unavailableofferings.go)."""
     refused = [call for call in calls if call.method in ("PUT", "POST") and call.status >= 400]
     looks = (call for call in calls if call.operation == "operations")
     answers = sorted({call.number for call in (*refused, *looks)})
@@ -164,10 +167,10 @@ def blocked(lines: Iterable[LogLine], calls: Sequence[ArmCall]) -> Iterator[Bloc
 
 
 def _cause(line: LogLine, refused: Sequence[ArmCall], answers: Sequence[int]) -> int:
-    """The number of the call whose answer a line is about: a request that was refused, or a look at an operation that failed.
+    """Return the number of the call whose answer a line is about: a refused request, or a look at a failed operation.
 
-    The simulated loop says it before it calls again, but for what it cleans up; the real one names the NodeClaim. `answers` are the
-    numbers of both kinds of calls, in order.
+    The simulated loop logs it before it calls again, but for its clean-up; the real one names the NodeClaim. `answers`
+    are the numbers of both kinds of calls, in order.
     """
     if line.call:
         before = bisect_right(answers, line.call)

@@ -1,4 +1,4 @@
-"""What changed in a cluster, and who did it: from the journal of the memory cluster, or from what was seen of a cluster elsewhere."""
+"""Changes of a cluster, with their writers: from the journal of the memory cluster, or from the watches of a cluster elsewhere."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sender(identity: Identity) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One request at `at`, in nanoseconds of the clock; without `after` and `refused` the object is gone. `sent` is what the user gave."""
+    """One request at `at`, in nanoseconds of the clock; without `after` and `refused` the object is gone. `sent` is the user's object."""
 
     at: int
     revision: int
@@ -52,8 +52,8 @@ class Seen:
 
 def from_journal(journal: Iterable[Entry]) -> Iterator[Seen]:
     """Every request in a memory cluster's journal, refused ones too."""
-    for each in journal:
-        yield _of_entry(each, each.after)
+    for entry in journal:
+        yield _of_entry(entry, entry.after)
 
 
 def _of_entry(entry: Entry, after: Object | None) -> Seen:
@@ -87,7 +87,7 @@ class Witness:
         self.changes: list[tuple[int, Change]] = []
 
     def watches(self) -> Mapping[str, Any]:
-        """All kinds."""
+        """Watch all kinds."""
         return dict.fromkeys(self._kinds, self._note)
 
     def _note(self, change: Change) -> Sequence[Any]:
@@ -95,16 +95,17 @@ class Witness:
         return ()
 
     def reconcile(self, key: Any) -> Any:
-        """Never called."""
+        """Raise: it is never called."""
         raise AssertionError(f"a witness has nothing to do: {key}")
 
 
 def from_witness(
     changes: Sequence[tuple[int, Change]], journal: Journal, evidence: Callable[[str], Iterable[Evidence]]
 ) -> Iterator[Seen]:
-    """The changes of a cluster elsewhere, each with who made it.
+    """Yield the changes of a cluster elsewhere, each with its writer.
 
-    That is known of our own requests, and of those about Nodes by the API server's `evidence`; of others it is told by what they wrote.
+    The writer is known of our own requests, and of those about Nodes by the API server's `evidence`; of others it is
+    guessed by the change.
     """
     heard = dict(_heard(changes, evidence))
     ours: dict[tuple[Key, int], Entry] = {}
@@ -136,7 +137,7 @@ def from_witness(
 def _heard(
     changes: Iterable[tuple[int, Change]], evidence: Callable[[str], Iterable[Evidence]]
 ) -> Iterator[tuple[tuple[Key, int], Identity]]:
-    """Who wrote each revision of a Node, as its API server says."""
+    """Yield the writer of each revision of a Node, by its API server."""
     for key in dict.fromkeys(key_of(change.object) for _, change in changes if change.object["kind"] == "Node"):
         for entry in evidence(key.name):
             if entry.error is None and entry.after is not None:
@@ -149,7 +150,7 @@ def _revision(entry: Evidence) -> int:
 
 
 def _guessed(change: Change) -> str:
-    """Who writes such a change in a cluster with its own controllers."""
+    """Return the writer of such a change in a cluster with its own controllers."""
     new, old = change.object, change.old
     kind = new["kind"]
     if kind == "Pod" and old is not None and spec_of(new).get("nodeName") != spec_of(old).get("nodeName"):
@@ -169,30 +170,30 @@ _MISSING = object()
 
 
 def changed_fields(before: Object, after: Object) -> dict[str, Any]:
-    """Path → the new value of each field that is another one; None where it is gone. Lists are told as a whole."""
-    found: dict[str, Any] = {}
-    _compare(before, after, "", found)
-    return found
+    """Return path → the new value of each field that has changed; None where it is gone. Lists are compared as a whole."""
+    changed: dict[str, Any] = {}
+    _compare(before, after, "", changed)
+    return changed
 
 
 def _is_map(value: Any) -> bool:
-    """Objects are dicts nearly always, and what is no map is a text, of which an abstract class takes long to say so."""
+    """Return whether a value is a map: objects are dicts nearly always, and an abstract class takes long to refuse a text."""
     return type(value) is dict or (not isinstance(value, str | list) and isinstance(value, Mapping))
 
 
-def _compare(before: Any, after: Any, path: str, found: dict[str, Any]) -> None:
+def _compare(before: Any, after: Any, path: str, changed: dict[str, Any]) -> None:
     if before is after:
         return
     if not (_is_map(before) and _is_map(after)):
         if before != after:
-            found[path] = None if after is _MISSING else after
+            changed[path] = None if after is _MISSING else after
         return
     for name in {**before, **after}:
         if name not in _UNTOLD and not (path == "status" and name in _APART):
             here = f"{path}.{name}" if path else name
             old = before.get(name, _MISSING)
-            # a map that is new is told field by field, as one that grew
+            # a new map is reported field by field, as one that grew
             new = after.get(name, _MISSING)
             if old is _MISSING and path in ("", "metadata") and _is_map(new):
                 old = {}
-            _compare(old, new, here, found)
+            _compare(old, new, here, changed)

@@ -1,4 +1,4 @@
-"""Two traces side by side: where what came of them differs."""
+"""Two traces side by side: the differences of their outcomes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SAID = ("harness", "release", "kubernetes", "region", "mode", "seed", "cluster"
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A fact that is not the same. `kept`: why it may be another one, where it may."""
+    """A fact that is not the same. `kept`: why it may differ, where it may."""
 
     fact: str
     left: Any
@@ -31,7 +31,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Sizes that a NodePool is not offered on one `side` (A, B): what the provider's `filter` drops, or, without one, what is not sold."""
+    """Sizes that a NodePool is not offered on one `side` (A, B): the provider's `filter` drops them, or, without one, they are not sold."""
 
     nodepool: str
     side: str
@@ -41,10 +41,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What differs of two traces, the weightiest first, and how many facts are the same.
+    """The differences of two traces, the weightiest first, and the number of equal facts.
 
-    `situations`: where the worlds began otherwise. `objects`: how many NodeClaims, Nodes and NodePools there are, on either side.
-    `missing`: why sizes are offered on one side only.
+    `situations`: where the worlds began otherwise. `objects`: the numbers of NodeClaims, Nodes and NodePools, on either
+    side. `missing`: why sizes are offered on one side only.
     """
 
     situations: Sequence[tuple[str, Any, Any]]
@@ -56,63 +56,69 @@ class Comparison:
     @property
     def real(self) -> Sequence[Difference]:
         """The differences that are not allowed."""
-        return [each for each in self.differences if not each.kept]
+        return [difference for difference in self.differences if not difference.kept]
 
 
 def compare_traces(left: Trace, right: Trace) -> Comparison:
-    """Compares the outcomes of two worlds."""
+    """Compare the outcomes of two worlds."""
     sources = "real" not in (left.header.karpenter, right.header.karpenter)
-    one, other = (_in_region(outcome_of(each, sources=sources), each.header, left, right) for each in (left, right))
-    found: list[Difference] = []
+    left_outcome, right_outcome = (
+        _in_region(outcome_of(trace, sources=sources), trace.header, left, right) for trace in (left, right)
+    )
+    result: list[Difference] = []
     count = 0
-    for part in one:
-        count += _count(one[part])
-        for place, mine, theirs in differences(one[part], other[part], part):
-            found.append(Difference(place, mine, theirs, _kept(place, left.header, right.header)))
+    for part in left_outcome:
+        count += _count(left_outcome[part])
+        for place, mine, theirs in differences(left_outcome[part], right_outcome[part], part):
+            result.append(Difference(place, mine, theirs, _kept(place, left.header, right.header)))
     situations = [
         (name, getattr(left.header, name), getattr(right.header, name))
         for name in _SAID
         if getattr(left.header, name) != getattr(right.header, name)
     ]
-    order = list(one)
-    found.sort(key=lambda each: (bool(each.kept), order.index(re.split(r"[\[]", each.fact, maxsplit=1)[0])))
+    order = list(left_outcome)
+    result.sort(
+        key=lambda difference: (bool(difference.kept), order.index(re.split(r"[\[]", difference.fact, maxsplit=1)[0]))
+    )
     missing = [*_missing(right, left, "A"), *_missing(left, right, "B")] if sources else []
-    return Comparison(situations, found, max(0, count - len(found)), _objects(one, other), missing)
+    return Comparison(situations, result, max(0, count - len(result)), _objects(left_outcome, right_outcome), missing)
 
 
 def _missing(having: Trace, lacking: Trace, side: str) -> Iterator[Missing]:
-    """What one side is offered and the other is not, by what drops it there; of each NodePool the last list."""
+    """Yield the sizes that one side is offered and the other is not, by the filter that drops them there; of each NodePool's last list."""
     here, there = ({fact.nodepool: fact for fact in trace.of(Sizes)} for trace in (having, lacking))
     for nodepool, mine in here.items():
         theirs = there.get(nodepool)
         if theirs is None:
             continue
         dropped = {size: name for name, sizes in theirs.dropped.items() for size in sizes}
-        found: dict[str, list[str]] = {}
+        by_filter: dict[str, list[str]] = {}
         offered = set(theirs.offered)
         for size in mine.offered:
             if size not in offered:
-                found.setdefault(dropped.get(size, ""), []).append(size)
-        for name, sizes in found.items():
+                by_filter.setdefault(dropped.get(size, ""), []).append(size)
+        for name, sizes in by_filter.items():
             yield Missing(nodepool, side, name, sizes)
 
 
-def _objects(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, int]:
-    claims = {**one["NodeClaims"], **other["NodeClaims"]}
-    alone = {**one["other Nodes"], **other["other Nodes"]}
-    nodes = sum(max(len(side["NodeClaims"].get(name, {}).get("Nodes", ())) for side in (one, other)) for name in claims)
-    pools = {**one["sizes"], **other["sizes"]}
+def _objects(mine: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, int]:
+    claims = {**mine["NodeClaims"], **other["NodeClaims"]}
+    alone = {**mine["other Nodes"], **other["other Nodes"]}
+    nodes = sum(
+        max(len(side["NodeClaims"].get(name, {}).get("Nodes", ())) for side in (mine, other)) for name in claims
+    )
+    pools = {**mine["sizes"], **other["sizes"]}
     return {"NodeClaim": len(claims), "Node": nodes + len(alone), "NodePool": len(pools)}
 
 
 def _in_region(outcome: dict[str, Any], header: Header, left: Trace, right: Trace) -> dict[str, Any]:
-    """The outcome with one word for both regions, where they are two."""
+    """Return the outcome with one word for both regions, where they are two."""
     if left.header.region == right.header.region:
         return outcome
-    found: dict[str, Any] = json.loads(
+    renamed_outcome: dict[str, Any] = json.loads(
         re.sub(rf"(?<![a-z0-9]){header.region}(?![a-z0-9])", "REGION", json.dumps(outcome))
     )
-    return found
+    return renamed_outcome
 
 
 _OF_CLUSTER: Sequence[tuple[str, str, str]] = (

@@ -1,4 +1,4 @@
-"""What simulations decided about pods, with the NodePools and the sizes that they looked at."""
+"""Decisions of simulations about pods, with the NodePools and the sizes that they considered."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Decisions", "decisions_of_events"]
 
 _FILTERED = "no instance type met its requirements"
 _FAILED = "Failed to schedule pod, "
-_MANY = 50  # Nodes whose reasons are told of one pod
+_MANY = 50  # Nodes whose reasons are kept of one pod
 
 
 class Decisions(Listener):
@@ -44,14 +44,14 @@ class Decisions(Listener):
         results: SchedulingResults,
         ledger: Ledger | None,
     ) -> None:
-        """Keeps what a simulation found."""
+        """Keep the results of a simulation."""
         if ledger is not None:
             market = self._world.instance_types.market_snapshot()
             there = frozenset(name for name in results.existing if self._world.view.get("Node", name) is not None)
             self._passes.append((round(self._world.clock.seconds, 6), results, ledger, market, there))
 
     def created(self, planned: PlannedNodeClaim, nodeclaim: str) -> None:
-        """Keeps the name of a NodeClaim."""
+        """Keep the name of a NodeClaim."""
         self._names[id(planned)] = (planned, nodeclaim)
 
     def facts(self) -> Iterator[Fact]:
@@ -60,18 +60,18 @@ class Decisions(Listener):
         last: dict[str, Hashable] = {}
         for number, (t, results, ledger, market, there) in enumerate(self._passes, 1):
             sizes.market = market
-            for found in self._of_pass(t, number, results, ledger, there, sizes):
+            for decision in self._of_pass(t, number, results, ledger, there, sizes):
                 same = (
-                    found.result,
-                    found.target,
-                    found.why,
-                    *((one["nodepool"], one.get("funnel")) for one in found.tried),
+                    decision.result,
+                    decision.target,
+                    decision.why,
+                    *((entry["nodepool"], entry.get("funnel")) for entry in decision.tried),
                 )
-                if all(last.get(pod) == same for pod in found.pods):
+                if all(last.get(pod) == same for pod in decision.pods):
                     continue
-                last.update(dict.fromkeys(found.pods, same))
+                last.update(dict.fromkeys(decision.pods, same))
                 yield from sizes.new()
-                yield found
+                yield decision
 
     def _of_pass(
         self,
@@ -82,7 +82,7 @@ class Decisions(Listener):
         there: Set[str],
         sizes: _SizeLists,
     ) -> Iterator[Decision]:
-        """Of one simulation; `there` are the names that were Nodes then, the others are NodeClaims on their way."""
+        """Yield the decisions of one simulation; `there` are the names that were Nodes then, the others are NodeClaims on their way."""
         filtered = tuple(sizes.tried(t, entry) for entry in ledger.filtered)
         for planned in results.nodeclaims:
             pods = tuple(pod_key(pod) for pod in planned.pods)
@@ -94,14 +94,14 @@ class Decisions(Listener):
             kind = "Node" if name in there else "NodeClaim"
             yield Decision(t, tuple(map(pod_key, placed)), "existing", number, f"{kind}/{name}")
         groups: dict[Hashable, tuple[list[str], Decision]] = {}
-        for result, told in (("refused", results.errors), ("ignored", results.ignored)):
-            for pod, reason in told.items():
+        for result, reasons in (("refused", results.errors), ("ignored", results.ignored)):
+            for pod, reason in reasons.items():
                 tried, nodes = self._looked(t, ledger, pod, sizes)
-                found = Decision(t, (pod,), result, number, "", str(reason), (*filtered, *tried), nodes)
-                key = (result, found.why, *((one["nodepool"], one.get("funnel")) for one in tried), len(nodes))
-                groups.setdefault(key, ([], found))[0].append(pod)
-        for pods_alike, found in groups.values():
-            yield Decision(t, tuple(pods_alike), found.result, number, "", found.why, found.tried, found.nodes)
+                decision = Decision(t, (pod,), result, number, "", str(reason), (*filtered, *tried), nodes)
+                key = (result, decision.why, *((entry["nodepool"], entry.get("funnel")) for entry in tried), len(nodes))
+                groups.setdefault(key, ([], decision))[0].append(pod)
+        for pods_alike, first in groups.values():
+            yield Decision(t, tuple(pods_alike), first.result, number, "", first.why, first.tried, first.nodes)
 
     def _looked(
         self, t: float, ledger: Ledger, pod: str, sizes: _SizeLists
@@ -111,10 +111,10 @@ class Decisions(Listener):
         pools = {entry.nodepool: entry for entry in entries if isinstance(entry, PoolTried)}
         nodes = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}
         tried = tuple(sizes.tried(t, entry) for entry in pools.values())
-        said: list[SaidNo] = [
+        refusals: list[SaidNo] = [
             {"node": name, "why": str(reason)} for name, reason in nodes.items() if reason is not None
         ]
-        return tried, tuple(said[:_MANY])
+        return tried, tuple(refusals[:_MANY])
 
 
 def decisions_of_events(trace_events: Iterable[EventTold]) -> Iterator[Decision]:
@@ -137,7 +137,7 @@ def decisions_of_events(trace_events: Iterable[EventTold]) -> Iterator[Decision]
 
 
 class _SizeLists:
-    """Numbers lists of sizes and funnels, so that each is told once. `market`: what the provider went by."""
+    """Numbers lists of sizes and funnels, so that each is written once. `market`: the provider's inputs."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -148,18 +148,18 @@ class _SizeLists:
         self._new: list[Fact] = []
 
     def new(self) -> Iterator[Fact]:
-        """The facts about lists that have not been written yet."""
+        """Yield the facts about lists that have not been written yet."""
         new, self._new = self._new, []
         yield from new
 
     def tried(self, t: float, entry: PoolTried | PoolFiltered) -> Tried:
-        """A NodePool that was looked at: its name, its reason if it has one, the number of its funnel."""
+        """Return a NodePool that was considered: its name, its reason if it has one, the number of its funnel."""
         if isinstance(entry, PoolFiltered):
             why = _FILTERED
         else:
             why = "" if entry.reason is None else str(entry.reason)
-        told: Tried = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
-        return {**told, "why": why} if why else told
+        entry_fact: Tried = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
+        return {**entry_fact, "why": why} if why else entry_fact
 
     def _funnel(self, t: float, nodepool: str, filters: Filters) -> int:
         list_number = self._list(t, nodepool, filters)
@@ -179,16 +179,17 @@ class _SizeLists:
         return number
 
     def _closed(self, filters: Filters) -> dict[Closed, int]:
-        """Why the sizes that the last filter takes away cannot be had, each with its sizes; a size can have several reasons."""
+        """Return the reasons why the sizes that the last filter takes away cannot be had, each with its sizes; a size
+        can have several reasons."""
         last, before = filters.left[-1], filters.left[-2][1]
-        found: dict[Closed, int] = {}
+        reasons: dict[Closed, int] = {}
         for position in bits(before & ~last[1]):
             instance_type = filters.instance_types[position]
             for offering in instance_type.compatible_offerings(filters.wanted):
                 why = self.market.closed(instance_type.name, offering.zone, offering.capacity_type)
                 if why is not None:
-                    found[why] = found.get(why, 0) | 1 << position
-        return found
+                    reasons[why] = reasons.get(why, 0) | 1 << position
+        return reasons
 
     def _list(self, t: float, nodepool: str, filters: Filters) -> int:
         key = nodepool, id(filters.instance_types)
@@ -199,13 +200,13 @@ class _SizeLists:
         return number
 
     def _list_of(self, t: float, nodepool: str, types: tuple[str, ...]) -> int:
-        known = self._sizes.get((nodepool, types))
-        if known is not None:
-            return known
+        number_known = self._sizes.get((nodepool, types))
+        if number_known is not None:
+            return number_known
         number = self._sizes[nodepool, types] = len(self._sizes) + 1
         dropped: dict[str, list[str]] = {}
-        for one in self._dropped(nodepool):
-            dropped.setdefault(one.filter, []).append(one.name)
+        for dropped_size in self._dropped(nodepool):
+            dropped.setdefault(dropped_size.filter, []).append(dropped_size.name)
         sold = len(types) + sum(map(len, dropped.values()))
         self._new.append(Sizes(t, number, nodepool, sold, dropped, types))
         return number
@@ -220,16 +221,16 @@ class _SizeLists:
 
 
 def _told(why: Closed) -> dict[str, Any]:
-    """As JSON has it: fields that say nothing are left out."""
+    """Return the reason as JSON has it: fields with their defaults are left out."""
     return {field.name: value for field in fields(why) if (value := getattr(why, field.name)) != field.default}
 
 
 def _ranges(mask: int) -> str:
-    """`0-14,17`: the positions of a mask."""
-    found: list[list[int]] = []
+    """Return the positions of a mask, as `0-14,17`."""
+    ranges: list[list[int]] = []
     for position in bits(mask):
-        if found and found[-1][1] == position - 1:
-            found[-1][1] = position
+        if ranges and ranges[-1][1] == position - 1:
+            ranges[-1][1] = position
         else:
-            found.append([position, position])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in found)
+            ranges.append([position, position])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in ranges)

@@ -1,6 +1,6 @@
 """The facts of a trace: one frozen class for each kind of line.
 
-A field without a default is always written; one with a default is left out of the line when it says no more than the default.
+A field without a default is always written; one with a default is left out of the line when it has that value.
 Objects are `Kind/name`, or `Kind/namespace/name` outside of namespace default; pods are `namespace/name`. Times are virtual seconds
 from the world's start, prices USD per hour, amounts of resources base units (cores, bytes).
 """
@@ -116,7 +116,7 @@ class Usage(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Cost(Fact):
-    """What all machines cost together that have power, and how many they are. `unpriced`: sizes of some that count as nothing."""
+    """The cost of all machines with power, and their number. `unpriced`: sizes of some that count as nothing."""
 
     fact: ClassVar[str] = "cost"
     price: float
@@ -200,7 +200,7 @@ class LabelWrite(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Decision(Fact):
-    """What a simulation decided about pods: existing, nodeclaim, refused, ignored. `nodes` are Nodes that said no."""
+    """A simulation's decision about pods: existing, nodeclaim, refused, ignored. `nodes` said no."""
 
     fact: ClassVar[str] = "decision"
     pods: Sequence[str]
@@ -214,7 +214,7 @@ class Decision(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Sizes(Fact):
-    """What a NodePool can choose from: how many sizes are `sold`, those that the provider's filters drop, and those that are left."""
+    """The sizes that a NodePool can choose from: how many are `sold`, those that the provider's filters drop, and those that are left."""
 
     fact: ClassVar[str] = "sizes"
     number: int
@@ -226,7 +226,7 @@ class Sizes(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Funnel(Fact):
-    """How sizes become few for a pod, filter after filter. `removed` are positions in `offered` (`0-14,17`), `closed` says why."""
+    """The filters of sizes for a pod, one after the other. `removed` are positions in `offered` (`0-14,17`), `closed` says why."""
 
     fact: ClassVar[str] = "funnel"
     number: int
@@ -299,7 +299,7 @@ class RunawayFound(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Advice(Fact):
-    """What would help pods that wait: changes that were tried, in words, or that none does. `causes`: what speaks against the sizes."""
+    """Changes that would help waiting pods, as tried, in words, or that none does. `causes`: the reasons against the sizes."""
 
     fact: ClassVar[str] = "advice"
     pods: Sequence[str]
@@ -309,7 +309,7 @@ class Advice(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Expectation(Fact):
-    """What a scenario expects, and whether it holds. `why`: how it came to what was found; `kept`: why it need not hold here."""
+    """A scenario's expectation, and whether it holds. `why`: how the state came about; `kept`: why it need not hold here."""
 
     fact: ClassVar[str] = "expectation"
     text: str

@@ -22,22 +22,22 @@ __all__ = ["Trace", "TraceError", "read_trace", "trace_lines", "trace_of_lines",
 
 _GZIP = b"\x1f\x8b"
 _LEVEL = 1
-"""Of compression: a trace is written while somebody waits."""
+"""The level of compression: a trace is written while somebody waits."""
 _LARGEST = 1 << 30
 """Bytes of text that a trace has at most: 2,000 nodes that come and go make 30 MB."""
 _TOLD = 10
-"""Mistakes that are told of one file."""
+"""Mistakes that are listed of one file."""
 
 Kind = TypeVar("Kind", bound=Fact)
 
 
 class TraceError(ValueError):
-    """A file that is no trace; `file:line: what` for each mistake."""
+    """A file that is no trace; `file:line: message` for each mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What happened in one world, in order of time."""
+    """The facts of one world, in order of time."""
 
     header: Header
     facts: tuple[Fact, ...]
@@ -61,14 +61,14 @@ def trace_lines(trace: Trace) -> Iterator[str]:
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Writes a file, compressed where its name ends in `.gz`. Raises OSError."""
-    # half a surrogate pair, which JSON can say and UTF-8 cannot, stays an escape
+    """Write a file, compressed where its name ends in `.gz`. Raises OSError."""
+    # half a surrogate pair, which JSON can hold and UTF-8 cannot, stays an escape
     data = "".join(f"{line}\n" for line in trace_lines(trace)).encode("utf-8", "backslashreplace")
     write_bytes(path, gzip.compress(data, _LEVEL, mtime=0) if path.suffix == ".gz" else data)
 
 
 def read_trace(path: Path) -> Trace:
-    """Reads a file of this version or an older one. Raises TraceError with what is wrong, OSError."""
+    """Read a file of this version or an older one. Raises TraceError with its mistakes, OSError."""
     data = _data(path)
     try:
         text = data.decode()
@@ -119,7 +119,7 @@ def trace_of_lines(lines: Iterable[str], name: str = "trace") -> Trace:
         except Mistake as mistake:
             mistakes.append(f"{name}:{number}: {mistake}")
             if header is None or len(mistakes) > _TOLD:
-                break  # without its header nobody knows what the rest is; after so many it is something else
+                break  # without its header the rest has no meaning; after so many mistakes it is another kind of file
     if header is None and not mistakes:
         mistakes.append(f"{name}:1: the file is empty; a trace begins with its header")
     if mistakes or header is None:
@@ -129,7 +129,7 @@ def trace_of_lines(lines: Iterable[str], name: str = "trace") -> Trace:
 
 
 def _fact(value: Mapping[str, Any]) -> Iterator[Fact]:
-    """The fact of a line; none of a kind that a later version has. Raises Mistake."""
+    """Yield the fact of a line; none for a kind of a later version. Raises Mistake."""
     if "fact" not in value:
         raise Mistake("fact: missing")
     word = value["fact"]
@@ -166,5 +166,5 @@ def _no_number(text: str) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Whatever a controller put into a log, as text."""
+    """Return any value in a controller's log as text."""
     return dict(value) if isinstance(value, Mapping) else str(value)

@@ -1,4 +1,4 @@
-"""The header of a trace, and what all its facts share."""
+"""The header of a trace, and the base of its facts."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lazyrecords import dataclass
 __all__ = ["VERSION", "Fact", "Header"]
 
 VERSION = 1
-"""Of the format. A reader reads this one and all before it."""
+"""The version of the format. A reader reads this one and all before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header(Recorded):
-    """The first line: what was simulated. `epoch` is t = 0 in seconds since 1970, `command` makes the trace again.
+    """The first line: the simulated world. `epoch` is t = 0 in seconds since 1970, `command` makes the trace again.
 
-    `spot_discount`: what spot is supposed to cost less than on demand.
+    `spot_discount`: the part by which spot is supposed to cost less than on demand.
     """
 
     trace: int = field(default=VERSION, metadata={"always": True})
@@ -39,7 +39,7 @@ class Header(Recorded):
 
 @dataclass(frozen=True, slots=True)
 class Fact(Recorded):
-    """What happened at `t`, in virtual seconds since the start."""
+    """An event at `t`, in virtual seconds since the start."""
 
     fact: ClassVar[str] = ""
     t: float

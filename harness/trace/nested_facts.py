@@ -15,7 +15,7 @@ class _Filter(TypedDict):
 
 
 class Filtered(_Filter, total=False):
-    """A filter of a funnel, how many sizes are left after it, and which it takes away; of those that cannot be had, why."""
+    """A filter of a funnel, the number of sizes left after it, and the sizes that it takes away; of those that cannot be had, why."""
 
     closed: Sequence[Mapping[str, Any]]
 
@@ -25,7 +25,7 @@ class _OfPool(TypedDict):
 
 
 class Tried(_OfPool, total=False):
-    """A NodePool that was tried: the number of its funnel, and why not, where it says so."""
+    """A NodePool that was tried: the number of its funnel, and the reason against it, where there is one."""
 
     funnel: int
     why: str
@@ -48,7 +48,7 @@ class Leaving(TypedDict):
 
 
 class Differing(TypedDict):
-    """One difference between what is expected and what is there."""
+    """One difference between the expected and the actual state."""
 
     path: str
     expected: str
@@ -57,7 +57,7 @@ class Differing(TypedDict):
 
 
 class Loop(TypedDict):
-    """One loop of a runaway: the virtual seconds of its time, what it made, and why it came."""
+    """One loop of a runaway: the virtual seconds of its time, its new objects, and its reason."""
 
     at: float
     made: Sequence[str]

@@ -1,4 +1,4 @@
-"""What came of a world by its trace, in a form that two traces have in common: without names, dates and zones that chance draws."""
+"""The outcome of a world by its trace, in a form that two traces have in common: without names, dates and zones that chance draws."""
 
 from __future__ import annotations
 
@@ -33,18 +33,19 @@ __all__ = ["outcome_of"]
 
 _UNSEEN = frozenset({"same", "withheld"})
 _OF_LOOP = frozenset({"launch", "nodepool-filter", "nodeclaim-cel"})
-"""Layers that refuse what Karpenter itself made: a real one tells of it by Events and its log."""
+"""Layers that refuse objects of Karpenter itself: a real one reports it by Events and its log."""
 _RETRIED = frozenset({"Registered", "Initialized"})
 _AWAITING = frozenset({"AwaitingReconciliation", "NodeClassReadinessUnknown"})
 _POD = re.compile(r"[a-z0-9][a-z0-9.-]*/[a-z0-9][a-z0-9.-]*")
-"""What may be the name of a pod in a sentence."""
+"""A text that may be the name of a pod in a sentence."""
 _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", "machines", "disks"})
 
 
 def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
-    """The outcome, the weightiest first.
+    """Return the outcome, the weightiest first.
 
-    `sources`: what only the simulated loop tells: where inside its sender a label comes from, what was not sent, which sizes were left.
+    `sources`: with facts that only the simulated loop writes: the source of a label inside its sender, withheld labels,
+    the sizes that were left.
     """
     pods = {fact.pod: fact.owner for fact in trace.of(PodState) if fact.state == "created"}
     claims: dict[str, list[ClaimState]] = {}
@@ -54,22 +55,22 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
     events = _events(trace, pods)
     calls = _calls(trace)
     refused: dict[str, list[str]] = {}
-    for each in trace.of(Refused):
-        if each.layer in _OF_LOOP and not sources:
+    for refusal in trace.of(Refused):
+        if refusal.layer in _OF_LOOP and not sources:
             continue
-        refused.setdefault(each.object, []).append(f"{each.layer}: {each.text}")
+        refused.setdefault(refusal.object, []).append(f"{refusal.layer}: {refusal.text}")
     per_claim = {}
     for name, states in claims.items():
         own = [node for node in nodes if name in node or nodes[node]["claim"] == name]
-        one = {
+        claim = {
             **_claim(trace, states, pods),
             "Azure": calls.pop(name, []),
             "Nodes": [{key: value for key, value in nodes.pop(node).items() if key != "claim"} for node in own],
             "refused": refused.pop(f"NodeClaim/{name}", []),
             "Events": sorted({*events.pop(f"NodeClaim/{name}", ()), *_of_nodes(events, own)}),
         }
-        per_claim[name] = _without_zone(one, states, trace.header.region)
-    found: dict[str, Any] = {
+        per_claim[name] = _without_zone(claim, states, trace.header.region)
+    outcome: dict[str, Any] = {
         "expectations": {fact.text: fact.held or bool(fact.kept) for fact in trace.of(Expectation)},
         "pods": _pods(trace, pods),
         "refused": {name: sorted(texts) for name, texts in sorted(refused.items())},
@@ -83,19 +84,19 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
         "conditions": _conditions(trace, lambda name: name.partition("/")[0] in ("NodePool", "AKSNodeClass")),
         "Events": {name: sorted(texts) for name, texts in sorted(events.items())},
     }
-    new = renamed(found, {name: states[0].nodepool or "?" for name, states in claims.items()})
-    for each in (new, *new["NodeClaims"].values()):
-        each["Events"] = _in_order(each["Events"])  # new names sort otherwise
-    return {part: new[part] for part in found}  # in this order
+    new = renamed(outcome, {name: states[0].nodepool or "?" for name, states in claims.items()})
+    for part_with_events in (new, *new["NodeClaims"].values()):
+        part_with_events["Events"] = _in_order(part_with_events["Events"])  # new names sort otherwise
+    return {part: new[part] for part in outcome}  # in this order
 
 
-def _in_order(told: Any) -> Any:
-    """The texts of objects, or of one, sorted."""
-    return {name: sorted(texts) for name, texts in told.items()} if isinstance(told, dict) else sorted(told)
+def _in_order(texts_of: Any) -> Any:
+    """Return the texts of objects, or of one, sorted."""
+    return {name: sorted(texts) for name, texts in texts_of.items()} if isinstance(texts_of, dict) else sorted(texts_of)
 
 
 def _pods(trace: Trace, owners: Mapping[str, str]) -> dict[str, Any]:
-    """Which pods have a Node in the end, those of a workload together; and how many each Node has."""
+    """Return the pods that have a Node in the end, those of a workload together; and the number of pods on each Node."""
     last: dict[str, bool] = {}
     for fact in trace.of(PodState):
         if fact.state == "deleted":
@@ -108,13 +109,13 @@ def _pods(trace: Trace, owners: Mapping[str, str]) -> dict[str, Any]:
     there: dict[str, int] = {fact.node: len(fact.pods) for fact in trace.of(Usage)}
     gone = {fact.node for fact in trace.of(NodeState) if fact.state == "deleted"}
     return {
-        "bound": {name: sorted(each) for name, each in sorted(bound.items())},
+        "bound": {name: sorted(pods_of_workload) for name, pods_of_workload in sorted(bound.items())},
         "per Node": sorted(count for node, count in there.items() if node not in gone),
     }
 
 
 def _who(pod: str, owners: Mapping[str, str]) -> str:
-    """A pod by its own name, or by its workload, which draws the names of its pods."""
+    """Return a pod's own name, or its workload, which draws the names of its pods."""
     owner = owners.get(pod, "")
     return f"of {owner}" if owner else pod
 
@@ -140,29 +141,29 @@ def _claim(trace: Trace, states: Sequence[ClaimState], owners: Mapping[str, str]
 
 
 def _conditions(trace: Trace, chosen: Callable[[str], bool]) -> dict[str, dict[str, list[str]]]:
-    """Of objects, each condition's course; what one says on the way to True depends on who looks when."""
-    found: dict[str, dict[str, list[str]]] = {}
+    """Return, for each object, each condition's course; its values on the way to True depend on the time of each look."""
+    courses: dict[str, dict[str, list[str]]] = {}
     for fact in trace.of(Condition):
         if not chosen(fact.object) or fact.type == "Ready" or fact.reason in _AWAITING:
             continue
         reason = fact.reason if fact.reason != fact.type else ""
-        said = " ".join(filter(None, (fact.status, reason, fact.message)))
-        course = found.setdefault(fact.object, {}).setdefault(fact.type, [])
-        if not course or course[-1] != said:
+        state = " ".join(filter(None, (fact.status, reason, fact.message)))
+        course = courses.setdefault(fact.object, {}).setdefault(fact.type, [])
+        if not course or course[-1] != state:
             if course and fact.type in _RETRIED and course[-1].startswith("Unknown"):
                 course.pop()
-            course.append(said)
-    return found
+            course.append(state)
+    return courses
 
 
 def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
-    """Every Node that there ever was, as it was last."""
-    found: dict[str, dict[str, Any]] = {}
+    """Return every Node that ever existed, in its last state."""
+    nodes: dict[str, dict[str, Any]] = {}
     for fact in trace.of(NodeState):
         if fact.state == "deleted":
-            found[fact.node]["gone"] = True
+            nodes[fact.node]["gone"] = True
             continue
-        found[fact.node] = {
+        nodes[fact.node] = {
             "claim": fact.claim,
             "taints": sorted(fact.taints),
             "allocatable": dict(fact.allocatable),
@@ -172,7 +173,7 @@ def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
             "gone": False,
         }
     for write in trace.of(LabelWrite):
-        node = found.get(write.node)
+        node = nodes.get(write.node)
         if node is None:
             continue
         if write.kind in ("set", "overwrote"):
@@ -182,12 +183,12 @@ def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
         if sources or write.kind not in _UNSEEN:
             source = f" from {write.from_}" if sources and write.from_ else ""
             node["writers"].setdefault(write.key, []).append(f"{write.kind} by {write.by}{source}")
-    return found
+    return nodes
 
 
 def _calls(trace: Trace) -> dict[str, list[str]]:
-    """The writes to Azure, by NodeClaim."""
-    found: dict[str, list[str]] = {}
+    """Return the writes to Azure, by NodeClaim."""
+    calls: dict[str, list[str]] = {}
     for call in trace.of(ArmCall):
         if call.method in ("GET", "HEAD", "POST") or call.operation not in _OF_MACHINES:
             continue
@@ -197,13 +198,13 @@ def _calls(trace: Trace) -> dict[str, list[str]]:
                 (call.method, call.operation, call.size, call.zone, call.priority, str(call.status), call.error),
             )
         )
-        found.setdefault(call.claim, []).append(text)
-    return found
+        calls.setdefault(call.claim, []).append(text)
+    return calls
 
 
 def _events(trace: Trace, owners: Mapping[str, str]) -> dict[str, set[str]]:
-    """What Karpenter told of each object."""
-    found: dict[str, set[str]] = {}
+    """Return Karpenter's Events about each object."""
+    texts: dict[str, set[str]] = {}
     for event in trace.of(EventTold):
         if event.source != "karpenter" or event.message.startswith(RETOLD):
             continue
@@ -215,8 +216,8 @@ def _events(trace: Trace, owners: Mapping[str, str]) -> dict[str, set[str]]:
         message = _POD.sub(
             lambda match: f"a pod {_who(match[0], owners)}" if owners.get(match[0]) else match[0], event.message
         )
-        found.setdefault(name, set()).add(f"{event.type} {event.reason}: {message}")
-    return found
+        texts.setdefault(name, set()).add(f"{event.type} {event.reason}: {message}")
+    return texts
 
 
 def _of_nodes(events: dict[str, set[str]], nodes: Sequence[str]) -> Iterator[str]:
@@ -225,27 +226,32 @@ def _of_nodes(events: dict[str, set[str]], nodes: Sequence[str]) -> Iterator[str
 
 
 def _decisions(trace: Trace, owners: Mapping[str, str], sources: bool) -> dict[str, list[str]]:
-    """Karpenter's sentences about pods that it found no place for, and how many sizes were left for those that it did."""
+    """Return Karpenter's sentences about pods without a place, and the number of sizes that were left for the others."""
     left = {
         fact.number: [
             f"{step['filter']} {step['left']}" for step in fact.steps if step["removed"] or step is fact.steps[-1]
         ]
         for fact in trace.of(Funnel)
     }
-    found: dict[str, dict[str, None]] = {}
+    sentences: dict[str, dict[str, None]] = {}
     for fact in trace.of(Decision):
         for name in dict.fromkeys(_who(pod, owners) for pod in fact.pods):
-            said = found.setdefault(name, {})
+            of_name = sentences.setdefault(name, {})
             if fact.why:
-                said[f"{fact.result}: {fact.why}"] = None
-            for one in fact.tried if sources else ():
-                said[f"NodePool {one['nodepool']}: sizes left: {', '.join(left.get(one.get('funnel', 0), ()))}"] = None
+                of_name[f"{fact.result}: {fact.why}"] = None
+            for pool in fact.tried if sources else ():
+                of_name[
+                    f"NodePool {pool['nodepool']}: sizes left: {', '.join(left.get(pool.get('funnel', 0), ()))}"
+                ] = None
     # of a workload's pods the first is the one whose drawn name comes first
-    return {name: sorted(said) if name.startswith("of ") else list(said) for name, said in sorted(found.items())}
+    return {
+        name: sorted(of_name) if name.startswith("of ") else list(of_name)
+        for name, of_name in sorted(sentences.items())
+    }
 
 
 def _disruption(fact: Disruption, sources: bool) -> str:
-    nodes = ", ".join(str(each["claim"] or each["node"]) for each in fact.nodes)
+    nodes = ", ".join(str(node["claim"] or node["node"]) for node in fact.nodes)
     replaced = f", replaced by {', '.join(fact.replacements)}" if fact.replacements else ""
     if not sources:
         return f"{fact.decision} {nodes}: {fact.reason}{replaced}"
@@ -254,10 +260,10 @@ def _disruption(fact: Disruption, sources: bool) -> str:
     return f"{fact.decision} {nodes}: {fact.reason}{drift}{replaced}, {saving_text(fact.savings, fact.unpriced)}{end}"
 
 
-def _without_zone(one: dict[str, Any], states: Sequence[ClaimState], region: str) -> dict[str, Any]:
-    """The same without the zone where the NodeClaim left a choice: a launch draws among those that are as good."""
+def _without_zone(claim: dict[str, Any], states: Sequence[ClaimState], region: str) -> dict[str, Any]:
+    """Return the claim without the zone where the NodeClaim left a choice: a launch draws among equally good ones."""
     if len(states[0].zones) == 1:
-        return one
-    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "ZONE", json.dumps(one))
-    found: dict[str, Any] = json.loads(text)
-    return found
+        return claim
+    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "ZONE", json.dumps(claim))
+    changed: dict[str, Any] = json.loads(text)
+    return changed

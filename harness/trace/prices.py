@@ -1,4 +1,4 @@
-"""Prices in words, so that a figure that only stands for a price is never taken for one."""
+"""Prices in words, so that a substitute figure is never taken for a price."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def unpriced_text(unpriced: Mapping[str, float]) -> str:
     by_figure: dict[float, list[str]] = {}
     for size, usd in sorted(unpriced.items()):
         by_figure.setdefault(usd, []).append(size or "a size that is not sold")
-    told = [f"of {' and '.join(sizes)} and reckons with {usd:g} USD/h" for usd, sizes in by_figure.items()]
-    return f"Karpenter knows no price {', '.join(told)}"
+    clauses = [f"of {' and '.join(sizes)} and reckons with {usd:g} USD/h" for usd, sizes in by_figure.items()]
+    return f"Karpenter knows no price {', '.join(clauses)}"
 
 
 def saving_text(savings: float, unpriced: Mapping[str, float]) -> str:
-    """`saves 0.288 USD/h`, `costs 0.1 USD/h more`, or that nobody knows: a decision about nodes in Karpenter's figures."""
+    """Return `saves 0.288 USD/h`, `costs 0.1 USD/h more`, or that it is unknown: a decision about nodes in Karpenter's figures."""
     if unpriced:
         return f"what it saves is not known: {unpriced_text(unpriced)}"
     return f"saves {round(savings, 6):g} USD/h" if savings >= 0 else f"costs {round(-savings, 6):g} USD/h more"

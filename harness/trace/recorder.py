@@ -1,4 +1,4 @@
-"""Records a world: what only happens once is heard while it happens, all else is read off the world's journals at the end."""
+"""Records a world: events are heard while they happen, all other facts are read off the world's journals at the end."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ _ORDER = (
     "expectation",
     "end",
 )
-"""Causes before effects, of what happens at the same time."""
+"""Facts of the same moment, causes before effects."""
 
 
 def record(world: World) -> Recording:
-    """Begins to record a world in which nothing has happened yet."""
+    """Begin to record a world in which nothing has happened yet."""
     return Recording(world)
 
 
@@ -91,14 +91,14 @@ class Recording:
             self._witness = Witness(lambda: clock.now, OBJECT_KINDS)
             world.engine.add(self._witness)
 
-    # What the world does not know of itself.
+    # Facts that the world does not know of itself.
 
     def place(self, name: str, file: str, line: int) -> None:
-        """Where an object stands that is about to be applied, by `Kind/name`."""
+        """Note the place of an object that is about to be applied, by `Kind/name`."""
         self._places[name] = (file, line)
 
     def step(self, text: str, file: str = "", line: int = 0) -> None:
-        """Notes a step that is about to begin; prices may have changed before it."""
+        """Note a step that is about to begin; prices may have changed before it."""
         self._power.reprice(self._now)
         self._steps.append(Step(self._now, text, file, line))
 
@@ -109,25 +109,25 @@ class Recording:
         place: tuple[str, int, int],
         differences: Sequence[Differing] = (),
         why: Sequence[str] = (),
-        kept: str = "",
+        allowed: str = "",
     ) -> None:
-        """What was expected at the end, and whether it holds, or why it need not."""
-        self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why), kept))
+        """Note an expectation at the end, and whether it holds, or why it need not."""
+        self._expected.append(Expectation(self._now, text, held, *place, tuple(differences), tuple(why), allowed))
 
     def advice(self, pods: Sequence[str], lines: Sequence[str], causes: Sequence[str] = ()) -> None:
-        """What would help pods that wait, as somebody found out who tried; `causes`: what speaks against the sizes, counted."""
+        """Note changes that would help waiting pods, as tried; `causes`: the reasons against the sizes, counted."""
         self._expected.append(Advice(self._now, tuple(pods), tuple(lines), tuple(causes)))
 
     # The trace.
 
     def trace(self, *, outcome: str = "", scenario: Mapping[str, Any] | None = None, command: str = "") -> Trace:
-        """The trace of everything so far."""
+        """Return the trace of everything so far."""
         self._power.reprice(self._now)
         changes = list(self._changes())
         by_kind: dict[str, list[Fact]] = {kind: [] for kind in _ORDER}
         for fact in (*self._steps, *self._facts(changes), *self._expected):
             by_kind[fact.fact].append(fact)
-        facts = [fact for found in by_kind.values() for fact in found]
+        facts = [fact for facts_of_kind in by_kind.values() for fact in facts_of_kind]
         facts.sort(key=attrgetter("t"))  # of the same moment they stay in the order of their kinds
         end = End(max(self._now, facts[-1].t if facts else 0.0), outcome, len(facts))
         return Trace(self._header(scenario or {}, command), (*facts, end))
@@ -146,12 +146,12 @@ class Recording:
         yield from (replace(boot, claim=machines.get(boot.vm, "")) for boot in self._power.boots)
         yield from costs(self._power, nodes)
         yield from self._power.prices
-        told = list(self._told())
-        yield from told
+        reported = list(self._told())
+        yield from reported
         if world.simulated:
             yield from self._decisions.facts()
         else:
-            yield from decisions_of_events(fact for fact in told if isinstance(fact, EventTold))
+            yield from decisions_of_events(fact for fact in reported if isinstance(fact, EventTold))
             yield from logged_refusals(world.log)
 
     def _changes(self) -> Iterator[Seen]:
@@ -160,14 +160,14 @@ class Recording:
         return from_witness(self._witness.changes, self._world.journal, self._world.cluster.evidence)
 
     def _labels(self, changes: Sequence[Seen], nodes: Mapping[str, Any]) -> Iterator[LabelWrite]:
-        times = sorted({each.revision: each.at for each in changes}.items())
+        times = sorted({change.revision: change.at for change in changes}.items())
         revisions = list(map(itemgetter(0), times))
         for node in nodes:
             for key, writes in self._world.writes(node).items():
-                for each in writes:
-                    position = max(0, bisect_right(revisions, each.at) - 1)
+                for write in writes:
+                    position = max(0, bisect_right(revisions, write.at) - 1)
                     t = self._seconds(times[position][1])
-                    yield LabelWrite(t, node, key, str(each.kind), each.by, each.value, each.from_ or "")
+                    yield LabelWrite(t, node, key, str(write.kind), write.by, write.value, write.from_ or "")
 
     def _told(self) -> Iterator[Fact]:
         world = self._world
@@ -177,30 +177,30 @@ class Recording:
         for line in world.log:
             values = {name: value for name, value in line.values.items() if value is not None}
             yield LogTold(_rounded(line.at), line.level, line.controller, line.message, values)
-        for at, each in zip(world.recorder.rejected_at, world.rejections, strict=True):
-            yield Refused(_rounded(at), each.object, str(each.layer), each.text, each.key or "")
-        for at, found in world.engine.runaways:
+        for at, rejection in zip(world.recorder.rejected_at, world.rejections, strict=True):
+            yield Refused(_rounded(at), rejection.object, str(rejection.layer), rejection.text, rejection.key or "")
+        for at, runaway in world.engine.runaways:
             loops: list[Loop] = [
-                {"at": _rounded(loop.at), "made": list(loop.made), "why": loop.why} for loop in found.loops
+                {"at": _rounded(loop.at), "made": list(loop.made), "why": loop.why} for loop in runaway.loops
             ]
-            yield RunawayFound(_rounded(at), found.subject, loops, found.course, found.fault or "")
-        for one in world.disruptions:
+            yield RunawayFound(_rounded(at), runaway.subject, loops, runaway.course, runaway.fault or "")
+        for disruption in world.disruptions:
             nodes: list[Leaving] = [
                 {"node": node.node, "claim": node.nodeclaim, "nodepool": node.nodepool, "price": node.price}
-                for node in one.nodes
+                for node in disruption.nodes
             ]
             yield Disruption(
-                _rounded(one.at),
+                _rounded(disruption.at),
                 tuple(nodes),
-                one.decision,
-                one.reason,
-                one.replacements,
-                one.savings,
-                one.method,
-                one.drift,
-                None if one.ended is None else _rounded(one.ended),
-                one.problem,
-                one.unpriced,
+                disruption.decision,
+                disruption.reason,
+                disruption.replacements,
+                disruption.savings,
+                disruption.method,
+                disruption.drift,
+                None if disruption.ended is None else _rounded(disruption.ended),
+                disruption.problem,
+                disruption.unpriced,
             )
 
     def _header(self, scenario: Mapping[str, Any], command: str) -> Header:

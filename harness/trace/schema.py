@@ -22,7 +22,7 @@ def trace_schema() -> dict[str, Any]:
 
 
 def trace_table() -> str:
-    """The rows of the reference page: each kind with its keys and what it says; `?` marks a key that may be left out."""
+    """Return the rows of the reference page: each kind with its keys and its description; `?` marks a key that may be left out."""
     rows = ["| kind | keys beside `t` and `fact` | what it says |", "|---|---|---|"]
     for name, kind in KINDS.items():
         shape = shape_of(kind)

@@ -1,4 +1,4 @@
-"""What became of pods, NodeClaims and Nodes, read off the changes of a cluster in order."""
+"""States of pods, NodeClaims and Nodes, read off the changes of a cluster in order."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ Price = Callable[[float, str, str], float | None]
 
 
 class States:
-    """Turns changes into facts. `seconds` makes virtual seconds of a moment; `places` are lines of manifests by reference."""
+    """Turns changes into facts. `seconds` turns a moment into virtual seconds; `places` are lines of manifests by reference."""
 
     def __init__(self, seconds: Callable[[int], float], places: Mapping[str, Place], price: Price) -> None:
         self._seconds = seconds
@@ -61,52 +61,52 @@ class States:
     def facts(self, changes: Iterable[Seen]) -> Iterator[Fact]:
         """The facts of all changes, in their order."""
         now = -1.0
-        for each in changes:
-            if each.key.kind in _UNTOLD:
+        for change in changes:
+            if change.key.kind in _UNTOLD:
                 continue
-            t = self._seconds(each.at)
+            t = self._seconds(change.at)
             if t != now:
                 yield from self._usage(now)
                 now = t
-            yield from self._facts(t, each)
+            yield from self._facts(t, change)
         yield from self._usage(now)
 
-    def _facts(self, t: float, each: Seen) -> Iterator[Fact]:
-        name = each.key.reference
-        if each.sent is not None or (each.by == "user" and each.verb == "delete"):
-            yield self._applied(t, each, name)
+    def _facts(self, t: float, change: Seen) -> Iterator[Fact]:
+        name = change.key.reference
+        if change.sent is not None or (change.by == "user" and change.verb == "delete"):
+            yield self._applied(t, change, name)
         changed = {}
-        if each.before is not None and each.after is not None:
-            changed = changed_fields(each.before, each.after)
-        yield Write(t, name, each.verb, each.by, each.subresource, changed, each.status, each.error)
-        if each.status:
+        if change.before is not None and change.after is not None:
+            changed = changed_fields(change.before, change.after)
+        yield Write(t, name, change.verb, change.by, change.subresource, changed, change.status, change.error)
+        if change.status:
             return
-        if each.key.kind in _WITH_CONDITIONS and each.after is not None:
-            yield from _conditions(t, name, each.before, each.after)
-        obj = each.after if each.after is not None else each.before
+        if change.key.kind in _WITH_CONDITIONS and change.after is not None:
+            yield from _conditions(t, name, change.before, change.after)
+        obj = change.after if change.after is not None else change.before
         if obj is None:
             return
-        if each.key.kind == "Pod":
-            yield from self._pod(t, each, obj)
-        elif each.key.kind == "NodeClaim":
-            yield from _claim(t, each, obj)
-        elif each.key.kind == "Node":
-            yield from self._node(t, each, obj)
-        elif each.after is not None and (owner := controller_of(obj)) is not None:
+        if change.key.kind == "Pod":
+            yield from self._pod(t, change, obj)
+        elif change.key.kind == "NodeClaim":
+            yield from _claim(t, change, obj)
+        elif change.key.kind == "Node":
+            yield from self._node(t, change, obj)
+        elif change.after is not None and (owner := controller_of(obj)) is not None:
             self._owners[uid_of(obj)] = Key(owner["kind"], namespace_of(obj), owner["name"]).reference
 
-    def _applied(self, t: float, each: Seen, name: str) -> Applied:
+    def _applied(self, t: float, change: Seen, name: str) -> Applied:
         file, line = self._places.get(name, ("", 0))
         manifest: Mapping[str, Any] = {}
-        if each.verb == "create" and each.sent is not None:
-            own = {key: value for key, value in metadata_of(each.sent).items() if key not in _OF_SERVER}
-            manifest = {**each.sent, "metadata": own}
-        refused = (each.error,) if each.status else ()
-        return Applied(t, name, "delete" if each.verb == "delete" else "apply", manifest, file, line, refused)
+        if change.verb == "create" and change.sent is not None:
+            own = {key: value for key, value in metadata_of(change.sent).items() if key not in _OF_SERVER}
+            manifest = {**change.sent, "metadata": own}
+        refused = (change.error,) if change.status else ()
+        return Applied(t, name, "delete" if change.verb == "delete" else "apply", manifest, file, line, refused)
 
-    def _pod(self, t: float, each: Seen, pod: Object) -> Iterator[Fact]:
+    def _pod(self, t: float, change: Seen, pod: Object) -> Iterator[Fact]:
         name = f"{namespace_of(pod)}/{name_of(pod)}"
-        before, after = each.before, each.after
+        before, after = change.before, change.after
         node = str(spec_of(pod).get("nodeName") or "")
         if before is None:
             try:
@@ -147,31 +147,31 @@ class States:
             del self._on[node][pod]
             self._stirred[node] = None
 
-    def _node(self, t: float, each: Seen, node: Object) -> Iterator[Fact]:
-        name, before, after = name_of(node), each.before, each.after
+    def _node(self, t: float, change: Seen, node: Object) -> Iterator[Fact]:
+        name, before, after = name_of(node), change.before, change.after
         if after is None:
             self._on.pop(name, None)
             self._allocatable.pop(name, None)
             self._seen.pop(name, None)
             yield NodeState(t, name, "deleted")
             return
-        told = _node_facts(t, after, self._price)
+        facts = _node_facts(t, after, self._price)
         if before is None:
-            yield NodeState(t, name, "created", **told)
-        allocatable = told["allocatable"]
+            yield NodeState(t, name, "created", **facts)
+        allocatable = facts["allocatable"]
         if allocatable != self._allocatable.get(name):
             self._allocatable[name] = allocatable
             self._stirred[name] = None
         ready = condition_is(after, "Ready")
-        seen = (ready, told["taints"])
+        seen = (ready, facts["taints"])
         if before is not None and seen != self._seen.get(name):
-            yield NodeState(t, name, "ready" if ready else "unready", **told)
+            yield NodeState(t, name, "ready" if ready else "unready", **facts)
         self._seen[name] = seen
         if is_terminating(after) and before is not None and not is_terminating(before):
-            yield NodeState(t, name, "deleting", **told)
+            yield NodeState(t, name, "deleting", **facts)
 
     def _usage(self, t: float) -> Iterator[Usage]:
-        """Of each Node on which something has changed at this moment."""
+        """Yield the usage of each Node on which something has changed at this moment."""
         stirred, self._stirred = self._stirred, {}
         for node in stirred:
             if node not in self._allocatable:
@@ -189,18 +189,23 @@ def _conditions(t: float, name: str, before: Object | None, after: Object) -> It
     old = conditions_of(before) if before is not None else ()
     if new is old:
         return
-    known = {each.get("type"): each for each in old}
-    for each in new:
-        was = known.get(each["type"])
-        if was is None or any(was.get(field) != each.get(field) for field in ("status", "reason", "message")):
+    old_by_type = {former.get("type"): former for former in old}
+    for present in new:
+        was = old_by_type.get(present["type"])
+        if was is None or any(was.get(field) != present.get(field) for field in ("status", "reason", "message")):
             yield Condition(
-                t, name, each["type"], str(each.get("status")), each.get("reason") or "", each.get("message") or ""
+                t,
+                name,
+                present["type"],
+                str(present.get("status")),
+                present.get("reason") or "",
+                present.get("message") or "",
             )
 
 
-def _claim(t: float, each: Seen, claim: Object) -> Iterator[ClaimState]:
+def _claim(t: float, change: Seen, claim: Object) -> Iterator[ClaimState]:
     name, pool = name_of(claim), labels_of(claim).get(NODEPOOL, "")
-    before, after = each.before, each.after
+    before, after = change.before, change.after
     if after is None:
         yield ClaimState(t, name, "deleted", pool)
         return
@@ -218,8 +223,12 @@ def _claim(t: float, each: Seen, claim: Object) -> Iterator[ClaimState]:
 
 def _values(spec: Object, key: str) -> tuple[str, ...]:
     """The values that requirements name for a key."""
-    asked = (one for one in spec.get("requirements") or () if one.get("key") == key and one.get("operator") == "In")
-    return tuple(value for one in asked for value in one.get("values") or ())
+    matching = (
+        requirement
+        for requirement in spec.get("requirements") or ()
+        if requirement.get("key") == key and requirement.get("operator") == "In"
+    )
+    return tuple(value for requirement_found in matching for value in requirement_found.get("values") or ())
 
 
 def _claim_facts(claim: Object) -> dict[str, Any]:
@@ -249,7 +258,7 @@ def _node_facts(t: float, node: Object, price: Price) -> dict[str, Any]:
         "price": price(t, size, capacity_type) if size else None,
         "capacity": amounts(status.get("capacity")),
         "allocatable": amounts(status.get("allocatable")),
-        "taints": tuple(taint_text(each) for each in spec.get("taints") or ()),
+        "taints": tuple(taint_text(taint) for taint in spec.get("taints") or ()),
         "vm": _vm(spec.get("providerID")),
     }
 

@@ -1,4 +1,4 @@
-"""The facts of what is done to a world from outside: steps, and objects that are applied or deleted."""
+"""The facts of actions on a world from outside: steps, and objects that are applied or deleted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Applied", "Step"]
 
 @dataclass(frozen=True, slots=True)
 class Step(Fact):
-    """Somebody does something next: `settle`, `advance: 10m`."""
+    """The beginning of a step from outside: `settle`, `advance: 10m`."""
 
     fact: ClassVar[str] = "step"
     text: str

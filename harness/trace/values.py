@@ -1,4 +1,4 @@
-"""Records as JSON and back: each field under its own name, those with a default only when they say more than it."""
+"""Records as JSON and back: each field under its own name, those with a default only when they differ from it."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ class Mistake(ValueError):
 
 
 class Recorded:
-    """What all records share."""
+    """The base of all records."""
 
     __slots__ = ()
 
     def to_json(self) -> dict[str, Any]:
         """The record as JSON."""
         shape = shape_of(type(self))
-        found = dict(shape.constant)
+        document = dict(shape.constant)
         for name, attribute, default in shape.written:
             value = getattr(self, attribute)
             if default is MISSING or value != default:
-                found[name] = value
-        return found
+                document[name] = value
+        return document
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """The record of a JSON value; what it does not know is passed over. Raises Mistake."""
-        found: dict[str, Any] = {}
+        """Return the record of a JSON value; unknown keys are passed over. Raises Mistake."""
+        arguments: dict[str, Any] = {}
         for name, attribute, default in shape_of(cls).written:
             if name in value:
-                found[attribute] = value[name]
+                arguments[attribute] = value[name]
             elif default is MISSING:
                 raise Mistake(f"{name}: missing")
         for name, attribute, fits, wanted in shape_of(cls).judged:
-            if attribute in found and not fits(found[attribute]):
-                raise Mistake(f"{name}: {wanted} is expected, not {found[attribute]!r:.60}")
-        return cls(**found)
+            if attribute in arguments and not fits(arguments[attribute]):
+                raise Mistake(f"{name}: {wanted} is expected, not {arguments[attribute]!r:.60}")
+        return cls(**arguments)
 
 
 class Shape:
-    """How the records of a class are written, and judged."""
+    """The way in which the records of a class are written, and judged."""
 
     def __init__(self, cls: type[Any]) -> None:
         hints = get_type_hints(cls)
@@ -53,11 +53,11 @@ class Shape:
         self.written: list[tuple[str, str, Any]] = []
         self.judged: list[tuple[str, str, Callable[[Any], bool], str]] = []
         self.schemas: dict[str, dict[str, Any]] = {}
-        for each in fields(cls):
-            name = each.name.rstrip("_")
-            hint = hints[each.name]
-            self.written.append((name, each.name, MISSING if each.metadata.get("always") else _default(each)))
-            self.judged.append((name, each.name, _test(hint), _wanted(hint)))
+        for field in fields(cls):
+            name = field.name.rstrip("_")
+            hint = hints[field.name]
+            self.written.append((name, field.name, MISSING if field.metadata.get("always") else _default(field)))
+            self.judged.append((name, field.name, _test(hint), _wanted(hint)))
             self.schemas[name] = _schema(hint)
 
     @property
@@ -76,10 +76,10 @@ def _shape_of(cls: Any) -> Shape:
     return Shape(cls)
 
 
-def _default(each: Field[Any]) -> Any:
-    if each.default_factory is not MISSING:
-        return each.default_factory()
-    return each.default
+def _default(record_field: Field[Any]) -> Any:
+    if record_field.default_factory is not MISSING:
+        return record_field.default_factory()
+    return record_field.default
 
 
 _NUMBER = (int, float)
@@ -108,7 +108,7 @@ def _wanted(hint: Any) -> str:
         return "a map"
     if get_origin(hint) is Sequence:
         return "a list"
-    return " or ".join(_wanted(each) for each in get_args(hint))
+    return " or ".join(_wanted(arg) for arg in get_args(hint))
 
 
 def _test(hint: Any) -> Callable[[Any], bool]:
@@ -116,7 +116,7 @@ def _test(hint: Any) -> Callable[[Any], bool]:
         return _NAMES[hint][1]
     if is_typeddict(hint):
         return _test_of_keys(hint)
-    parts = [_test(each) for each in get_args(hint)]
+    parts = [_test(arg) for arg in get_args(hint)]
     if get_origin(hint) is Mapping:
         return lambda value: isinstance(value, Mapping) and all(map(parts[1], value.values()))
     if get_origin(hint) is Sequence:
@@ -125,8 +125,8 @@ def _test(hint: Any) -> Callable[[Any], bool]:
 
 
 def _test_of_keys(hint: Any) -> Callable[[Any], bool]:
-    """Of a map with keys of its own; others may be there, too."""
-    tests = {name: _test(each) for name, each in get_type_hints(hint).items()}
+    """Return the test of a map with keys of its own; others may be there, too."""
+    tests = {name: _test(key_hint) for name, key_hint in get_type_hints(hint).items()}
     required = hint.__required_keys__
 
     def fits(value: Any) -> bool:
@@ -141,9 +141,9 @@ def _schema(hint: Any) -> dict[str, Any]:
     if hint in _NAMES:
         return dict(_NAMES[hint][2])
     if is_typeddict(hint):
-        keys = {name: _schema(each) for name, each in get_type_hints(hint).items()}
+        keys = {name: _schema(key_hint) for name, key_hint in get_type_hints(hint).items()}
         return {"type": "object", "properties": keys, "required": sorted(hint.__required_keys__)}
-    parts = [_schema(each) for each in get_args(hint)]
+    parts = [_schema(arg) for arg in get_args(hint)]
     if get_origin(hint) is Mapping:
         return {"type": "object", "additionalProperties": parts[1]} if parts[1] else {"type": "object"}
     if get_origin(hint) is Sequence:
