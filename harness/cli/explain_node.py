@@ -76,7 +76,7 @@ def _refused(world: World, manifests: Sequence[Manifest]) -> Iterator[Problem]:
             if manifest.kind != kind:
                 continue
             obj = as_new(manifest.object)
-            for rejection in world.judge(obj) if kind == "NodeClaim" else world.apply(obj):
+            for rejection in world.dry_run(obj) if kind == "NodeClaim" else world.apply(obj):
                 place = manifest.document.position(rejection.pointer)
                 yield Problem(place, str(rejection.layer), f"{rejection.object}: {rejection.text}")
 

@@ -48,7 +48,7 @@ class Twins:
         return self._made[slot]
 
     def _launched(self, pool: Object, asked: Mapping[str, str]) -> Mapping[str, Object] | str:
-        world = self._world.again()
+        world = self._world.fresh()
         if refused := world.apply(_unlimited(pool)):
             return _not_launched(refused[0])
         reference = world.list("NodePool")[0]["spec"]["template"]["spec"]["nodeClassRef"]

@@ -1,4 +1,4 @@
-"""What `kubectl apply` reads, and what it sends: the new manifest, and what takes away what the last one had and the new one has not."""
+"""The patch of `kubectl apply`: the new manifest, and the removal of fields that only the last one had."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _OWN = ("apiVersion", "kind", "status")
 
 
 def read(objects: Iterable[Object | Source]) -> list[Object]:
-    """The objects, those of paths and texts among them."""
-    found: list[Object] = []
+    """Return the objects, those of paths and texts among them."""
+    mappings: list[Object] = []
     problems: list[Problem] = []
-    for each in objects:
-        if not isinstance(each, (str, Path)):
-            found.append(each)
+    for obj in objects:
+        if not isinstance(obj, (str, Path)):
+            mappings.append(obj)
             continue
         from harness.reading.sources import manifests_from  # a world of mappings needs no YAML
 
         try:
-            found += [manifest.object for manifest in manifests_from(each)]
+            mappings += [manifest.object for manifest in manifests_from(obj)]
         except ScenarioError as error:
             problems += error.problems
     if problems:
         raise ScenarioError(problems)
-    return found
+    return mappings
 
 
 def applied_patch(last: Object | None, new: Object, *, strategic: bool = False) -> dict[str, Any]:
-    """The patch that takes an object from what was applied last to what is applied now; what others set stays.
+    """Return the patch that takes an object from the last applied manifest to the new one; fields of others stay.
 
     A merge patch, as custom resources take it, or a `strategic` one: core kinds have lists whose items are matched by a key.
     """
@@ -62,6 +62,6 @@ def _with_removals(last: Mapping[str, Any], new: Mapping[str, Any], strategic: b
 
 
 def _items(last: Sequence[Any], new: Sequence[Any], by: str, field: str) -> list[dict[str, Any]]:
-    before = {each.get(by): each for each in last}
-    kept = [_with_removals(before.pop(each.get(by), {}), each, True, field) for each in new]
-    return [*kept, *({by: name, "$patch": "delete"} for name in before)]
+    before = {item.get(by): item for item in last}
+    merged = [_with_removals(before.pop(item.get(by), {}), item, True, field) for item in new]
+    return [*merged, *({by: name, "$patch": "delete"} for name in before)]

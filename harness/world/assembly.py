@@ -1,4 +1,4 @@
-"""The parts of a world, put together: engine, cluster, cloud, nodes and Karpenter, each given its ports when it is made."""
+"""The parts of a world, put together: engine, cluster, cloud, nodes and Karpenter, each with its own ports."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Assembly:
         self.kubectl = Kubectl(self.ports.view, self.ports.writer(ADMIN), self.release)
         self.refusals = RefusalCheck(self.recorder.rejections)
         self.listeners: list[Listener] = []
-        """Those who are told of every simulation of Karpenter's, also after a restart."""
+        """Listeners to every simulation of Karpenter's, also after a restart."""
         self._settings = settings
         self._overlays: AppliedOverlays | None = None
         self.instance_types = self._instance_types(running=True)
@@ -78,10 +78,10 @@ class Assembly:
         return self._karpenter
 
     def restart_karpenter(self) -> None:
-        """Karpenter's process ends and starts again: it loses what it had in memory, and reads the cluster anew.
+        """End Karpenter's process and start it again: it loses its memory, and reads the cluster anew.
 
         It loses launches whose result it had not written yet, marks of unavailable offerings, cached instance types, the batch window, the
-        Azure operations that it polled, and which events it told a moment ago. Raises LookupError in a world without a simulated loop.
+        Azure operations that it polled, and the events that it sent a moment ago. Raises LookupError in a world without a simulated loop.
         """
         self._start_karpenter(self.karpenter.pace)
 
@@ -94,7 +94,8 @@ class Assembly:
         self._karpenter.begin()
 
     def replace_karpenter(self, settings: Settings) -> None:
-        """Karpenter's process ends, and that of another release starts with these settings; machines, objects and CRDs stay.
+        """End Karpenter's process, and start that of another release with these settings; machines, objects and CRDs
+        stay.
 
         Raises LookupError in a world without a simulated loop.
         """
@@ -104,7 +105,7 @@ class Assembly:
         self._start_karpenter(pace)
 
     def _add_nodes(self, settings: Settings) -> None:
-        """Machines, and all that runs on them or looks after them."""
+        """Add machines, and all programs that run on them or look after them."""
         ports, engine = self.ports, self.engine
         self.machines = Machines()
         disks = DiskDriver(
@@ -142,7 +143,7 @@ class Assembly:
         engine.add(self.kubelets, node_manager, disks, notices, timers, self.drains)
 
     def _instance_types(self, *, running: bool) -> InstanceTypeProvider:
-        """The instance type provider of a Karpenter process, which is `running` when the world begins, or starts now."""
+        """Return the instance type provider of a Karpenter process, which is `running` when the world begins, or starts now."""
         counts = self.options.gate(NODE_OVERLAY) and NODE_OVERLAY in self.release.core.gates
         self._overlays = AppliedOverlays() if counts else None
         return InstanceTypeProvider(

@@ -1,4 +1,4 @@
-"""What worlds share: everything that is heavy and does not depend on what happens in one of them."""
+"""Parts that worlds share: heavy ones that do not depend on the events in one of them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _READINGS = 64
 
 
 class ListsInUse:
-    """Instance types by region and release, of the `most` pairs that were asked for last: a pair takes about 6 MiB.
+    """Instance types by region and release, of the `most` pairs that were used last: a pair takes about 6 MiB.
 
     Releases that make the same lists are one, and all of a region read its records once.
     """
@@ -32,7 +32,7 @@ class ListsInUse:
         self._read = ReadRecords(records)
 
     def of(self, region: str, release: ProviderRelease) -> SharedLists:
-        """Returns what worlds of a region and a release share; it stays valid for who holds it after it was dropped here."""
+        """Return the lists that worlds of a region and a release share; they stay valid for their holder after they were dropped here."""
         return self._found.of((region, lists_like(release).version), lambda: SharedLists(SkuBook(self._read)))
 
 
@@ -48,24 +48,27 @@ class Caches:
 
     def prices(self, region: str) -> Prices:
         """The price table of a region; the same object every time."""
-        found = self.catalogue.region(region)
-        if id(found) not in self._prices:
-            self._prices[id(found)] = found, Prices(found.prices, found.spot_prices)
-        return self._prices[id(found)][1]
+        catalogue_of_region = self.catalogue.region(region)
+        if id(catalogue_of_region) not in self._prices:
+            self._prices[id(catalogue_of_region)] = (
+                catalogue_of_region,
+                Prices(catalogue_of_region.prices, catalogue_of_region.spot_prices),
+            )
+        return self._prices[id(catalogue_of_region)][1]
 
     def read_prices(self, region: RegionCatalogue, seed: int, reading: int, read: Callable[[], Prices]) -> Prices:
-        """What a reading of a region's price list came to under a seed, read at first use."""
+        """Return the prices of one reading of a region's price list under a seed, read at first use."""
         return self._readings.of(region, read, seed, reading)
 
     def on_day(self, as_of: str | None) -> Caches:
-        """Caches of the lists that Azure had on that day, an ISO date; None is the catalogue's own day.
+        """Return caches of the lists that Azure had on that day, an ISO date; None is the catalogue's own day.
 
-        What is computed from lists is kept by the lists, so that all days share it. Raises CatalogueError.
+        Derived values are kept by the lists, so that all days share them. Raises CatalogueError.
         """
         return self if as_of is None else replace(self, catalogue=self.catalogue.on_day(as_of))
 
     def amended(self, azure: Mapping[str, Any], region: str) -> Caches:
-        """Caches for a market whose `sizes` and `regions` amend the catalogue, for a world in `region`; these caches where they are empty.
+        """Return caches for a market whose `sizes` and `regions` amend the catalogue, in `region`; these where they are empty.
 
         Raises MarketError.
         """
@@ -73,13 +76,13 @@ class Caches:
         return self if catalogue is self.catalogue else replace(self, catalogue=catalogue)
 
     def only(self, region: str, sizes: Collection[str]) -> Caches:
-        """Caches of a catalogue with only these sizes in a region. A world with fewer sizes is faster."""
-        found = self.catalogue.region(region)
-        records = {name: record for name, record in found.by_name.items() if name in sizes}
-        return Caches(self.catalogue.with_region(replace(found, skus=tuple(records.values()), by_name=records)))
+        """Return caches of a catalogue with only these sizes in a region. A world with fewer sizes is faster."""
+        whole = self.catalogue.region(region)
+        records = {name: record for name, record in whole.by_name.items() if name in sizes}
+        return Caches(self.catalogue.with_region(replace(whole, skus=tuple(records.values()), by_name=records)))
 
 
 @cache
 def default_caches() -> Caches:
-    """The caches that worlds use when they are given none."""
+    """Return the caches that worlds use by default."""
     return Caches()

@@ -1,4 +1,4 @@
-"""The controllers by which nodes leave, wired as Karpenter's operator wires them."""
+"""The controllers that remove nodes, wired as Karpenter's operator wires them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["Departures", "Simulations"]
 
 @dataclass(frozen=True, slots=True)
 class Simulations:
-    """The scheduling options of one Karpenter, and what it keeps from one simulation to the next."""
+    """The scheduling options of one Karpenter, and its memory from one simulation to the next."""
 
     options: SchedulingOptions
     indexes: CatalogIndexes
@@ -68,15 +68,15 @@ class Departures:
         )
         self.observer = Observer(view, clock, instance_types, marks, options, simulations.indexes, simulations.memory)
         self.rules = disruption_rules_of(release.core)
-        found: list[Controller] = [
+        controllers: list[Controller] = [
             Expiration(view, writer, sink, clock),
             Consistency(view, writer, sink, clock, release.core),
         ]
         if release.repair_policies and instance_types.options.gate("NodeRepair"):
-            found.append(NodeRepair(view, writer, sink, clock, release))
+            controllers.append(NodeRepair(view, writer, sink, clock, release))
         if self.rules.manages_deletion_costs and instance_types.options.gate(DELETION_COSTS):
             writes = DeletionCostWrites(engine, view, writer)
-            found += [DeletionCosts(self.observer, marks, writes), writes]
+            controllers += [DeletionCosts(self.observer, marks, writes), writes]
         instances = ArmInstances(arm)
         drift = ProviderDrift(view, sink, instances, instance_types.options, release)
         actions = ClusterActions(view, writer, sink, clock, marks, create)
@@ -84,24 +84,25 @@ class Departures:
         self.controller = DisruptionController(
             engine, self.observer, sink, actions, executions, marks, instance_types, self.rules
         )
-        found += [
+        controllers += [
             PodEvents(view, writer, clock),
             NodeClaimConditions(self.observer, writer, sink, clock, instance_types, drift, instances, self.rules),
             self.controller,
             executions,
         ]
-        self.controllers: Sequence[Controller] = tuple(found)
-        """All of them, in the order in which changes reach them."""
+        self.controllers: Sequence[Controller] = tuple(controllers)
+        """All controllers, in the order in which changes reach them."""
 
     def reconsider(self) -> None:
-        """NodeOverlays may have changed prices or capacity: consolidation looks again (core pkg/controllers/nodeoverlay/controller.go)."""
+        """Let consolidation look again: NodeOverlays may have changed prices or capacity (core
+        pkg/controllers/nodeoverlay/controller.go)."""
         self._marks.unsettle()
         self.wake()
 
     def disturbed(self) -> None:
-        """The user changed something, so that what follows is no runaway."""
+        """Note a change of the user, whose consequences are no runaway."""
         self.controller.churn.forget()
 
     def wake(self) -> None:
-        """Something changed that is in no object: prices, or what Azure sells."""
+        """Note a change that is in no object: of prices, or of Azure's offer."""
         self.controller.wake()

@@ -1,4 +1,4 @@
-"""`kubectl drain` as it goes on while a world runs: evictions, and again those that a budget forbids.
+"""`kubectl drain` while a world runs: evictions, and again those that a budget forbids.
 
 Source: kubectl pkg/drain/drain.go (evictPods), filters.go; as with --ignore-daemonsets --delete-emptydir-data --force.
 """
@@ -41,17 +41,17 @@ class Drains:
         """The uids of the pods that are still to be evicted, by node: those that were there when the drain began."""
 
     def watches(self) -> Mapping[str, Router]:
-        """Nothing: who starts a drain queues it."""
+        """Watch nothing: the start of a drain queues its key."""
         return {}
 
     def start(self, node: str) -> None:
-        """Begins to evict the pods that are on a node now."""
+        """Begin to evict the pods that are on a node now."""
         pods = self._view.indexed("pods-by-node", node)
         self._left[node] = {uid_of(pod) for pod in pods if _goes(pod)}
         self._engine.enqueue(self, node)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Evicts what may go; looks again while a budget forbids the rest."""
+        """Evict the pods that may go; look again while a budget forbids the rest."""
         node = str(key)
         left = self._left.get(node, set())
         present = {uid_of(pod): pod for pod in self._view.indexed("pods-by-node", node)}
@@ -64,7 +64,7 @@ class Drains:
         return DONE
 
     def _evict(self, pod: Object) -> bool:
-        """Whether the pod goes, or is gone."""
+        """Return whether the pod goes, or is gone."""
         name, namespace = name_of(pod), namespace_of(pod)
         try:
             self._writer.evict(name, namespace)
@@ -78,6 +78,6 @@ class Drains:
 
 
 def _goes(pod: Object) -> bool:
-    """Whether a drain evicts the pod: neither a DaemonSet's nor a static one."""
+    """Return whether a drain evicts the pod: neither a DaemonSet's nor a static one."""
     controller = controller_of(pod)
     return _MIRROR not in annotations_of(pod) and (controller is None or controller["kind"] != "DaemonSet")

@@ -1,7 +1,7 @@
-"""What came of a world, in facts that two Karpenters on the same scenario must have in common: the simulated loop and the real controller.
+"""The outcome of a world, in facts that two Karpenters on the same scenario must have in common: the simulated loop and the real one.
 
-More than harness.world.snapshot: also requests to Azure, the course of each NodeClaim, and what was told. Left out is what chance or time
-decides: names, uids, dates, the zone where several would do (which are listed beside), the order of what happens at the same time.
+More than harness.world.snapshot: also requests to Azure, the course of each NodeClaim, and Events. Facts that depend on chance or time
+are left out: names, uids, dates, the zone where several would do (which are listed beside), the order of simultaneous events.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from harness.world.world import World
 __all__ = ["RETOLD", "Facts", "facts_of"]
 
 RETOLD = "Status condition transitioned"
-"""How Events begin that retell conditions (operatorpkg status controller); of several in a moment it tells the last."""
+"""The beginning of Events that repeat conditions (operatorpkg status controller); of several in a moment the last is sent."""
 
 _AWAITING = frozenset({AWAITING, "NodeClassReadinessUnknown"})
-"""Reasons of conditions that wait for the first look at the object or at its NodeClass: who is seen in time is chance."""
+"""Reasons of conditions that wait for the first look at the object or at its NodeClass: whether one is seen in time is chance."""
 
 _UNSEEN = frozenset({WriteKind.SAME, WriteKind.WITHHELD})
 
 _PASSING = frozenset({"Registered", "Initialized"})
-"""Conditions that say on the way what they wait for: who looks at a Node at another moment sees it wait for something else."""
+"""Conditions whose reason on the way is what they wait for: a look at another moment sees another reason."""
 
 _AN_INSTANT = 5.0
 """Seconds between Nodes of which either may be seen first: times of conditions are whole seconds, and machines boot side by side."""
@@ -59,7 +59,7 @@ _OF_MACHINES = frozenset({"virtualMachines", "networkInterfaces", "extensions", 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`found` are texts, lists and mappings, as JSON has them. `drawn` tells what chance decided, for each NodeClaim that there was.
+    """`found` are texts, lists and mappings, as JSON has them. `drawn` lists the chance decisions, for each NodeClaim that ever existed.
 
     `waves` counts the Nodes that are there and came at the same instant, one wave after the other.
     """
@@ -70,34 +70,34 @@ class Facts:
 
 
 def facts_of(world: World, *, capacity: bool = True) -> Facts:
-    """The facts of a world as it is now.
+    """Return the facts of a world as it is now.
 
-    Without `capacity` what a node container has of its host is left out, and what NodeClaims ask for: a kind cluster's own DaemonSets
-    are part of it.
+    Without `capacity` the host's part in a node container is left out, and the requests of NodeClaims: a kind cluster's
+    own DaemonSets are part of it.
     """
     claims = _claims(world)
     if not capacity:
         claims = {name: {**claim, "requests": {}} for name, claim in claims.items()}
     machines = _machines(world, claims)
-    told = _events(world)
+    events = _events(world)
     nodes = {name_of(node): node for node in world.list("Node")}
     per_claim: dict[str, Any] = {}
     drawn: list[str] = []
     for name, claim in claims.items():
         own = [node for node in nodes.values() if _is_of(node, name)]
-        one = {
+        claim_facts = {
             "NodeClaim": claim,
             "Azure": machines.pop(name, []),
             "Node": [_node(world, node, capacity=capacity) for node in own],
-            "Events": told.pop(("NodeClaim", name), {}),
+            "Events": events.pop(("NodeClaim", name), {}),
             "Events of the Node": {
-                text: seen for node in own for text, seen in told.pop(("Node", name_of(node)), {}).items()
+                text: seen for node in own for text, seen in events.pop(("Node", name_of(node)), {}).items()
             },
         }
-        zones = _drawn_zones(one, world.region)
+        zones = _drawn_zones(claim_facts, world.region)
         drawn.append(f"{claim['labels'].get(NODEPOOL, '?')}: {', '.join(zones) or 'no zone'}")
-        per_claim[name] = _without_zones(one, zones)
-    found: dict[str, Any] = {
+        per_claim[name] = _without_zones(claim_facts, zones)
+    facts: dict[str, Any] = {
         "NodeClaims": per_claim,
         "Nodes of others": {
             name: _node(world, node, capacity=capacity) for name, node in nodes.items() if not _is_owned(node, claims)
@@ -105,20 +105,19 @@ def facts_of(world: World, *, capacity: bool = True) -> Facts:
         "Azure": machines,
         "Pods": pods_of(world),
         "Ready": {
-            kind: {name_of(each): _conditions(each) for each in world.list(kind)}
-            for kind in ("NodePool", "AKSNodeClass")
+            kind: {name_of(obj): _conditions(obj) for obj in world.list(kind)} for kind in ("NodePool", "AKSNodeClass")
         },
-        "Events": {f"{kind} {name}": texts for (kind, name), texts in sorted(told.items())},
+        "Events": {f"{kind} {name}": texts for (kind, name), texts in sorted(events.items())},
     }
-    if decided := [_decision(one, claims) for one in world.disruptions]:
-        found["Disruptions"] = decided
+    if decided := [_decision(disruption, claims) for disruption in world.disruptions]:
+        facts["Disruptions"] = decided
     pools = {name: claim["labels"].get(NODEPOOL) or "?" for name, claim in claims.items()}
-    return Facts(renamed(found, pools), sorted(drawn), _waves(nodes.values()))
+    return Facts(renamed(facts, pools), sorted(drawn), _waves(nodes.values()))
 
 
 def _waves(nodes: Iterable[Object]) -> list[int]:
-    """How many Nodes became Ready within a few seconds, by time."""
-    moments = sorted(parse(each["lastTransitionTime"]) for node in nodes if (each := condition(node, READY)))
+    """Return the numbers of Nodes that became Ready within a few seconds, by time."""
+    moments = sorted(parse(ready["lastTransitionTime"]) for node in nodes if (ready := condition(node, READY)))
     waves: list[int] = []
     for number, moment in enumerate(moments):
         if number and moment - moments[number - 1] <= nanoseconds(_AN_INSTANT):
@@ -128,11 +127,11 @@ def _waves(nodes: Iterable[Object]) -> list[int]:
     return waves
 
 
-def _decision(one: Disruption, claims: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """One decision that nodes go.
+def _decision(disruption: Disruption, claims: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return one decision that nodes go.
 
-    Which of several equal nodes it is the controller leaves to chance. Left out is what its log does not tell: the method, and savings in
-    full.
+    The choice among several equal nodes is chance. The method, and savings in full, are left out: the controller does
+    not log them.
     """
 
     def kinds(names: Iterable[str]) -> list[str]:
@@ -142,19 +141,19 @@ def _decision(one: Disruption, claims: Mapping[str, Mapping[str, Any]]) -> dict[
         )
 
     return {
-        "reason": " ".join(filter(None, (one.reason, one.drift))),
-        "decision": one.decision,
-        "nodes": kinds(each.nodeclaim for each in one.nodes),
-        "replacements": kinds(one.replacements),
-        "taken back": one.problem,
+        "reason": " ".join(filter(None, (disruption.reason, disruption.drift))),
+        "decision": disruption.decision,
+        "nodes": kinds(node.nodeclaim for node in disruption.nodes),
+        "replacements": kinds(disruption.replacements),
+        "taken back": disruption.problem,
     }
 
 
 def _claims(world: World) -> dict[str, Any]:
-    """Every NodeClaim that there ever was: how it was last, and its conditions one after the other.
+    """Return every NodeClaim that ever existed: its last state, and its conditions one after the other.
 
-    A condition that was never set reads as awaiting its first reconcile, whether or not somebody has written that down; Ready follows from
-    the others.
+    A condition that was never set reads as awaiting its first reconcile, whether or not that was written down; Ready
+    follows from the others.
     """
     last: dict[str, Object] = {}
     course: dict[str, dict[str, list[str]]] = {}
@@ -162,21 +161,23 @@ def _claims(world: World) -> dict[str, Any]:
     for change in world.view.changes(0, "NodeClaim"):
         name = name_of(change.object)
         last[name] = change.object
-        for each in conditions_of(change.object):
-            if each["type"] == READY or each.get("reason") in _AWAITING:
+        for present in conditions_of(change.object):
+            if present["type"] == READY or present.get("reason") in _AWAITING:
                 continue
-            said = _said(each)
-            steps = course.setdefault(name, {}).setdefault(each["type"], [])
-            if not steps or steps[-1] != said:
-                if steps and each["type"] in _PASSING and steps[-1].startswith("Unknown"):
+            state = _said(present)
+            steps = course.setdefault(name, {}).setdefault(present["type"], [])
+            if not steps or steps[-1] != state:
+                if steps and present["type"] in _PASSING and steps[-1].startswith("Unknown"):
                     steps.pop()
-                steps.append(said)
+                steps.append(state)
         if change.type == "DELETED":
             gone.add(name)
     return {
         name: {
             "labels": dict(labels_of(claim)),
-            "requirements": sorted(_requirement(world, each) for each in spec_of(claim).get("requirements") or ()),
+            "requirements": sorted(
+                _requirement(world, requirement) for requirement in spec_of(claim).get("requirements") or ()
+            ),
             "requests": dict((spec_of(claim).get("resources") or {}).get("requests") or {}),
             "taints": _taints(claim),
             "conditions": course.get(name, {}),
@@ -192,16 +193,16 @@ def _claims(world: World) -> dict[str, Any]:
 def _requirement(world: World, requirement: Mapping[str, Any]) -> str:
     values = sorted(requirement.get("values") or ())
     if len(values) == rules_of(world.release.core).max_instance_types:
-        # of the most expensive ones that fit in, those of one price come as Go happens to sort them
-        price = {each: world.price(each, ON_DEMAND).usd or math.inf for each in values}
-        values = [each for each in values if price[each] < max(price.values())]
+        # of the most expensive ones that fit in, those of one price come in the order of Go's sort
+        price = {value: world.price(value, ON_DEMAND).usd or math.inf for value in values}
+        values = [value for value in values if price[value] < max(price.values())]
     least = f" (at least {requirement['minValues']})" if requirement.get("minValues") else ""
     return f"{requirement['key']} {requirement['operator']} {', '.join(values)}{least}".rstrip()
 
 
 def _machines(world: World, claims: Iterable[str]) -> dict[str, list[str]]:
-    """What was asked of Azure for each NodeClaim's machine, in order: writes only."""
-    found: dict[str, list[str]] = {}
+    """Return the requests to Azure for each NodeClaim's machine, in order: writes only."""
+    requests: dict[str, list[str]] = {}
     for call in world.calls():
         if call.method in ("GET", "HEAD", "POST") or call.resource not in _OF_MACHINES:
             continue
@@ -209,8 +210,8 @@ def _machines(world: World, claims: Iterable[str]) -> dict[str, list[str]]:
         facts = " ".join(f"{key}={_text(value)}" for key, value in call.summary.items())
         name = call.name if call.resource == "extensions" else ""
         text = " ".join(filter(None, (call.method, call.resource, name, facts, str(call.status), call.code)))
-        found.setdefault(owner, []).append(text)
-    return found
+        requests.setdefault(owner, []).append(text)
+    return requests
 
 
 def _text(value: Any) -> str:
@@ -219,12 +220,12 @@ def _text(value: Any) -> str:
 
 def _node(world: World, node: Object, *, capacity: bool) -> dict[str, Any]:
     hidden = frozenset() if capacity else OF_HOST
-    writes = {key: found for key, found in world.writes(name_of(node)).items() if key not in hidden}
+    writes = {key: values for key, values in world.writes(name_of(node)).items() if key not in hidden}
     return {
         "labels": {key: value for key, value in labels_of(node).items() if key not in hidden},
         "writers": {
-            # what somebody wanted and did not have to write, or did not send, only the simulated loop tells
-            key: [f"{each.kind} by {each.by}" for each in all_of_them if each.kind not in _UNSEEN]
+            # only the simulated loop reports labels that a sender did not have to write, or did not send
+            key: [f"{write.kind} by {write.by}" for write in all_of_them if write.kind not in _UNSEEN]
             for key, all_of_them in writes.items()
         },
         "taints": _taints(node),
@@ -235,19 +236,19 @@ def _node(world: World, node: Object, *, capacity: bool) -> dict[str, Any]:
 
 def _taints(obj: Object) -> list[str]:
     return sorted(
-        f"{each['key']}={each.get('value') or ''}:{each['effect']}" for each in spec_of(obj).get("taints") or ()
+        f"{taint['key']}={taint.get('value') or ''}:{taint['effect']}" for taint in spec_of(obj).get("taints") or ()
     )
 
 
 def _conditions(obj: Object) -> dict[str, str]:
-    return {each["type"]: _said(each) for each in conditions_of(obj)}
+    return {present["type"]: _said(present) for present in conditions_of(obj)}
 
 
 def _said(condition: Mapping[str, Any]) -> str:
     """Status, reason and message; a reason that equals the type is left out.
 
-    Ready names the conditions that keep it, the last one that changed first (operatorpkg status/condition_set.go findUnhealthyDependents);
-    of several in one second that is chance.
+    Ready names the conditions that keep it false, the latest change first (operatorpkg status/condition_set.go
+    findUnhealthyDependents); of several in one second that is chance.
     """
     reason = condition.get("reason") if condition.get("reason") != condition["type"] else ""
     message = condition.get("message") or ""
@@ -267,37 +268,41 @@ def _is_owned(node: Object, claims: Iterable[str]) -> bool:
 
 def _events(world: World) -> dict[tuple[str, str], dict[str, str]]:
     """Karpenter's events about each object, equal ones once."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    events: dict[tuple[str, str], dict[str, str]] = {}
     owners = {name_of(change.object): controller_of(change.object) for change in world.view.changes(0, "Pod")}
     for event in world.events:
         if event.source != "karpenter" or event.message.startswith(RETOLD):
             continue
         owner = owners.get(event.object.name) if event.object.kind == "Pod" else None
         name = event.object.name if owner is None else f"of a {owner['kind']}"
-        texts = found.setdefault((event.object.kind, name), {})
+        texts = events.setdefault((event.object.kind, name), {})
         texts[f"{event.type} {event.reason}: {event.message}"] = "told"
-    return found
+    return events
 
 
-def _drawn_zones(one: Mapping[str, Any], region: str) -> list[str]:
+def _drawn_zones(claim_facts: Mapping[str, Any], region: str) -> list[str]:
     """The zones that a launch tried, in order; none where its NodeClaim left it no choice."""
-    pinned = [each for each in one["NodeClaim"]["requirements"] if each.startswith(f"{ZONE} In") and "," not in each]
+    pinned = [
+        requirement
+        for requirement in claim_facts["NodeClaim"]["requirements"]
+        if requirement.startswith(f"{ZONE} In") and "," not in requirement
+    ]
     if pinned:
         return []
-    tried = [f"{region}-{number}" for call in one["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)]
-    label = one["NodeClaim"]["labels"].get(ZONE, "")
+    tried = [f"{region}-{number}" for call in claim_facts["Azure"] for number in re.findall(r'zones=\["(\d+)"\]', call)]
+    label = claim_facts["NodeClaim"]["labels"].get(ZONE, "")
     return list(dict.fromkeys([*tried, *([label] if label.startswith(f"{region}-") else [])]))
 
 
-def _without_zones(one: Any, zones: Sequence[str]) -> Any:
-    """The same without the names of zones that were drawn; how often one was tried stays."""
+def _without_zones(claim_facts: Any, zones: Sequence[str]) -> Any:
+    """Return the facts without the names of drawn zones; the number of tries stays."""
     if not zones:
-        return one
+        return claim_facts
     region = zones[0].rpartition("-")[0]
-    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "ZONE", json.dumps(one))
-    found = json.loads(re.sub(r'zones=\[\\"\d+\\"\]', "zones=ZONE", text))
-    requirements = found["NodeClaim"]["requirements"]
-    found["NodeClaim"]["requirements"] = [
-        each if not each.startswith(ZONE) else f"{ZONE} drawn" for each in requirements
+    text = re.sub(rf"\b{re.escape(region)}-\d+\b", "ZONE", json.dumps(claim_facts))
+    changed = json.loads(re.sub(r'zones=\[\\"\d+\\"\]', "zones=ZONE", text))
+    requirements = changed["NodeClaim"]["requirements"]
+    changed["NodeClaim"]["requirements"] = [
+        requirement if not requirement.startswith(ZONE) else f"{ZONE} drawn" for requirement in requirements
     ]
-    return found
+    return changed

@@ -1,6 +1,6 @@
-"""What a world is made from, judged before it is made: the one place that knows whether a release, a region or an option exists.
+"""The inputs of a world, judged before it is made: the one place that knows whether a release, a region or an option exists.
 
-Scenario files and the command line ask here, and say where each mistake stands: at a field of the file, or at an option.
+Scenario files and the command line call it, and add the place of each mistake: a field of the file, or an option.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class InputMistake:
 
 
 def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -> Iterator[InputMistake]:
-    """Everything that is wrong with keyword arguments of World; nothing when a World can be made of them.
+    """Yield all mistakes in keyword arguments of World; nothing when a World can be made of them.
 
-    `crds` is not looked at: it may be a folder, which only the caller knows (harness.scenario.language.crds).
+    `crds` is not judged: it may be a folder, which only the caller knows (harness.scenario.language.crds).
     """
     release, kubernetes, region = (arguments.get(name) for name in ("karpenter", "kubernetes", "region"))
     caches = caches or default_caches()
@@ -69,8 +69,8 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
     try:
         caches = caches.on_day(market.pop("asOf", None))
     except CatalogueError as wrong_day:
-        what, _, hint = str(wrong_day).partition("; ")
-        yield InputMistake(("azure", "asOf"), what, hint)
+        text, _, hint = str(wrong_day).partition("; ")
+        yield InputMistake(("azure", "asOf"), text, hint)
     kubelet = market.pop("kubelet", None)
     if kubelet is not None and (mistake := version_mistake(str(kubelet))):
         yield InputMistake(("azure", "kubelet"), mistake)
@@ -85,26 +85,26 @@ def input_mistakes(arguments: Mapping[str, Any], caches: Caches | None = None) -
         yield wrong
     if arguments.get("provision_mode") is not None and not wrong_release:
         yield from _mode_mistake(str(arguments["provision_mode"]), release)
-    known = provider(str(release or DEFAULT_RELEASE)).version if not wrong_release else None
-    yield from typed_options(arguments.get("options") or {}, known)[1]
+    version = provider(str(release or DEFAULT_RELEASE)).version if not wrong_release else None
+    yield from typed_options(arguments.get("options") or {}, version)[1]
     for error in market_mistakes(plain, market, region=place):
-        what, _, hint = error.what.partition("; ")
-        yield InputMistake(("azure", *error.place), what, hint)
+        text, _, hint = error.what.partition("; ")
+        yield InputMistake(("azure", *error.place), text, hint)
 
 
 def release_mistake(name: str) -> InputMistake | None:
-    """Why there is no such release of the provider, or no such policy on a release."""
+    """Return why there is no such release of the provider, or no such policy on a release."""
     try:
         provider(name)
     except UnknownRelease as error:
         hint = did_you_mean(error.version.removeprefix("v"), KNOWN_RELEASES, limit=0)
-        known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
-        return InputMistake(("karpenter",), f"unknown release '{error.version}'", hint or known)
+        known_releases = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}"
+        return InputMistake(("karpenter",), f"unknown release '{error.version}'", hint or known_releases)
     return None
 
 
 def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | None:
-    """Why there is no such region in the catalogue; None when there is one."""
+    """Return why there is no such region in the catalogue; None when there is one."""
     regions = (caches or default_caches()).catalogue.regions
     if location_key(name) in regions:
         return None
@@ -112,7 +112,7 @@ def region_mistake(name: str, caches: Caches | None = None) -> InputMistake | No
 
 
 def size_mistake(size: str, region: str | None = None, caches: Caches | None = None) -> InputMistake | None:
-    """Why a region, the default one if none is named, does not sell a size: others do, or it is unknown. Raises UnknownRegion."""
+    """Return why a region, by default the default one, does not sell a size: others do, or it is unknown. Raises UnknownRegion."""
     region = location_key(region or provider(DEFAULT_RELEASE).defaults.region)
     catalogue = (caches or default_caches()).catalogue
     sold = catalogue.region(region).by_name
@@ -127,76 +127,78 @@ def size_mistake(size: str, region: str | None = None, caches: Caches | None = N
 
 
 def _mode_mistake(mode: str, release: str | None) -> Iterator[InputMistake]:
-    """validateProvisionMode: a controller does not start in a mode that it lacks."""
-    modes = [one.value for one in ProvisionMode]
+    """Yield the mistake of a mode that a controller lacks, with which it does not start (validateProvisionMode)."""
+    modes = [provision_mode.value for provision_mode in ProvisionMode]
     if mode not in modes:
         yield InputMistake(("provision_mode",), f"unknown provision mode '{mode}'", did_you_mean(mode, modes))
     elif release is not None:
-        found = provider(release)
-        if mode not in found.provision_modes:
-            what = f"provider {found.version} has no provision mode '{mode}'"
-            yield InputMistake(("provision_mode",), what, f"it has {', '.join(found.provision_modes)}")
+        provider_release = provider(release)
+        if mode not in provider_release.provision_modes:
+            message = f"provider {provider_release.version} has no provision mode '{mode}'"
+            yield InputMistake(("provision_mode",), message, f"it has {', '.join(provider_release.provision_modes)}")
 
 
 def typed_options(options: Mapping[str, Any], release: str | None = None) -> tuple[dict[str, Any], list[InputMistake]]:
-    """The controller's options by field name, texts read as their type, and what is wrong with the rest.
+    """Return the controller's options by field name, texts read as their type, and the mistakes of the others.
 
-    With a release, options that it does not have yet are mistakes, too.
+    With a release, options of later ones are mistakes, too.
     """
     defaults = ProviderOptions()
     mistakes: list[InputMistake] = []
-    found: dict[str, Any] = {}
-    for name, given in options.items():
+    typed: dict[str, Any] = {}
+    for name, value_given in options.items():
         option, path = find_option(name), ("options", name)
         if option is None:
-            hint = did_you_mean(name, [one.name for one in OPTIONS], limit=0)
+            hint = did_you_mean(name, [option.name for option in OPTIONS], limit=0)
             mistakes.append(InputMistake(path, f"unknown option '{name}'", hint))
             continue
         if release is not None and not option.is_of(release):
-            what = f"provider {release} has no option '{option.name}'"
-            mistakes.append(InputMistake(path, what, f"it came with {option.since}"))
+            message = f"provider {release} has no option '{option.name}'"
+            mistakes.append(InputMistake(path, message, f"it came with {option.since}"))
             continue
         default = getattr(defaults, option.field)
         if option.field == "scheduler_config":
-            value, problem = _scheduler_config(given)
+            value, problem = _scheduler_config(value_given)
             if problem is not None:
                 mistakes.append(InputMistake(path, problem))
                 continue
         else:
-            value = _typed(given, default) if isinstance(given, str) else given
+            value = _typed(value_given, default) if isinstance(value_given, str) else value_given
         if value is None:
             kinds = {bool: "'true' or 'false'", int: "a whole number", float: "a number", dict: "KEY=VALUE,…"}
-            mistakes.append(InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{given}'"))
+            mistakes.append(
+                InputMistake(path, f"{kinds.get(type(default), 'a value')} is expected, not '{value_given}'")
+            )
         else:
-            found[option.field] = value
-    if release is not None and (lacking := _unstartable(found, release)) is not None:
+            typed[option.field] = value
+    if release is not None and (lacking := _unstartable(typed, release)) is not None:
         mistakes.append(lacking)
-    return found, mistakes
+    return typed, mistakes
 
 
-def _unstartable(found: Mapping[str, Any], release: str) -> InputMistake | None:
-    """A feature gate with which the release does not start."""
+def _unstartable(typed: Mapping[str, Any], release: str) -> InputMistake | None:
+    """Return the mistake of a feature gate with which the release does not start."""
     rules = disruption_rules_of(provider(release).core)
-    gates = found.get("feature_gates")
+    gates = typed.get("feature_gates")
     if not rules.repair_is_disruption or not isinstance(gates, Mapping):
         return None
     opened = ProviderOptions(feature_gates=gates)
-    if opened.gate("NodeRepair") and found.get("legacy_node_repair") is not True:
+    if opened.gate("NodeRepair") and typed.get("legacy_node_repair") is not True:
         problem = f"the controller of {release} does not start with NodeRepair=true: its repair policies name no action"
         return InputMistake(("options", "feature-gates"), problem, "set legacy-node-repair=true, which repairs nothing")
     return None
 
 
-def _scheduler_config(given: Any) -> tuple[Any, str | None]:
-    """The document as it is or as text, and what the controller says against it."""
-    if isinstance(given, str):
+def _scheduler_config(document: Any) -> tuple[Any, str | None]:
+    """Return the document as it is or as text, and the controller's message against it."""
+    if isinstance(document, str):
         try:
-            given = yaml.safe_load(given) or {}
+            document = yaml.safe_load(document) or {}
         except yaml.YAMLError:
             return None, "decoding scheduler config: neither YAML nor JSON"
-    if not isinstance(given, Mapping):
+    if not isinstance(document, Mapping):
         return None, "decoding scheduler config: no object"
-    return given, scheduler_config_problem(given)
+    return document, scheduler_config_problem(document)
 
 
 def _typed(text: str, default: Any) -> Any:
@@ -207,9 +209,9 @@ def _typed(text: str, default: Any) -> Any:
         if isinstance(default, (int, float)):
             return type(default)(text)
         if isinstance(default, tuple):
-            return tuple(one.strip() for one in text.split(",") if one.strip())
+            return tuple(part.strip() for part in text.split(",") if part.strip())
         if isinstance(default, Mapping):
-            pairs = [one.strip().partition("=") for one in text.split(",") if one.strip()]
+            pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
             return {key: value for key, _, value in pairs} if all(sign for _, sign, _ in pairs) else None
         return text
     except ValueError:

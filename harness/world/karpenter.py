@@ -50,8 +50,8 @@ __all__ = ["Karpenter", "Surroundings"]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The inputs of the loop: region, Kubernetes version, times, NodeOverlays, listeners, and the indexes that it shares with other
-    worlds."""
+    """The inputs of the loop: region, Kubernetes version, times, NodeOverlays, listeners, and the indexes that it
+    shares with other worlds."""
 
     region: str
     kubernetes: str
@@ -64,7 +64,7 @@ class Surroundings:
     overlays: AppliedOverlays | None
     """The evaluated NodeOverlays, where the release and the gate have them."""
     listeners: Sequence[Listener] = ()
-    """Called for every simulation."""
+    """Listeners to every simulation."""
 
 
 class Karpenter:
@@ -84,7 +84,7 @@ class Karpenter:
             view, writer, sink, engine.clock, self.provider, release.core, around.pace, marks.expected_on
         )
         self.scheduling = self._scheduling(rng, around)
-        """How pods are placed."""
+        """The placement of pods."""
         simulations = Simulations(self.scheduling, around.indexes, ClusterMemory())
         self._provisioner = Provisioner(
             access,
@@ -111,7 +111,7 @@ class Karpenter:
         )
         self._statics = self._static(access)
         self.evictions = Evictions(engine, view, writer, sink, release.core)
-        """Who asks pods to go."""
+        """The evictions of pods."""
         self.controllers: tuple[Controller, ...] = (
             self._nodeclasses,
             NodePools(view, writer, engine.clock, release, self._lifecycle.health),
@@ -124,10 +124,10 @@ class Karpenter:
             *self._departures.controllers,
             *self._statics,
         )
-        """All of them, in the order in which changes reach them."""
+        """All controllers, in the order in which changes reach them."""
         engine.add(*self.controllers)
 
-    # What it does, for those who look.
+    # Its state, for observers.
 
     @property
     def waiting(self) -> tuple[int, int]:
@@ -136,36 +136,36 @@ class Karpenter:
 
     @property
     def taken_up(self) -> Mapping[str, TakenUp]:
-        """When the provisioner first saw each pod and decided about it, by uid."""
+        """Return the times when the provisioner first saw each pod and decided about it, by uid."""
         return self._provisioner.times.by_uid
 
     @property
     def disruption_tally(self) -> Tally:
-        """What the disruption controller counted when it last looked."""
+        """Return the counts of the disruption controller at its last look."""
         return self._departures.controller.tally
 
     def failure_of(self, nodeclaim: str) -> str | None:
-        """The last launch failure of a NodeClaim."""
+        """Return the last launch failure of a NodeClaim."""
         return self.provider.failures.get(nodeclaim)
 
     def snapshot(self) -> ClusterSnapshot:
-        """The snapshot that a simulation would use now."""
+        """Return the snapshot that a simulation would use now."""
         return self._provisioner.snapshot()
 
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
-        """The instance types of each NodePool that it provisions for, as its NodeClass sees them."""
+        """Return the instance types of each NodePool that it provisions for, as its NodeClass sees them."""
         return self._provisioner.instance_types()
 
     def disruption_view(self, snapshot: ClusterSnapshot | None = None) -> DisruptionView:
-        """What disruption sees now, or of any snapshot."""
+        """Return the disruption controller's view of the cluster now, or of any snapshot."""
         observer = self._departures.observer
         return observer.look() if snapshot is None else observer.of(snapshot)
 
-    # What happens to it.
+    # Events from outside.
 
     @property
     def pace(self) -> Pace:
-        """How long it takes over a NodeClaim."""
+        """Return how long it takes over a NodeClaim."""
         return self._lifecycle.pace
 
     @pace.setter
@@ -173,7 +173,8 @@ class Karpenter:
         self._lifecycle.pace = pace
 
     def begin(self) -> None:
-        """Its process has started in a cluster that has NodePools: their instance types are listed at once, before the price list is read.
+        """Note that its process has started in a cluster that has NodePools: it lists their instance types before it
+        reads the price list.
 
         Sources: core pkg/controllers/disruption/controller.go (its first turn), pkg/controllers/state/informer/pricing.go.
         """
@@ -184,33 +185,33 @@ class Karpenter:
                     self._instance_types.cached(nodeclass)
 
     def azure_changed(self) -> None:
-        """Prices, or what Azure sells, are others than before; no object tells of it."""
+        """Note that prices, or Azure's offer, have changed; no object shows it."""
         self._departures.wake()
 
     def disturbed(self) -> None:
-        """Somebody changed something from outside, which is a reason for what comes."""
+        """Note a change from outside, whose consequences are no runaway."""
         self._departures.disturbed()
 
     def upgraded(self, kubernetes: str) -> None:
-        """The API server runs another version; that is noticed when it is next asked for its own."""
+        """Note that the API server runs another version; Karpenter notices it at its next read of the version."""
         self._nodeclasses.upgraded(kubernetes)
 
     def hold(self) -> None:
-        """No node is disrupted from now on, and no static NodePool gets or loses one."""
-        for each in self._statics:
-            each.held = True
+        """Disrupt no node from now on, and give or take no static NodePool one."""
+        for static_controller in self._statics:
+            static_controller.held = True
         self._departures.controller.held = True
 
     def release(self) -> None:
-        """Nodes may leave again, also those that are older than this world."""
-        for each in self._statics:
-            each.held = False
-        expiration = [each for each in self._departures.controllers if each.name == Expiration.name]
+        """Let nodes leave again, also those that are older than this world."""
+        for static_controller in self._statics:
+            static_controller.held = False
+        expiration = [controller for controller in self._departures.controllers if controller.name == Expiration.name]
         self._engine.introduce([*expiration, *self._statics], self._view.list)
         self._departures.controller.held = False
         self._departures.controller.wake()
 
-    # How it is wired.
+    # Wiring.
 
     def _scheduling(self, rng: Rng, around: Surroundings) -> SchedulingOptions:
         options = self._instance_types.options
@@ -227,7 +228,7 @@ class Karpenter:
         )
 
     def _endings(self, access: Access) -> tuple[Controller, ...]:
-        """Those who take nodes away that are to go."""
+        """Return the controllers that take nodes away that are to go."""
         engine, view, writer, sink = access.engine, access.view, access.writer, access.sink
         core = self._instance_types.release.core
         return (
@@ -237,7 +238,7 @@ class Karpenter:
         )
 
     def _static(self, access: Access) -> tuple[StaticProvisioning | StaticDeprovisioning, ...]:
-        """The controllers of static NodePools where the release has them and the gate is open."""
+        """Return the controllers of static NodePools where the release has them and the gate is open."""
         rules = self._departures.rules
         if not rules.static_nodepools or not self._instance_types.options.gate(STATIC_CAPACITY):
             return ()
@@ -249,7 +250,7 @@ class Karpenter:
         )
 
     def _overlays(self, access: Access, applied: AppliedOverlays | None) -> tuple[Controller, ...]:
-        """The controller of NodeOverlays, where they count."""
+        """Return the controller of NodeOverlays, where they count."""
         if applied is None:
             return ()
 

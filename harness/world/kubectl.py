@@ -1,4 +1,4 @@
-"""What kubectl does to a world's cluster: apply, a dry run on the server, delete."""
+"""Commands of kubectl on a world's cluster: apply, a dry run on the server, delete."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ Rejected: TypeAlias = list[Rejection]
 
 
 class Kubectl:
-    """Remembers what was applied, as kubectl does in an annotation."""
+    """Remembers the applied manifests, as kubectl does in an annotation."""
 
     def __init__(self, view: View, writer: Writer, release: ProviderRelease) -> None:
         self._view, self._writer = view, writer
         self.release = release
-        """Whose validation of NodePools and pods is asked, too."""
+        """The release whose validation of NodePools and pods is called, too."""
         self._applied: dict[Key, Object] = {}
 
     @property
     def applied(self) -> Sequence[Object]:
-        """What was applied and not deleted since, as it was given, in the order in which it first came."""
+        """Return the applied and not deleted manifests, in the order in which they first came."""
         return tuple(self._applied.values())
 
     def apply(self, objects: Iterable[Object | Source]) -> Rejected:
-        """Creates or updates objects; returns what was refused. Raises ScenarioError for what cannot be read."""
+        """Create or update objects; return the rejections. Raises ScenarioError for files that cannot be read."""
         refused: Rejected = []
         for obj in read(objects):
             refused.extend(self._apply(obj))
         return refused
 
-    def judge(self, obj: Object) -> Rejected:
-        """What `apply` would return for a new object, without keeping anything (`--dry-run=server`)."""
+    def dry_run(self, obj: Object) -> Rejected:
+        """Return the rejections that `apply` would return for a new object, without keeping anything (`--dry-run=server`)."""
         refused = misshapen(obj)
         if refused:
             return refused
@@ -61,13 +61,13 @@ class Kubectl:
         return self._validated(stored)
 
     def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
-        """Deletes an object without waiting. Raises ApiError 404."""
+        """Delete an object without waiting. Raises ApiError 404."""
         place = place_of(kind, namespace)
         self._applied.pop(Key(kind, place, name), None)
         self._writer.delete(kind, name, namespace=place)
 
     def patch(self, obj: Object, patch: Any, type: PatchType = "merge", subresource: str = "") -> Rejected:
-        """Patches an object that is there, or one of its subresources; returns what was refused."""
+        """Patch an object that is there, or one of its subresources; return the rejections."""
         key = key_of(obj)
         try:
             stored = self._writer.patch(
@@ -88,7 +88,7 @@ class Kubectl:
             if place and self._view.get("Namespace", place) is None:
                 self._writer.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": place}})
             if key.name and self._view.get(key.kind, key.name, place) is not None:
-                # an object that was read and edited says all of itself; a manifest only what its author cares for
+                # an object that was read and edited has all of its fields; a manifest only those of its author
                 strategic = kind is not None and not kind.custom and "uid" not in (obj.get("metadata") or {})
                 patch = applied_patch(self._applied.get(key), obj, strategic=strategic)
                 how: PatchType = "strategic" if strategic else "merge"
@@ -101,7 +101,7 @@ class Kubectl:
         return self._validated(stored)
 
     def _validated(self, stored: Object) -> Rejected:
-        """What Karpenter's own validation says of an object that the API server took."""
+        """Return the rejections by Karpenter's own validation of an object that the API server accepted."""
         if stored.get("kind") == "NodePool":
             return list(runtime_validate(stored, self.release))
         if stored.get("kind") == "Pod":

@@ -1,4 +1,4 @@
-"""Names that do not depend on chance, for what is to be compared with another world."""
+"""Names that do not depend on chance, for facts that are compared with another world."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[0-9.:+Z-]*| \d\d:\d\d:\d\d 
 _GUID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 
 _MACHINE_DIGITS = re.compile(r"-\d{8}-vm\b")
-"""What AKS makes of a machine's name for that of its VM."""
+"""The suffix by which AKS turns a machine's name into that of its VM."""
 
 
-def renamed(found: Mapping[str, Any], pools: Mapping[str, str]) -> dict[str, Any]:
-    """The same without dates and ids; NodeClaims are named after their NodePool with a number, in the order of their facts.
+def renamed(facts: Mapping[str, Any], pools: Mapping[str, str]) -> dict[str, Any]:
+    """Return the facts without dates and ids; NodeClaims are named after their NodePool with a number, in the order of
+    their facts.
 
-    `found["NodeClaims"]` has the facts of each by its name, `pools` its NodePool.
+    `facts["NodeClaims"]` has the facts of each by its name, `pools` its NodePool.
     """
-    text = _GUID.sub("GUID", _DATE.sub("DATE", json.dumps(found, sort_keys=True)))
+    text = _GUID.sub("GUID", _DATE.sub("DATE", json.dumps(facts, sort_keys=True)))
     text = _MACHINE_DIGITS.sub("-DIGITS-vm", text)
     if not pools:
         return dict(json.loads(text))
     anyone = re.compile("|".join(map(re.escape, sorted(pools, key=len, reverse=True))))
     per_claim = json.loads(text)["NodeClaims"]
-    masked = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in per_claim.items()}
+    masked = {name: anyone.sub("*", json.dumps(claim_facts, sort_keys=True)) for name, claim_facts in per_claim.items()}
     count: dict[str, int] = {}
     names: dict[str, str] = {}
     for name in sorted(masked, key=lambda name: masked[name]):

@@ -1,4 +1,4 @@
-"""The AKSNodeClass behind a NodePool, for questions about sizes that nobody has written one for."""
+"""The AKSNodeClass behind a NodePool, for questions about sizes without one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def nodeclass_of(view: View, nodepool: Object | None, crds: str, kubernetes: str
     if nodepool is not None:
         reference = ((nodepool.get("spec") or {}).get("template") or {}).get("spec") or {}
         name = (reference.get("nodeClassRef") or {}).get("name") or name
-    found = view.get("AKSNodeClass", name)
-    if found is not None:
-        return found
+    nodeclass = view.get("AKSNodeClass", name)
+    if nodeclass is not None:
+        return nodeclass
     return {**_empty(crds, kubernetes), "status": {"kubernetesVersion": kubernetes}}
 
 

@@ -1,4 +1,4 @@
-"""What can be seen of a world: its objects, who wrote what, what was told and refused. What is handed out are copies."""
+"""Observations of a world: its objects, the writers of labels, events and refusals. Callers get copies."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Observations(AzureObservations):
 
     @property
     def view(self) -> View:
-        """The cluster's objects themselves, for those who read many and change none; `get` and `list` make copies."""
+        """Return the view of the cluster's objects themselves, for readers of many who change none; `get` and `list` make copies."""
         return self.ports.view
 
     def get(self, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
         """A copy of an object, None when there is none. The namespace defaults to `default` where the kind has one."""
-        found = self.ports.view.get(kind, name, place_of(kind, namespace))
-        return copy_json(found) if found is not None else None
+        stored = self.ports.view.get(kind, name, place_of(kind, namespace))
+        return copy_json(stored) if stored is not None else None
 
     def list(
         self,
@@ -44,50 +44,50 @@ class Observations(AzureObservations):
         labels: Mapping[str, str] | str | None = None,
         fields: Mapping[str, str] | str | None = None,
     ) -> Objects:
-        """Copies of all objects of a kind, in order of creation."""
-        found = self.ports.view.list(kind, namespace=namespace, labels=labels, fields=fields)
-        return [copy_json(each) for each in found]
+        """Return copies of all objects of a kind, in order of creation."""
+        stored = self.ports.view.list(kind, namespace=namespace, labels=labels, fields=fields)
+        return [copy_json(obj) for obj in stored]
 
     def requirements_of(
         self, size: str, nodepool: Object | None = None, nodeclass: Object | None = None
     ) -> InstanceType | DroppedSize:
-        """What Karpenter computes for a size: its instance type, or the filter that drops it.
+        """Return Karpenter's result for a size: its instance type, or the filter that drops it.
 
         `nodeclass` (default: the one that `nodepool` names, or `default`, or an empty one) decides image family, pods and disk.
         Raises LookupError for a size that the region does not sell.
         """
         if nodeclass is None:
             nodeclass = nodeclass_of(self.ports.view, nodepool, self.release.crds, self.kubernetes)
-        found = self.instance_types.one(size, nodeclass)
-        if found is None:
+        result = self.instance_types.one(size, nodeclass)
+        if result is None:
             raise LookupError(f"{self.region} does not sell {size}")
-        return found
+        return result
 
     def writes(self, node: str) -> Mapping[str, tuple[Write, ...]]:
-        """For each label key of a Node the writes in order: kind, by, from_, value."""
+        """Return for each label key of a Node the writes in order: kind, by, from_, value."""
         entries = self.cluster.evidence(node)
         return label_writes(node, entries, self.recorder.assertions, self.recorder.launches)
 
     def layers(self, node: str, path: str = "kubelet") -> Sequence[LabelLayer]:
         """Every label layer of a launch, overwritten ones included: path `kubelet` (the machine) or `nodeclaim`."""
-        for each in self.recorder.launches:
-            if each.vm.lower() == node and each.path == path:
-                return each.layers
+        for launch in self.recorder.launches:
+            if launch.vm.lower() == node and launch.path == path:
+                return launch.layers
         return ()
 
     @property
     def applied(self) -> Sequence[Object]:
-        """What was applied and not deleted since, as it was given, in the order in which it first came."""
+        """Return the applied and not deleted manifests, in the order in which they first came."""
         return self.kubectl.applied
 
     @property
     def rejections(self) -> Sequence[Rejection]:
-        """Everything that was refused so far, in order."""
+        """Return all refusals so far, in order."""
         return tuple(self.recorder.rejections)
 
     @property
     def disruptions(self) -> Sequence[Disruption]:
-        """Every decision of Karpenter that nodes go, in order."""
+        """Return every decision of Karpenter that nodes go, in order."""
         return tuple(self.recorder.disruptions)
 
     @property
@@ -102,7 +102,7 @@ class Observations(AzureObservations):
 
     @property
     def journal(self) -> Journal:
-        """Every write to the cluster, with who asked for it."""
+        """Return the journal of every write to the cluster, with its user."""
         return self.cluster.journal
 
     @property

@@ -1,4 +1,4 @@
-"""The ports of a world: where every controller gets its view, its writer, its sink and its cloud."""
+"""The ports of a world: the view, the writer, the sink and the cloud of every controller."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Ports"]
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The only source of views, writers and sinks, so that one place sees all that controllers do."""
+    """The only source of views, writers and sinks, so that one place sees all actions of controllers."""
 
     engine: Engine
     cluster: Cluster
@@ -30,5 +30,5 @@ class Ports:
         return self.cluster.writer(identity)
 
     def access(self, identity: Identity) -> Access:
-        """All that controllers of this identity work with."""
+        """Return the tools of a controller of this identity."""
         return Access(self.engine, self.view, self.writer(identity), self.sink)

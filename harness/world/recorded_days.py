@@ -1,4 +1,4 @@
-"""The days of what the simulation has recorded of Azure."""
+"""The days of the recordings of Azure in the simulation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["recorded_days"]
 
 
 def recorded_days() -> Mapping[str, str]:
-    """Return what is recorded with the newest day of it (ISO)."""
+    """Return each kind of recording with its newest day (ISO)."""
     region = Catalogue.load().region("eastus")
     sizes = region.sources(region.skus[0]["name"]).values()
     return {

@@ -1,4 +1,4 @@
-"""`kubectl rollout`: what each of its verbs changes in a workload.
+"""`kubectl rollout`: the change of a workload by each of its verbs.
 
 Source: kubectl pkg/polymorphichelpers/{objectrestarter,objectpauser,objectresumer,rollback}.go.
 """
@@ -32,7 +32,7 @@ _DOING: Mapping[str, str] = {"restart": "restarting", "pause": "pausing", "resum
 
 
 def rollout_patch(verb: Verb, workload: Object, view: View, now: str) -> tuple[Any, PatchType]:
-    """Return the patch by which kubectl does this to a workload at a moment, and its type. Raises ValueError for what kubectl refuses."""
+    """Return the patch, and its type, that kubectl sends for this verb at a moment. Raises ValueError for a verb that kubectl refuses."""
     kinds = ("Deployment", "StatefulSet", "DaemonSet") if verb == "restart" else ("Deployment",)
     if workload["kind"] not in kinds:
         raise ValueError(f"{_DOING[verb]} is not supported for a {workload['kind']}, only for {', '.join(kinds)}")

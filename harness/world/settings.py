@@ -1,4 +1,4 @@
-"""What a world is made of: the arguments of World, and what follows from them."""
+"""The inputs of a world: the arguments of World, and the settings that follow from them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lazyrecords import dataclass
 __all__ = ["ATTEMPT_SECONDS", "Inputs", "Settings", "resolve", "split_times"]
 
 ATTEMPT_SECONDS = 0.0008
-"""What one attempt to place a pod takes: 0.83 s of CPU for 1,000 diverse pods, measured with core 1.14 and one worker, its default."""
+"""Seconds of one attempt to place a pod: 0.83 s of CPU for 1,000 diverse pods, measured with core 1.14 and one worker, its default."""
 
 _TIMING_FIELDS = frozenset(item.name for item in fields(Timing))
 
@@ -43,29 +43,29 @@ class Inputs(TypedDict, total=False):
     kubernetes: str | None
     """The version of the API server."""
     region: str | None
-    """By its short or its display name: `eastus`, `EastUS`, `East US`."""
+    """The region by its short or its display name: `eastus`, `EastUS`, `East US`."""
     provision_mode: str | None
     options: Mapping[str, Any] | None
     """Karpenter's start-up options by field name."""
     azure: Mapping[str, Any] | None
-    """The market, the day of the lists of sizes (`asOf`), and what machines run (`kubelet`): the keys of `azure` in a scenario."""
+    """The market, the day of the lists of sizes (`asOf`), and the kubelet of machines (`kubelet`): the keys of `azure` in a scenario."""
     seed: int
-    """Everything random comes from it."""
+    """The seed of all random values."""
     caches: Caches | None
     timing: Timing | None
-    """How long machines take."""
+    """Durations of machines."""
     cloud_timing: CloudTiming | None
-    """How long Azure takes."""
+    """Durations of Azure."""
     times: Mapping[str, float] | None
-    """Replaces some fields of `timing`, and of how long Karpenter takes over a NodeClaim (Pace)."""
+    """Values in place of some fields of `timing`, and of Karpenter's durations over a NodeClaim (Pace)."""
     storage_classes: bool
-    """Whether AKS's StorageClasses are there from the start (yes unless said otherwise)."""
+    """Whether AKS's StorageClasses are there from the start (by default they are)."""
     recorded: bool
-    """Whether machines and Azure take as long as in a recorded run, where `timing` and `cloud_timing` do not say."""
+    """Whether machines and Azure take as long as in a recorded run, where `timing` and `cloud_timing` are not given."""
     attempt_seconds: float
     """Virtual seconds that each attempt to place a pod takes."""
     time_limit: float
-    """Virtual seconds after which a scheduling simulation stops; what it decided is there when its time is over."""
+    """Virtual seconds after which a scheduling simulation stops; its decisions so far are there when its time is over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,10 @@ class Settings:
 
 
 def resolve(inputs: Inputs) -> Settings:
-    """The settings that the inputs mean. Raises UnknownRelease, UnknownCrdSet, CatalogueError for what does not exist, TypeError for an
-    argument of another name.
+    """Return the settings of the inputs.
+
+    Raises UnknownRelease, UnknownCrdSet, CatalogueError for values that do not exist, TypeError for an argument of
+    another name.
     """
     unknown = sorted(inputs.keys() - Inputs.__annotations__.keys())
     if unknown:
@@ -126,7 +128,7 @@ def resolve(inputs: Inputs) -> Settings:
 
 
 def split_times(seconds: Mapping[str, float]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Times by field name, those of Timing apart from the others, which are Pace's."""
+    """Return times by field name: those of Timing, and the others, which are Pace's."""
     of_machines = {name: value for name, value in seconds.items() if name in _TIMING_FIELDS}
     return of_machines, {name: value for name, value in seconds.items() if name not in _TIMING_FIELDS}
 

@@ -1,4 +1,4 @@
-"""Objects of the wrong shape, refused at the door: what an API server answers 400 to before anybody looks at the object."""
+"""Objects of the wrong shape, refused at the door: an API server answers them with 400 before any plugin sees them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,28 @@ __all__ = ["misshapen"]
 
 
 def misshapen(obj: Mapping[str, Any]) -> list[Rejection]:
-    """A rejection for each field of the wrong type, unknown or missing: of core kinds all, of others what every object has.
+    """Return a rejection for each field of the wrong type, unknown or missing: of core kinds all, of others the fields
+    of every object.
 
-    Raises TypeError for what is no mapping at all.
+    Raises TypeError for a value that is no mapping at all.
     """
     if not isinstance(obj, Mapping):
         raise TypeError(f"an object is a mapping, not {type(obj).__name__}")
     kind, metadata = obj.get("kind"), obj.get("metadata", {})
-    found: list[tuple[Pointer, str]] = [
+    mistakes: list[tuple[Pointer, str]] = [
         ((field,), "a text is expected") for field in ("apiVersion", "kind") if not isinstance(obj.get(field), str)
     ]
     if not isinstance(metadata, Mapping):
-        found.append((("metadata",), "a map is expected"))
+        mistakes.append((("metadata",), "a map is expected"))
         metadata = {}
     for field in ("name", "namespace"):
         if not isinstance(metadata.get(field) or "", str):
-            found.append((("metadata", field), "a text is expected"))
+            mistakes.append((("metadata", field), "a text is expected"))
     for field in ("labels", "annotations"):
         if not isinstance(metadata.get(field) or {}, Mapping):
-            found.append((("metadata", field), "a map is expected"))
-    if not found:
-        found = [(error.pointer, error.what) for error in shape_errors(_without_nulls(obj))]
+            mistakes.append((("metadata", field), "a map is expected"))
+    if not mistakes:
+        mistakes = [(error.pointer, error.what) for error in shape_errors(_without_nulls(obj))]
     name, layer = f"{kind}/{metadata.get('name') or ''}", schema_layer(str(kind))
     return [
         Rejection(
@@ -42,16 +43,16 @@ def misshapen(obj: Mapping[str, Any]) -> list[Rejection]:
             _dotted(pointer),
             None,
             "shape",
-            what,
-            f"{_dotted(pointer)}: {what}",
+            message,
+            f"{_dotted(pointer)}: {message}",
             pointer,
         )
-        for pointer, what in found
+        for pointer, message in mistakes
     ]
 
 
 def _without_nulls(value: Any) -> Any:
-    """Without the fields that are null: to apply a null is to take the field away. Files are held to have none."""
+    """Return the value without the fields that are null: to apply a null is to take the field away. Files are held to have none."""
     if isinstance(value, Mapping):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     return [_without_nulls(item) for item in value] if isinstance(value, list) else value

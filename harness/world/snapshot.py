@@ -1,4 +1,4 @@
-"""What came of a world, in a form that can be compared with another world that was given the same."""
+"""The outcome of a world, in a form that can be compared with another world of the same inputs."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ _OWN_CONDITIONS = ("Launched", "Registered", "Initialized")
 
 
 OF_HOST = frozenset({f"beta.{ARCH}", ARCH})
-"""Labels about the processor, in which the host of a real kubelet shows: one that it is not told, and one that it writes over."""
+"""Labels about the processor, in which the host of a real kubelet shows: one without a flag, and one that it writes over."""
 
 
 def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
-    """Where pods are, what NodeClaims and Nodes look like, who wrote each label, and what was refused.
+    """Return the places of pods, NodeClaims and Nodes, the writers of each label, and the refusals.
 
-    Without `capacity` what only the size of a machine decides is left out: a node container has the host's. NodeClaims and Nodes go by
-    their NodePool and a number, and where there are several their zones are counted together: names and zones are drawn, in the
-    order of the pods' uids. Where some of several are gone, which zones are left is chance, too.
+    Without `capacity` facts of a machine's size alone are left out: a node container has the host's. NodeClaims and
+    Nodes go by their NodePool and a number, and where there are several their zones are counted together: names and
+    zones are drawn, in the order of the pods' uids. Where some of several are gone, the zones that are left are chance,
+    too.
     """
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "Pod": pods_of(world),
         "NodeClaim": {
             name_of(claim): {
                 "labels": dict(labels_of(claim)),
                 "requirements": sorted(
-                    json.dumps(each, sort_keys=True) for each in spec_of(claim).get("requirements") or ()
+                    json.dumps(requirement, sort_keys=True) for requirement in spec_of(claim).get("requirements") or ()
                 ),
                 "conditions": {
-                    each["type"]: each["status"]
-                    for each in status_of(claim).get("conditions") or ()
-                    if each["type"] in _OWN_CONDITIONS
+                    condition["type"]: condition["status"]
+                    for condition in status_of(claim).get("conditions") or ()
+                    if condition["type"] in _OWN_CONDITIONS
                 },
             }
             for claim in world.list("NodeClaim")
@@ -48,7 +49,7 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
         "Node": {
             name_of(node): {
                 "labels": {key: value for key, value in labels_of(node).items() if capacity or key not in OF_HOST},
-                "taints": sorted(f"{each['key']}:{each['effect']}" for each in spec_of(node).get("taints") or ()),
+                "taints": sorted(f"{taint['key']}:{taint['effect']}" for taint in spec_of(node).get("taints") or ()),
                 "providerID": spec_of(node).get("providerID"),
                 "writes": {
                     key: [
@@ -64,75 +65,81 @@ def snapshot(world: World, *, capacity: bool = True) -> dict[str, Any]:
             for node in world.list("Node")
         },
         # an API server lists errors in Go's map order
-        "rejections": sorted(f"{each.object}: {each.layer}: {each.text}" for each in world.rejections),
+        "rejections": sorted(
+            f"{rejection.object}: {rejection.layer}: {rejection.text}" for rejection in world.rejections
+        ),
     }
     made = {write.key.name for write in world.journal if write.key.kind == "NodeClaim"}
     if len(made) > 1:
-        zones = [_without_zones(found[kind]) for kind in ("NodeClaim", "Node")]
-        found |= {"zones": zones} if len(found["NodeClaim"]) == len(made) else {}
-    return _renamed(found)
+        zones = [_without_zones(result[kind]) for kind in ("NodeClaim", "Node")]
+        result |= {"zones": zones} if len(result["NodeClaim"]) == len(made) else {}
+    return _renamed(result)
 
 
 def _without_zones(objects: dict[str, Any]) -> list[str]:
-    """Takes its zone out of each object, wherever a value is one. Returns the zones, sorted.
+    """Take its zone out of each object, wherever a value is one. Return the zones, sorted.
 
-    A launch draws among zones that are as good, and which of several launches comes first is chance where their pods are sorted by uid.
+    A launch draws among zones that are as good, and the order of several launches is chance where their pods are sorted
+    by uid.
     """
     zones = []
-    for name, each in objects.items():
-        zone = each["labels"].get(ZONE)
+    for name, facts in objects.items():
+        zone = facts["labels"].get(ZONE)
         if zone and "-" in zone:  # a region without zones has numbers of fault domains
             zones.append(zone)
-            objects[name] = json.loads(re.sub(rf"\b{re.escape(zone)}\b", "its zone", json.dumps(each)))
+            objects[name] = json.loads(re.sub(rf"\b{re.escape(zone)}\b", "its zone", json.dumps(facts)))
     return sorted(zones)
 
 
-def _renamed(found: dict[str, Any]) -> dict[str, Any]:
-    """The same with names that do not depend on chance, wherever a name is part of a value."""
-    gone = _gone(found)
-    drawn = sorted({*found["NodeClaim"], *found["Node"], *gone}, key=len, reverse=True)
+def _renamed(result: dict[str, Any]) -> dict[str, Any]:
+    """Return the snapshot with names that do not depend on chance, wherever a name is part of a value."""
+    gone = _gone(result)
+    drawn = sorted({*result["NodeClaim"], *result["Node"], *gone}, key=len, reverse=True)
     if not drawn:
-        return found
+        return result
     anyone = re.compile("|".join(map(re.escape, drawn)))
     ordered = sorted(gone, key=lambda name: sorted(anyone.sub("*", text) for text in gone[name]))
     names = {name: f"NodeClaim {number} of those that are gone" for number, name in enumerate(ordered, 1)}
     for kind in ("NodeClaim", "Node"):
-        texts = {name: anyone.sub("*", json.dumps(each, sort_keys=True)) for name, each in found[kind].items()}
+        texts = {name: anyone.sub("*", json.dumps(facts, sort_keys=True)) for name, facts in result[kind].items()}
         count: dict[str, int] = {}
         for name in sorted(texts, key=lambda name: texts[name]):
-            pool = found[kind][name]["labels"].get(NODEPOOL) or "?"
+            pool = result[kind][name]["labels"].get(NODEPOOL) or "?"
             count[pool] = count.get(pool, 0) + 1
             names[name] = f"{kind} {count[pool]} of {pool}"
-    text = anyone.sub(lambda match: names[match[0]], json.dumps(found))
+    text = anyone.sub(lambda match: names[match[0]], json.dumps(result))
     renamed: dict[str, Any] = json.loads(text)
     return {**renamed, "rejections": sorted(renamed["rejections"])}
 
 
-def _gone(found: Mapping[str, Any]) -> dict[str, list[str]]:
+def _gone(result: Mapping[str, Any]) -> dict[str, list[str]]:
     """NodeClaims that are gone after a refusal, with their refusals."""
     refused: dict[str, list[str]] = {}
-    for text in found["rejections"]:
+    for text in result["rejections"]:
         match = re.match(r"NodeClaim/([^:]+): ", text)
-        if match is not None and match[1] not in found["NodeClaim"]:
+        if match is not None and match[1] not in result["NodeClaim"]:
             refused.setdefault(match[1], []).append(text)
     return refused
 
 
 def pods_of(world: World) -> dict[str, Any]:
-    """Which pods are bound, and how many pods each Node has.
+    """Return the bound pods, and the number of pods on each Node.
 
     kube-scheduler draws among equally good Nodes, and controllers draw the names of their pods: neither is compared.
     """
-    found: dict[str, list[bool]] = {}
+    by_name: dict[str, list[bool]] = {}
     per_node: dict[str, int] = {}
     for pod in world.view.list("Pod"):
         owner = controller_of(pod)
         name = name_of(pod) if owner is None else f"of a {owner['kind']}"
         node = spec_of(pod).get("nodeName")
-        found.setdefault(f"{namespace_of(pod)}/{name}", []).append(bool(node))
+        by_name.setdefault(f"{namespace_of(pod)}/{name}", []).append(bool(node))
         if node:
             per_node[node] = per_node.get(node, 0) + 1
-    return {"bound": {name: sorted(each) for name, each in found.items()}, "per Node": sorted(per_node.values())}
+    return {
+        "bound": {name: sorted(bound_pods) for name, bound_pods in by_name.items()},
+        "per Node": sorted(per_node.values()),
+    }
 
 
 def differences(left: Any, right: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
@@ -145,13 +152,13 @@ def differences(left: Any, right: Any, path: str = "") -> Iterator[tuple[str, An
             else:
                 yield from differences(left[key], right[key], place)
     elif _are_alike(left, right):
-        for index, (one, other) in enumerate(zip(left, right, strict=True)):
-            yield from differences(one, other, f"{path}[{index}]")
+        for index, (mine, theirs) in enumerate(zip(left, right, strict=True)):
+            yield from differences(mine, theirs, f"{path}[{index}]")
     elif left != right:
         yield path, left, right
 
 
 def _are_alike(left: Any, right: Any) -> bool:
-    """Whether both are lists of as many mappings, which are compared one by one."""
+    """Return whether both are lists of as many mappings, which are compared one by one."""
     both = isinstance(left, list) and isinstance(right, list) and len(left) == len(right)
-    return both and all(isinstance(each, Mapping) for each in (*left, *right))
+    return both and all(isinstance(item, Mapping) for item in (*left, *right))

@@ -1,4 +1,4 @@
-"""The end of startup taints: what the agents do for which NodePools put them on Nodes. Nobody here is such an agent."""
+"""The end of startup taints, in place of the agents for which NodePools put them on Nodes: no such agent runs here."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ __all__ = ["end_startup"]
 
 
 def end_startup(world: World) -> list[str]:
-    """Removes the startup taints of all Nodes that registered, and lets the world settle, until no new Node has one.
+    """Remove the startup taints of all Nodes that registered, and let the world settle, until no new Node has one.
 
-    Returns the taints as `key=value:effect`, each once. A world that does not come to rest is left as it is.
+    Return the taints as `key=value:effect`, each once. A world that does not come to rest is left as it is.
     """
     removed: dict[str, None] = {}
     while True:
-        found = False
+        any_removed = False
         for claim in world.list("NodeClaim"):
             node = world.get("Node", status_of(claim).get("nodeName") or "")
             startup = {_identity(taint) for taint in spec_of(claim).get("startupTaints") or ()}
             taints = spec_of(node or {}).get("taints") or ()
-            kept = [taint for taint in taints if _identity(taint) not in startup]
-            if node is None or len(kept) == len(taints):
+            remaining = [taint for taint in taints if _identity(taint) not in startup]
+            if node is None or len(remaining) == len(taints):
                 continue
             removed |= dict.fromkeys(_text(taint) for taint in taints if _identity(taint) in startup)
-            world.apply({**node, "spec": {**spec_of(node), "taints": kept}})
-            found = True
-        if not found or not world.settle(allow_rejections=True).quiescent:
+            world.apply({**node, "spec": {**spec_of(node), "taints": remaining}})
+            any_removed = True
+        if not any_removed or not world.settle(allow_rejections=True).quiescent:
             return list(removed)
 
 

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 
 class World(Observations):
-    """What a scenario acts on.
+    """The world of a scenario.
 
-    Inputs says what each argument means. `cluster` makes the cluster: in memory, or harness.clusters.remote.attach(...) of one that runs
-    elsewhere. Without `simulated` there is no Karpenter here: another process works on the same cluster and the same cloud, by a shared
-    `clock`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError, MarketError for inputs that do not exist.
+    Inputs describes each argument. `cluster` makes the cluster: in memory, or harness.clusters.remote.attach(...) of
+    one that runs elsewhere. Without `simulated` there is no Karpenter here: another process works on the same cluster
+    and the same cloud, by a shared `clock`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError,
+    MarketError for inputs that do not exist.
     """
 
     def __init__(
@@ -46,10 +47,11 @@ class World(Observations):
         self._inputs: Inputs = {**inputs, "caches": settings.caches}
         self._markets: list[Mapping[str, Any]] = []
 
-    def again(self, *markets: Mapping[str, Any], region: str | None = None) -> World:
-        """Another world with the same inputs and nothing in it yet, in memory; `markets` are laid over its market, as by `change_azure`.
+    def fresh(self, *markets: Mapping[str, Any], region: str | None = None) -> World:
+        """Return another, empty world with the same inputs, in memory; `markets` are laid over its market, as by
+        `change_azure`.
 
-        `region`: it lies in another one.
+        `region`: that of the new world, where it is another one.
         """
         inputs: Inputs = {**self._inputs, "region": region} if region else self._inputs
         new = World(clock=Clock(self.clock.start), **inputs)
@@ -57,40 +59,42 @@ class World(Observations):
             new.change_azure(market)
         return new
 
-    # What kubectl does.
+    # Commands of kubectl.
 
     def apply(self, *objects: Object | Source) -> Rejected:
-        """Creates or updates objects as `kubectl apply` does; returns what was refused, by which layer.
+        """Create or update objects as `kubectl apply` does; return the rejections, each with its layer.
 
-        Each is an object as a mapping, a path of a file or folder, or YAML or JSON text (a `str` of one line that does not begin with
-        `{` is a path). Raises ScenarioError with every mistake of what cannot be read, before anything is applied.
-        A namespace that is used and not there is made. A NodePool that the API server accepts may still be refused by Karpenter's
-        own validation, a pod by its pod validation: such rejections are returned too. Everything refused is also kept in `rejections`.
+        Each is an object as a mapping, a path of a file or folder, or YAML or JSON text (a `str` of one line that does
+        not begin with `{` is a path). Raises ScenarioError with every mistake in texts that cannot be read, before
+        anything is applied. A namespace that is used and not there is made. A NodePool that the API server accepts may
+        still be refused by Karpenter's own validation, a pod by its pod validation: such rejections are returned too.
+        All are also kept in `rejections`.
         """
         self._disturb()
         refused = self.kubectl.apply(objects)
         self.recorder.rejected(refused)
         return refused
 
-    def judge(self, obj: Object) -> Rejected:
-        """What `apply` would return for a new object, without keeping anything (`--dry-run=server`)."""
-        return self.kubectl.judge(obj)
+    def dry_run(self, obj: Object) -> Rejected:
+        """Return the rejections that `apply` would return for a new object, without keeping anything (`--dry-run=server`)."""
+        return self.kubectl.dry_run(obj)
 
     def delete(self, kind: str, name: str, namespace: str | None = None) -> None:
-        """Deletes an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
+        """Delete an object as `kubectl delete` does, without waiting. Raises ApiError 404."""
         self._disturb()
         self.kubectl.delete(kind, name, namespace)
 
     def cordon(self, node: str) -> None:
-        """Keeps new pods away from a Node, as `kubectl cordon` does. Raises ApiError 404."""
+        """Keep new pods away from a Node, as `kubectl cordon` does. Raises ApiError 404."""
         self._mark(node, {"unschedulable": True})
 
     def uncordon(self, node: str) -> None:
-        """Lets pods onto a cordoned Node again. Raises ApiError 404."""
+        """Let pods onto a cordoned Node again. Raises ApiError 404."""
         self._mark(node, {"unschedulable": None})
 
     def drain(self, node: str) -> None:
-        """Cordons a Node and evicts its pods as time passes: what a budget forbids is tried again after 5 s. Raises ApiError 404.
+        """Cordon a Node and evict its pods as time passes: evictions that a budget forbids are tried again after 5 s.
+        Raises ApiError 404. Raises ApiError 404.
 
         As `kubectl drain --ignore-daemonsets --delete-emptydir-data --force`.
         """
@@ -98,9 +102,9 @@ class World(Observations):
         self.drains.start(node)
 
     def rollout(self, verb: Verb, kind: str, name: str, namespace: str | None = None) -> Rejected:
-        """Does `kubectl rollout VERB` to a workload: restart, pause, resume, undo; returns what was refused.
+        """Do `kubectl rollout VERB` to a workload: restart, pause, resume, undo; return the rejections.
 
-        Raises ValueError for what kubectl refuses, LookupError where there is no such workload.
+        Raises ValueError for a verb that kubectl refuses, LookupError where there is no such workload.
         """
         workload = self.ports.view.get(kind, name, place_of(kind, namespace))
         if workload is None:
@@ -122,19 +126,19 @@ class World(Observations):
         return metrics_of(self)
 
     def report(self, obj: Object, patch: Mapping[str, Any]) -> Rejected:
-        """Does `kubectl patch --subresource=status --type=merge`; returns what was refused."""
+        """Do `kubectl patch --subresource=status --type=merge`; return the rejections."""
         self._disturb()
         return self.kubectl.patch(obj, patch, subresource="status")
 
     def resize(self, pod: Object, containers: Sequence[Mapping[str, Any]]) -> Rejected:
-        """Does `kubectl patch --subresource=resize` with these containers (name and resources); returns what was refused."""
+        """Do `kubectl patch --subresource=resize` with these containers (name and resources); return the rejections."""
         self._disturb()
         return self.kubectl.patch(pod, {"spec": {"containers": list(containers)}}, "strategic", "resize")
 
-    # What else happens to a world.
+    # Other events of a world.
 
     def change_azure(self, market: Mapping[str, Any]) -> None:
-        """Changes Azure's market while the world runs; the same keys as `azure`, what is not named stays. Raises MarketError."""
+        """Change Azure's market while the world runs; the same keys as `azure`, others stay. Raises MarketError."""
         self._disturb()
         self.kubelets.forced = market.get("kubelet", self.kubelets.forced)
         self.azure.change({key: value for key, value in market.items() if key != "kubelet"})
@@ -143,14 +147,15 @@ class World(Observations):
             self._karpenter.azure_changed()
 
     def evict(self, node: str) -> None:
-        """Azure evicts the spot VM of a Node: it gets its notice now. Raises LookupError for no such VM, ValueError if it is not spot."""
+        """Evict the spot VM of a Node as Azure does: it gets its notice now. Raises LookupError for no such VM,
+        ValueError if it is not spot."""
         running = self.machines.of_node(node)
         if running is None:
             raise LookupError(f"there is no machine of Node '{node}'")
         self.cloud.evict(running.machine.name)
 
     def update_crds(self, crds: str | Crds) -> None:
-        """Installs other CRDs while the world runs: a release's (``1.14.0``), or CRDs read from files.
+        """Install other CRDs while the world runs: a release's (``1.14.0``), or CRDs read from files.
 
         Stored objects stay as they are. Later writes are judged by the new rules; where the API server ratchets, not by those
         about values that they leave unchanged (apiextensions, CRDValidationRatcheting). Raises UnknownCrdSet.
@@ -159,9 +164,10 @@ class World(Observations):
         self._inputs["crds"] = crds
 
     def upgrade_kubernetes(self, version: str) -> None:
-        """The control plane runs another version of Kubernetes; Karpenter notices within a quarter of an hour, and nodes are behind.
+        """Let the control plane run another version of Kubernetes; Karpenter notices within a quarter of an hour, and
+        nodes are behind.
 
-        Raises ValueError for no version, LookupError where the cluster is not the harness's own.
+        Raises ValueError for an invalid version, LookupError where the cluster is not the harness's own.
         """
         self.cluster.upgrade(version)
         self.cloud.upgrade_cluster(version)
@@ -170,37 +176,38 @@ class World(Observations):
             self._karpenter.upgraded(version)
 
     def upgrade_karpenter(self, karpenter: str) -> None:
-        """Another release of the provider takes the place of the one that runs, with its own defaults; its CRDs: see `update_crds`.
+        """Put another release of the provider in place of the running one, with its own defaults; its CRDs: see
+        `update_crds`.
 
         Raises UnknownRelease, LookupError in a world without a simulated Karpenter.
         """
-        kept: Inputs = {"crds": self._inputs.get("crds") or self.release.crds, "kubernetes": self.kubernetes}
-        inputs: Inputs = {**self._inputs, **kept, "karpenter": karpenter}
+        unchanged: Inputs = {"crds": self._inputs.get("crds") or self.release.crds, "kubernetes": self.kubernetes}
+        inputs: Inputs = {**self._inputs, **unchanged, "karpenter": karpenter}
         self.replace_karpenter(resolve(inputs))
         self._inputs = inputs
 
     def change_timing(self, **seconds: float) -> None:
-        """Changes how long things take from now on, by the names of the fields of Timing and Pace. Raises TypeError for others."""
+        """Change durations from now on, by the names of the fields of Timing and Pace. Raises TypeError for others."""
         of_machines, of_karpenter = split_times(seconds)
         self.kubelets.timing = replace(self.kubelets.timing, **of_machines)
         if of_karpenter:
             self.karpenter.pace = replace(self.karpenter.pace, **of_karpenter)
 
     def settle(self, *, allow_rejections: bool = False) -> Settled:
-        """Runs until nothing moves any more; time jumps to the next timer that can bring something about.
+        """Run until nothing moves any more; time jumps to the next timer that can make progress.
 
-        Raises ObjectsRefused for what was refused since the last time, unless `allow_rejections`. A refused launch is none of it:
-        Karpenter tries elsewhere.
+        Raises ObjectsRefused for the refusals since the last call, unless `allow_rejections`. A refused launch is none
+        of them: Karpenter tries elsewhere.
         """
         settled = self.engine.settle()
         self.refusals(allow=allow_rejections)
         return settled
 
     def advance(self, seconds: float) -> Settled:
-        """Lets virtual time pass, doing whatever falls due on the way."""
+        """Let virtual time pass, and do all work that falls due on the way."""
         return self.engine.advance(seconds)
 
     def _disturb(self) -> None:
-        """Notes a change by the user: what follows is its consequence and no runaway."""
+        """Note a change by the user, whose consequences are no runaway."""
         if self._karpenter is not None:
             self._karpenter.disturbed()

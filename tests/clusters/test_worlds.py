@@ -85,7 +85,7 @@ def test_a_world_hears_what_the_scheduler_tells(factory: Any) -> None:
 
 def test_a_namespace_is_made_when_it_is_used(factory: Any) -> None:
     world = World(kubernetes="1.36.3", cluster=factory)
-    assert world.judge(pod(namespace="shop")) == []
+    assert world.dry_run(pod(namespace="shop")) == []
     assert world.get("Namespace", "shop") is None
     assert world.apply(NODECLASS, NODEPOOL, pod(namespace="shop")) == []
     assert world.settle().quiescent

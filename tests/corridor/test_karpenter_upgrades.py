@@ -27,7 +27,7 @@ def test_it_goes_on_with_what_is_there() -> None:
 def test_kubernetes_stays_and_another_world_like_it_runs_the_new_release() -> None:
     world = World(karpenter="1.4.0")
     world.upgrade_karpenter("1.14.0")
-    again = world.again()
+    again = world.fresh()
     assert (
         (world.release.version, world.kubernetes) == (again.release.version, again.kubernetes) == ("1.14.0", "1.33.0")
     )

@@ -43,7 +43,7 @@ def test_a_world(spelt: str) -> None:
     world.settle()
     (node,) = world.list("Node")
     assert (world.region, node["metadata"]["labels"][REGION]) == ("westus2", "westus2")
-    assert world.again(region="East US").region == "eastus"
+    assert world.fresh(region="East US").region == "eastus"
 
 
 @SPELT

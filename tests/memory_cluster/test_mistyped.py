@@ -43,7 +43,7 @@ MISTYPED: list[tuple[dict[str, Any], list[str]]] = [
 def test_mistyped_objects(obj: dict[str, Any], texts: list[str]) -> None:
     world = World()
     assert sorted(one.text for one in world.apply(obj)) == sorted(texts)
-    assert sorted(one.text for one in world.judge(obj)) == sorted(texts)
+    assert sorted(one.text for one in world.dry_run(obj)) == sorted(texts)
     assert world.settle(allow_rejections=True).quiescent
 
 

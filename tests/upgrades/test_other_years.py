@@ -46,4 +46,4 @@ def test_the_year_decides_nothing(seed: int, years: int) -> None:
 
 
 def test_another_world_like_it_begins_at_the_same_time() -> None:
-    assert World(clock=Clock(-YEAR)).again().clock.timestamp() == "2025-01-02T00:00:00Z"
+    assert World(clock=Clock(-YEAR)).fresh().clock.timestamp() == "2025-01-02T00:00:00Z"

@@ -71,7 +71,7 @@ def _answers(step: Step, case: Case, caches: Caches, seed: int, *, upgrade: bool
         upgrade_world = world.update_crds if step.what == "crds" else world.upgrade_kubernetes
         upgrade_world(step.after)
     world.advance(_READ_AGAIN)
-    admission = {str(number): _refusals(world.judge(obj)) for number, obj in enumerate(case.judged)}
+    admission = {str(number): _refusals(world.dry_run(obj)) for number, obj in enumerate(case.judged)}
     world.apply(*case.platform)
     runaway = [str(world.settle(allow_rejections=True).runaway)]
     restricted = _restricted(world, case.labels)

@@ -83,7 +83,7 @@ class Trials:
             limits |= (part.market or {}).get("quota", {})
         here = {f"{self._world.region}/{name}": limit for name, limit in limits.items()}
         region = next((part.market["region"] for part in parts if part.market and "region" in part.market), None)
-        trial = self._world.again(*([{"quota": here}] if here else ()), region=region)
+        trial = self._world.fresh(*([{"quota": here}] if here else ()), region=region)
         wanted = Counter(map(workload_of, pods))
         # the others have their Nodes by now, unless they have them only because a word was misspelt
         own = [_is_own(one, wanted) for one in self._objects]

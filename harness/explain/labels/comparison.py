@@ -155,7 +155,7 @@ class TriedSide:
         if key in _NODECLASSES:
             text, spec = _NODECLASSES[key]
             nodeclass = {**default_objects()[0], "spec": spec}
-            if not self._world.judge(nodeclass):
+            if not self._world.dry_run(nodeclass):
                 yield text, LabelProbe(lambda: self._new_world(options=SHARED_GALLERY), (nodeclass,))
             return
         for size in self._world.caches.catalogue.region(self._world.region).by_name:

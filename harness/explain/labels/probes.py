@@ -263,7 +263,7 @@ class LabelProbe:
         metadata = {**template.get("metadata", {})}
         metadata["labels"] = {**metadata.get("labels", {}), key: value}
         spec = {**nodepool["spec"], "template": {**template, "metadata": metadata}}
-        return PoolFact(value, tuple(world.judge({**nodepool, "spec": spec})))
+        return PoolFact(value, tuple(world.dry_run({**nodepool, "spec": spec})))
 
     @cached_property
     def _empty(self) -> World:

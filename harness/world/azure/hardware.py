@@ -41,7 +41,7 @@ def machine_of(vm: VirtualMachine, catalogue: Catalogue, region: str) -> Machine
 
 
 def _image(vm: VirtualMachine) -> str:
-    """The definition of its image, as galleries name it; empty for an image of another kind."""
+    """Return the definition of its image, as galleries name it; empty for an image of another kind."""
     profile = (vm.document.get("properties") or {}).get("storageProfile") or {}
     references = (profile.get("imageReference") or {}).values()
     match = next((match for value in references if (match := _DEFINITION.search(str(value)))), None)
@@ -49,13 +49,13 @@ def _image(vm: VirtualMachine) -> str:
 
 
 def _os_disk_gb(vm: VirtualMachine) -> int:
-    """The size of its OS disk; where the VM's body does not say, that of the image."""
+    """Return the size of its OS disk; that of the image where the VM's body has none."""
     profile = (vm.document.get("properties") or {}).get("storageProfile") or {}
     return int((profile.get("osDisk") or {}).get("diskSizeGB") or _IMAGE_GB)
 
 
 def hardware_of(size: str, catalogue: Catalogue, region: str) -> Hardware:
-    """What a size gives its operating system, by its SKU record."""
+    """Return the hardware that a size gives its operating system, by its SKU record."""
     record = catalogue.region(region).sku(size)
     facts = {pair["name"]: pair["value"] for pair in record.get("capabilities") or ()}
     return Hardware(

@@ -1,4 +1,4 @@
-"""What can be seen of a world's Azure: calls, machines, faults, quotas, prices."""
+"""Observations of a world's Azure: calls, machines, faults, quotas, prices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["AzureObservations", "QuotaUse"]
 
 @dataclass(frozen=True, slots=True)
 class QuotaUse:
-    """What is in use of a quota of the region, and what is allowed."""
+    """The used and the allowed amount of a quota of the region."""
 
     used: int
     limit: int
@@ -67,7 +67,7 @@ class AzureObservations(Assembly):
         return self.cloud.market.shortage(size, self.region, priority=priority, subscription=subscription)
 
     def price(self, size: str, capacity_type: str) -> MachinePrice:
-        """What a machine of a size costs here; capacity type `spot` or anything else."""
+        """Return the price of a machine of a size here; capacity type `spot` or anything else."""
         catalogue = self.caches.catalogue.region(self.region)
         return price_of(self.cloud.market, catalogue, self.region, size, capacity_type)
 

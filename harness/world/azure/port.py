@@ -17,7 +17,7 @@ __all__ = ["AzurePort", "make_cloud"]
 
 _API = {"usages": "2025-04-01"}
 _QUERIES = "/providers/Microsoft.ResourceGraph/"
-"""What is posted there only asks."""
+"""The path under which a POST only reads."""
 
 
 def make_cloud(settings: Settings, engine: Engine) -> FakeAzure:
@@ -81,14 +81,14 @@ class AzurePort:
         return self._records[1]
 
     def change(self, market: Mapping[str, Any]) -> None:
-        """Changes the market while the world runs. Raises MarketError."""
+        """Change the market while the world runs. Raises MarketError."""
         lay_over(self._cloud.market, market, now=self._engine.clock.unix)
         if market.get("prices") or market.get("spotDiscount"):
             self.prices.declared()
         self._engine.touch()
 
     def usages(self) -> Usages:
-        """The quota of the region, read as Karpenter reads it; not asked for while there is no limit at all."""
+        """Return the quota of the region, as Karpenter reads it; not read while there is no limit at all."""
         if not self._cloud.market.quota.limited:
             return NO_USAGES
         path = f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self._region}/usages"
@@ -96,5 +96,5 @@ class AzurePort:
         return Usages.from_arm((answer.body or {}).get("value") or ()) if answer.status == 200 else Usages()
 
     def in_use(self) -> Hashable:
-        """What counts against the quotas of all regions now."""
+        """Return the amounts that count against the quotas of all regions now."""
         return self._cloud.market.quota.in_use()

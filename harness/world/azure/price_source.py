@@ -27,11 +27,11 @@ class AzurePrices:
         self.declarations = 0
 
     def declared(self) -> None:
-        """Somebody set prices of this world."""
+        """Note that prices of this world were declared."""
         self.declarations += 1
 
     def static(self) -> Prices:
-        """The table that controllers bring along, under declared prices."""
+        """Return the table that controllers bring along, under declared prices."""
         if not self._market.prices.declared:
             return self._caches.prices(self._region)
         return self._kept(None)
@@ -51,7 +51,7 @@ class AzurePrices:
         return self._caches.read_prices(catalogue, self._rng.seed, reading, lambda: self._read(reading))
 
     def toss(self) -> None:
-        """The list shows of each size that is at risk of a toss only the row that the first reading draws, so that any reader draws it."""
+        """Fix the list so that each size at risk of a toss shows only the row of the first reading: any reader draws it."""
         drawn = self._read(1)
         tables, listed = {ON_DEMAND: drawn.on_demand, SPOT: drawn.spot}, self._market.price_list()
         self._market.prices.withheld = frozenset(

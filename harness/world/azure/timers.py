@@ -1,4 +1,4 @@
-"""Azure's time and events: what is due there as work of the engine, and what happens to machines, told to their nodes."""
+"""Azure's timers and events: its due work as work of the engine, and its events of machines, passed to their nodes."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class AzureTimers:
         cloud.subscribe(self._event)
 
     def watches(self) -> Mapping[str, Router]:
-        """Nothing of the cluster."""
+        """Watch nothing of the cluster."""
         return {}
 
     def reconcile(self, key: Hashable) -> Result:
-        """Runs the timers that are due, and asks to be called for the next one."""
+        """Run the timers that are due, and ask to be called for the next one."""
         if self._cloud.run_until(self._engine.clock.unix + 1e-6):
             self._engine.touch()
         due = self._cloud.next_due()

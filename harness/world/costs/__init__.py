@@ -1,1 +1,1 @@
-"""What the machines of a world cost."""
+"""Costs of the machines of a world."""

@@ -1,4 +1,4 @@
-"""What the machines of a world cost while virtual time passes, by the second, at the price that they had when they powered on."""
+"""The bill of a world's machines while virtual time passes, by the second, at the price that they had when they powered on."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _HOUR = 3600.0
 
 
 class Bill:
-    """Adds up what runs. Make it before anything runs; it listens to the cloud of the world."""
+    """Adds up the price of running machines. Make it before anything runs; it listens to the cloud of the world."""
 
     def __init__(self, world: World) -> None:
         self._world = world
         self._running: dict[str, tuple[float, float]] = {}
         self._ended = 0.0
         self.machines = 0
-        """How many machines were ever powered on."""
+        """The number of machines that were ever powered on."""
         self.unpriced: set[str] = set()
         """Sizes of machines that ran without a known price, and count as nothing."""
         self.guessed: set[str] = set()
@@ -31,16 +31,16 @@ class Bill:
         world.cloud.subscribe(self._hear)
 
     def usd(self) -> float:
-        """Returns USD for all machines from the start of the world until now; a size without a price counts as nothing."""
+        """Return USD for all machines from the start of the world until now; a size without a price counts as nothing."""
         now = self._world.cloud.now()
         return self._ended + sum(price * (now - since) / _HOUR for since, price in self._running.values())
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, PoweredOn):
             kind = SPOT if event.vm.priority == "Spot" else ON_DEMAND
-            known = self._world.price(event.vm.size, kind)
-            price = known.usd
-            if known.guess:
+            machine_price = self._world.price(event.vm.size, kind)
+            price = machine_price.usd
+            if machine_price.guess:
                 self.guessed.add(event.vm.size)
             self._running[event.vm.id] = event.at, price or 0.0
             if price is None:

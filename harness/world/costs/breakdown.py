@@ -1,4 +1,4 @@
-"""Whose cost it is: USD per hour by NodePool, and by workload, each with its share of a machine by what its pods request."""
+"""The breakdown of costs: USD per hour by NodePool, and by workload, each with its share of a machine by the requests of its pods."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from harness.world.costs.prices import machine_prices
 __all__ = ["HOURS_OF_A_MONTH", "Breakdown", "breakdown"]
 
 HOURS_OF_A_MONTH = 730
-"""As Azure's pricing calculator counts."""
+"""Hours of a month, as Azure's pricing calculator counts."""
 _SHARED = ("cpu", "memory")
 
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """USD per hour. `idle`: what nobody requests, by the mean of CPU and memory; Nodes without allocatable amounts are idle as a whole."""
+    """USD per hour. `idle`: the unrequested part, by the mean of CPU and memory; Nodes without allocatable amounts are idle as a whole."""
 
     nodepools: Mapping[str, float]
     workloads: Mapping[str, float]
@@ -30,7 +30,7 @@ class Breakdown:
 
 
 def breakdown(world: World) -> Breakdown:
-    """The price of all Nodes that have one, divided."""
+    """Return the price of all Nodes with a price, divided."""
     prices = machine_prices(world)
     nodepools: dict[str, float] = {}
     workloads: dict[str, float] = {}
@@ -55,7 +55,7 @@ def breakdown(world: World) -> Breakdown:
 
 
 def _share(requests: ResourceList, room: ResourceList) -> float:
-    """The part of a machine that a pod requests: the mean of CPU and memory, 0 of a Node that says nothing of them."""
+    """Return the part of a machine that a pod requests: the mean of CPU and memory, 0 of a Node without these amounts."""
     parts = [
         min(requests[name].nano / room[name].nano, 1.0) if name in requests and room[name].nano > 0 else 0.0
         for name in _SHARED

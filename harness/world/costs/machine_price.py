@@ -1,4 +1,4 @@
-"""What Azure bills for one machine: by size and capacity type, the Linux price of its list, never what a client takes for it."""
+"""Azure's bill for one machine: by size and capacity type, the Linux price of its list, never a client's reading of it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ __all__ = ["MachinePrice", "price_of"]
 
 @dataclass(frozen=True, slots=True)
 class MachinePrice:
-    """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on demand is known.
+    """USD per hour of one machine, None without a price; `as_on_demand`: a spot machine of which only the price on
+    demand is known.
 
-    `guess`: why the price is a guess, "" if it is not. `source`: where it is recorded, or what it is guessed from.
+    `guess`: why the price is a guess, "" if it is not. `source`: the place of its record, or of the prices it is
+    guessed from.
     """
 
     usd: float | None
@@ -26,14 +28,14 @@ class MachinePrice:
 
 
 def price_of(market: Market, catalogue: RegionCatalogue, region: str, size: str, capacity_type: str) -> MachinePrice:
-    """What a machine of a size costs in a region; capacity type `spot` or anything else.
+    """Return the price of a machine of a size in a region; capacity type `spot` or anything else.
 
     A size that the list lacks has the price of the provider's static table.
     """
     view, prices = market.linux_view(region), market.prices
     declared = size.lower() in prices.declared_sizes(region) or size in catalogue.given
     source = "declared" if declared else str(linux_source(region, size))
-    # a list that says 0 knows none, as Karpenter reads it
+    # a price of 0 in the list is none, as Karpenter reads it
     on_demand = view.linux.get(size) or prices.on_demand(catalogue, size, region) or None
     if capacity_type != SPOT:
         return MachinePrice(on_demand, source=source)

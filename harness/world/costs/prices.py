@@ -1,4 +1,4 @@
-"""What the machines of a world cost: new ones, and those that were there before."""
+"""Prices of the machines of a world: new ones, and those that were there before."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Totals", "machine_prices", "totals"]
 
 def machine_prices(world: World) -> Mapping[str, MachinePrice]:
     """Node → the price of its machine, by its labels; Nodes of no known size are left out, Karpenter's and others alike."""
-    found: dict[str, MachinePrice] = {}
+    prices: dict[str, MachinePrice] = {}
     for node in world.list("Node"):
         if _size_of(node):
-            found[name_of(node)] = world.price(_size_of(node), _capacity_type(node))
-    return found
+            prices[name_of(node)] = world.price(_size_of(node), _capacity_type(node))
+    return prices
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,12 @@ class Totals:
 def totals(world: World) -> Totals:
     """The prices of all Nodes, by whether they were there before."""
     made = {str((claim.get("status") or {}).get("nodeName")) for claim in world.view.list("NodeClaim")}
-    given = [one for one in world.applied if one.get("kind") == "Node" and name_of(one) not in made]
+    applied = [
+        manifest for manifest in world.applied if manifest.get("kind") == "Node" and name_of(manifest) not in made
+    ]
     there = {name_of(node) for node in world.view.list("Node")}
-    old = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) in there]
-    gone = [(_size_of(node), _capacity_type(node)) for node in given if name_of(node) not in there]
+    old = [(_size_of(node), _capacity_type(node)) for node in applied if name_of(node) in there]
+    gone = [(_size_of(node), _capacity_type(node)) for node in applied if name_of(node) not in there]
     machines = [(vm.size, SPOT if vm.priority == "Spot" else "") for vm in world.vms()]
     priced = {kind: world.price(*kind) for kind in {*old, *gone, *machines}}
 

@@ -1,1 +1,1 @@
-"""What Karpenter's metrics would say of a world: upstream's names and labels."""
+"""Karpenter's metrics of a world: upstream's names and labels."""

@@ -1,8 +1,8 @@
-"""The metrics that the operator's library tells of every kind's conditions and of its terminations.
+"""The metrics of the operator's library about every kind's conditions and its terminations.
 
-operatorpkg ``status/{controller,metrics}.go``; core ``pkg/controllers/controllers.go`` and kaz ``pkg/controllers/controllers.go`` say which
-labels of an object its series have. Of NodeClaims and NodePools the library tells everything twice: under the kind's name, and under names
-of old, with the kind as a label and without those of the object.
+operatorpkg ``status/{controller,metrics}.go``; core ``pkg/controllers/controllers.go`` and kaz ``pkg/controllers/controllers.go`` name the
+labels of an object that its series have. Of NodeClaims and NodePools the library has each metric twice: under the kind's name, and under
+a deprecated one, with the kind as a label and without those of the object.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
     "AKSNodeClass": (),
 }
 _TWICE: Mapping[str, str] = dict.fromkeys(("NodeClaim", "NodePool"), "karpenter.sh")
-"""Kind → group of those that are told under names of old, too."""
+"""Kind → group of the kinds with deprecated names, too."""
 _LONGEST = (1 << 63) - 1
 _BUCKETS = tuple(0.5 * 2**power for power in range(15))
 _OLD_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -66,7 +66,7 @@ CONDITION_FAMILIES: Mapping[str, str] = {
 }
 """The metrics of conditions, and their type."""
 OLD_NAMES = frozenset(each for name in _OLD for each in (name, f"{name}_sum", f"{name}_count"))
-"""Series that say again what others say."""
+"""Deprecated series, which repeat others."""
 
 
 def condition_samples(world: Observations) -> Iterator[Sample]:
@@ -99,16 +99,16 @@ def _old_labels(kind: str) -> dict[str, str]:
 def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
     own = {"namespace": "", "name": name_of(obj)}
     now = world.clock.now
-    for each in conditions_of(obj):
+    for present in conditions_of(obj):
         labels = {
             **own,
-            "type": str(each["type"]),
-            "status": str(each["status"]),
-            "reason": str(each.get("reason") or ""),
+            "type": str(present["type"]),
+            "status": str(present["status"]),
+            "reason": str(present.get("reason") or ""),
         }
         more = _labels(kind, obj)
         yield from _both(kind, "status_condition_count", labels, more, 1)
-        since = _seconds(now - _moment(each))
+        since = _seconds(now - _moment(present))
         yield from _both(kind, "status_condition_current_status_seconds", labels, more, since)
     if is_terminating(obj):
         since = seconds_since(metadata_of(obj)["deletionTimestamp"], now)
@@ -116,9 +116,9 @@ def _present(world: Observations, kind: str, obj: Object) -> Iterator[Sample]:
 
 
 def _past(world: Observations, kind: str) -> Iterator[Sample]:
-    """Transitions and terminations so far, from what was written.
+    """Yield transitions and terminations so far, by the writes.
 
-    A condition that nobody has set counts as Unknown: to become so is no transition. Those that Ready depends on, and Ready itself, are
+    A condition that was never set counts as Unknown: to become so is no transition. Those that Ready depends on, and Ready itself, are
     Unknown since the object was made, and that lasted until they are set (status/condition_set.go For, condition.go GetStatus).
     """
     awaited = _awaited(world, kind)
@@ -134,19 +134,27 @@ def _past(world: Observations, kind: str) -> Iterator[Sample]:
             ended.observe(took, {}, _labels(kind, before))
         if after is None:
             continue
-        known = {each["type"]: each for each in conditions_of(before)} if before is not None else {}
-        for each in conditions_of(after):
-            old = known.get(each["type"])
-            if old is None and before is not None and each["type"] in awaited:
+        former = (
+            {old_condition["type"]: old_condition for old_condition in conditions_of(before)}
+            if before is not None
+            else {}
+        )
+        for present in conditions_of(after):
+            old = former.get(present["type"])
+            if old is None and before is not None and present["type"] in awaited:
                 created = metadata_of(after)["creationTimestamp"]
-                old = {"type": each["type"], "status": UNKNOWN, "lastTransitionTime": created}
-            if each["status"] == (old["status"] if old is not None else UNKNOWN):
+                old = {"type": present["type"], "status": UNKNOWN, "lastTransitionTime": created}
+            if present["status"] == (old["status"] if old is not None else UNKNOWN):
                 continue
-            labels = {"type": str(each["type"]), "status": str(each["status"]), "reason": str(each.get("reason") or "")}
+            labels = {
+                "type": str(present["type"]),
+                "status": str(present["status"]),
+                "reason": str(present.get("reason") or ""),
+            }
             transitions[tuple(labels.items()), tuple(_labels(kind, after).items())] += 1
             if old is not None:
                 labels = {"type": str(old["type"]), "status": str(old["status"])}
-                lasted.observe(_seconds(_moment(each) - _moment(old)), labels, _labels(kind, after))
+                lasted.observe(_seconds(_moment(present) - _moment(old)), labels, _labels(kind, after))
     yield from _transitions(kind, transitions)
     yield from (*lasted.samples(), *ended.samples())
 
@@ -159,7 +167,7 @@ def _awaited(world: Observations, kind: str) -> Collection[str]:
 
 
 def _ends(before: Object | None, after: Object | None) -> TypeGuard[Object]:
-    """Whether an object that was to go is gone; what a real API server answers to the write that does it is its last state."""
+    """Return whether an object that was to go is gone; a real API server answers the last write with its last state."""
     if before is None or not is_terminating(before):
         return False
     return after is None or (bool(finalizers_of(before)) and not finalizers_of(after))
@@ -185,7 +193,7 @@ class _Twice:
         self._old = Distributions(f"operator_{name}", _OLD_BUCKETS)
 
     def observe(self, value: float, labels: Mapping[str, str], more: Mapping[str, str]) -> None:
-        """Takes note of a value; `more` are labels of the object."""
+        """Observe a value; `more` are labels of the object."""
         self._own.observe(value, **labels, **more)
         if self._kind in _TWICE:
             self._old.observe(value, **labels, **_old_labels(self._kind))

@@ -1,4 +1,4 @@
-"""Evictions, unhealthy nodes, and how long NodeClaims and their machines took to go.
+"""Evictions, unhealthy nodes, and the durations of the ends of NodeClaims and their machines.
 
 Core ``pkg/controllers/node/termination/terminator/{eviction,metrics}.go``, ``pkg/controllers/node/health/{controller,metrics}.go``,
 ``pkg/controllers/nodeclaim/lifecycle/{controller,metrics}.go``.
@@ -44,13 +44,13 @@ DEPARTURE_FAMILIES: Mapping[str, str] = {
     _INSTANCES: "histogram",
     _CLAIMS: "histogram",
 }
-"""The metrics that are told, and their type."""
+"""The metrics, and their type."""
 
 _POWERS = tuple(float(2**power) for power in range(11))
 
 
 def departure_samples(world: Observations) -> Iterator[Sample]:
-    """All series, from what was written and told."""
+    """Yield all series, by the writes and the Events."""
     evictions = world.karpenter.evictions
     yield from (Sample(_ASKED, {"code": str(code)}, count) for code, count in sorted(evictions.answers.items()))
     if world.release.core.counts_drains:
@@ -64,30 +64,30 @@ def departure_samples(world: Observations) -> Iterator[Sample]:
             if ending is not None and status_of(entry.before).get("providerID"):
                 instances.observe(seconds_since(ending["lastTransitionTime"], entry.at), nodepool=pool)
     unhealthy = Counter(
-        _unhealthy(world, each.at, gone)
-        for each in world.disruptions
-        if each.reason == UNHEALTHY and not each.method
-        for gone in each.nodes
+        _unhealthy(world, disruption.at, gone)
+        for disruption in world.disruptions
+        if disruption.reason == UNHEALTHY and not disruption.method
+        for gone in disruption.nodes
     )
     yield from (Sample(_UNHEALTHY, dict(labels), count) for labels, count in unhealthy.items())
     yield from (*instances.samples(), *claims.samples())
 
 
 def finalized(entry: Entry) -> bool:
-    """Whether Karpenter's finalizer goes, with which a Node or NodeClaim goes that somebody has deleted."""
+    """Return whether Karpenter's finalizer goes, and with it a deleted Node or NodeClaim."""
     before, after = entry.before, entry.after
     had = before is not None and is_terminating(before) and TERMINATION_FINALIZER in finalizers_of(before)
     return had and (after is None or TERMINATION_FINALIZER not in finalizers_of(after))
 
 
 def _unhealthy(world: Observations, at: float, gone: Disrupted) -> Labels:
-    """The NodeClaim that was deleted at that time, and the condition of its Node for which that was done."""
+    """Return the labels of the NodeClaim that was deleted at that time, and of the condition of its Node that was the cause."""
     node, claim = (
         _as_it_was(world, Key(kind, "", name), at)
         for kind, name in (("Node", gone.node), ("NodeClaim", gone.nodeclaim))
     )
-    met = [each for each in world.release.repair_policies if unhealthy_since(node, [each]) is not None]
-    first = min(met, key=lambda each: unhealthy_since(node, [each]) or 0, default=None)
+    met = [policy for policy in world.release.repair_policies if unhealthy_since(node, [policy]) is not None]
+    first = min(met, key=lambda unhealthy: unhealthy_since(node, [unhealthy]) or 0, default=None)
     own = labels_of(node)
     return (
         ("capacity_type", str(own.get(CAPACITY_TYPE) or "")),
@@ -99,5 +99,5 @@ def _unhealthy(world: Observations, at: float, gone: Disrupted) -> Labels:
 
 def _as_it_was(world: Observations, key: Key, at: float) -> Object:
     moment = world.clock.start + nanoseconds(at)
-    entries = [each for each in world.journal.of(key) if each.at <= moment and each.after is not None]
+    entries = [entry for entry in world.journal.of(key) if entry.at <= moment and entry.after is not None]
     return entries[-1].after or {} if entries else {}

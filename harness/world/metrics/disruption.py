@@ -1,4 +1,4 @@
-"""What Karpenter's metrics would say of the nodes that it removes, and of the decisions to do so.
+"""Karpenter's metrics of removed nodes, and of the decisions to remove them.
 
 Core ``pkg/metrics/metrics.go``, ``pkg/controllers/disruption/{metrics,queue}.go``,
 ``pkg/controllers/nodeclaim/{lifecycle,expiration,garbagecollection}``, ``pkg/controllers/node/health``.
@@ -34,7 +34,7 @@ _TIMEOUTS = "karpenter_voluntary_disruption_consolidation_timeouts_total"
 DISRUPTION_FAMILIES: Mapping[str, str] = dict.fromkeys(
     (_DISRUPTED, _PODS, _DECISIONS, _BY_NODEPOOL, _TERMINATE_FIRST, _FAILURES, _TIMEOUTS), "counter"
 )
-"""The metrics that are told, and their type."""
+"""The metrics, and their type."""
 
 _SEARCHES = {"multi-node consolidation": "multi", "single-node consolidation": "single"}
 _TYPES = {"MultiNodeConsolidation": "multi", "SingleNodeConsolidation": "single", "Emptiness": "empty"}
@@ -43,7 +43,7 @@ _COLLECTED = "garbage collecting nodeclaim with no cloudprovider representation"
 
 @dataclass(frozen=True, slots=True)
 class _Removal:
-    """A NodeClaim that Karpenter has deleted. ``pods`` is how many have to find another place, None where nobody counts them."""
+    """A NodeClaim that Karpenter has deleted. ``pods`` is the number that have to find another place, None where it is not counted."""
 
     nodeclaim: str
     reason: str
@@ -52,16 +52,16 @@ class _Removal:
 
 
 def disruption_samples(world: Observations, claims: Mapping[str, Object]) -> Iterator[Sample]:
-    """All series; ``claims`` are the NodeClaims that there ever were, by name."""
+    """Yield all series; ``claims`` are the NodeClaims that ever existed, by name."""
     counted: Counter[tuple[str, Labels]] = Counter()
-    for each in _removals(world, claims):
-        claim = claims.get(each.nodeclaim)
+    for removal in _removals(world, claims):
+        claim = claims.get(removal.nodeclaim)
         if claim is None:
             continue
-        labels = _labels(claim, each, modes=world.release.core.disruption_modes_in_metrics)
+        labels = _labels(claim, removal, modes=world.release.core.disruption_modes_in_metrics)
         counted[_DISRUPTED, labels] += 1
-        if world.release.core.disruption_modes_in_metrics and each.pods is not None:
-            counted[_PODS, labels] += each.pods
+        if world.release.core.disruption_modes_in_metrics and removal.pods is not None:
+            counted[_PODS, labels] += removal.pods
     for name, labels in _decisions(world):
         counted[name, labels] += 1
     for method in _SEARCHES.values():
@@ -70,18 +70,18 @@ def disruption_samples(world: Observations, claims: Mapping[str, Object]) -> Ite
 
 
 def _labels(claim: Object, removal: _Removal, *, modes: bool) -> Labels:
-    found = {
+    labels = {
         "capacity_type": labels_of(claim).get(CAPACITY_TYPE, ""),
         "nodepool": nodepool_of(claim),
         "reason": removal.reason,
     }
     if modes:
-        found |= {"consolidation_policy": removal.policy, "termination_mode": _termination_mode(claim)}
-    return tuple(sorted(found.items()))
+        labels |= {"consolidation_policy": removal.policy, "termination_mode": _termination_mode(claim)}
+    return tuple(sorted(labels.items()))
 
 
 def _termination_mode(claim: Object) -> str:
-    """How patiently it ends (core ``pkg/utils/nodeclaim/nodeclaim.go`` DisruptionTerminationMode)."""
+    """Return the label for the patience of its end (core ``pkg/utils/nodeclaim/nodeclaim.go`` DisruptionTerminationMode)."""
     grace = spec_of(claim).get("terminationGracePeriod")
     if grace is None:
         return "graceful"
@@ -90,11 +90,11 @@ def _termination_mode(claim: Object) -> str:
 
 def _removals(world: Observations, claims: Mapping[str, Object]) -> Iterator[_Removal]:
     """NodeClaims that Karpenter has deleted, and why."""
-    for each in world.disruptions:
-        if each.ended is not None and not each.problem:
-            for gone in each.nodes:
-                policy = snake_case(gone.policy) if each.method in _TYPES else ""
-                yield _Removal(gone.nodeclaim, each.reason.lower(), policy, gone.pods)
+    for disruption in world.disruptions:
+        if disruption.ended is not None and not disruption.problem:
+            for gone in disruption.nodes:
+                policy = snake_case(gone.policy) if disruption.method in _TYPES else ""
+                yield _Removal(gone.nodeclaim, disruption.reason.lower(), policy, gone.pods)
     short = {
         event.object.name
         for event in world.events
@@ -117,8 +117,8 @@ def _removals(world: Observations, claims: Mapping[str, Object]) -> Iterator[_Re
 
 
 def _pods_left(world: Observations, claims: Mapping[str, Object]) -> dict[str, int]:
-    """NodeClaim → how many pods of its Node had to find another place when it began to go."""
-    found: dict[str, int] = {}
+    """Return NodeClaim → the number of pods of its Node that had to find another place when it began to go."""
+    counts: dict[str, int] = {}
     pods: dict[tuple[str, str], Object] = {}
     for entry in world.journal:
         key, after = entry.key, entry.after
@@ -130,39 +130,39 @@ def _pods_left(world: Observations, claims: Mapping[str, Object]) -> dict[str, i
                 pods.pop(place, None)
             else:
                 pods[place] = after
-        elif key.kind == "NodeClaim" and key.name not in found and (after is None or is_terminating(after)):
+        elif key.kind == "NodeClaim" and key.name not in counts and (after is None or is_terminating(after)):
             node = status_of(claims[key.name]).get("nodeName")
             there = (pod for pod in pods.values() if node and spec_of(pod).get("nodeName") == node)
-            found[key.name] = sum(is_reschedulable(pod) for pod in there)
-    return found
+            counts[key.name] = sum(is_reschedulable(pod) for pod in there)
+    return counts
 
 
 def _decisions(world: Observations) -> Iterator[tuple[str, Labels]]:
-    for each in world.disruptions:
-        if not each.method:
+    for disruption in world.disruptions:
+        if not disruption.method:
             continue
-        labels = ("decision", each.decision), ("reason", each.reason.lower())
-        kind = ("consolidation_type", _TYPES.get(each.method, ""))
+        labels = ("decision", disruption.decision), ("reason", disruption.reason.lower())
+        kind = ("consolidation_type", _TYPES.get(disruption.method, ""))
         yield _DECISIONS, (kind, *labels)
         if world.release.core.nodepool_decision_metrics:
-            for pool in dict.fromkeys(gone.nodepool for gone in each.nodes):
+            for pool in dict.fromkeys(gone.nodepool for gone in disruption.nodes):
                 yield _BY_NODEPOOL, (kind, labels[0], ("nodepool", pool), labels[1])
-        if each.terminate_first:
-            for pool in dict.fromkeys(gone.nodepool for gone in each.nodes):
+        if disruption.terminate_first:
+            for pool in dict.fromkeys(gone.nodepool for gone in disruption.nodes):
                 yield (
                     _TERMINATE_FIRST,
-                    (("nodepool", pool), labels[1], ("terminate_first_reason", each.terminate_first)),
+                    (("nodepool", pool), labels[1], ("terminate_first_reason", disruption.terminate_first)),
                 )
-        if each.problem:
-            yield from _failures(each, labels, by_type=world.release.core.queue_failures_by_type)
+        if disruption.problem:
+            yield from _failures(disruption, labels, by_type=world.release.core.queue_failures_by_type)
     for line in world.log:
         for words, method in _SEARCHES.items():
             if words in line.message and "timeout" in line.message:
                 yield _TIMEOUTS, (("consolidation_type", method),)
 
 
-def _failures(each: Disruption, labels: Labels, *, by_type: bool) -> Iterator[tuple[str, Labels]]:
-    """One for each replacement that was not initialized; before core 1.15.0 the decision stands under consolidation_type."""
-    kind = _TYPES.get(each.method, "") if by_type else each.decision
-    for _ in range(each.missing):
+def _failures(disruption: Disruption, labels: Labels, *, by_type: bool) -> Iterator[tuple[str, Labels]]:
+    """Yield one entry for each replacement that was not initialized; before core 1.15.0 the decision stands under consolidation_type."""
+    kind = _TYPES.get(disruption.method, "") if by_type else disruption.decision
+    for _ in range(disruption.missing):
         yield _FAILURES, (("consolidation_type", kind), *labels)

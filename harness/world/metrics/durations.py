@@ -1,4 +1,4 @@
-"""How long nodes lived and took to go, and pods took to be decided about, bound and started, in virtual time.
+"""Durations of nodes' lives and ends, and of pods until decision, binding and start, in virtual time.
 
 Core ``pkg/controllers/node/termination/{controller,metrics}.go``, ``pkg/controllers/metrics/pod/controller.go``,
 ``pkg/controllers/state/{cluster,metrics}.go`` (PodSchedulingDecisionSeconds).
@@ -46,7 +46,7 @@ DURATION_FAMILIES: Mapping[str, str] = {
     _PLACED_BOUND: "histogram",
     _PLACED_STARTED: "histogram",
 }
-"""The metrics that are told, and their type."""
+"""The metrics, and their type."""
 
 _HOUR = 3600.0
 _DAY = 24 * _HOUR
@@ -89,7 +89,7 @@ _DURATIONS = (
 
 
 def duration_samples(world: Observations) -> Iterator[Sample]:
-    """All series, from what was written."""
+    """Yield all series, by the writes."""
     drained: Counter[str] = Counter()
     going, lives = Distributions(_GOING), Distributions(_LIVES, _LIFETIMES)
     bound, started = Distributions(_BOUND, _DURATIONS), Distributions(_STARTED)
@@ -114,8 +114,8 @@ def duration_samples(world: Observations) -> Iterator[Sample]:
                 seconds_since(metadata_of(before)["creationTimestamp"], entry.at), nodepool=nodepool_of(before)
             )
         elif kind == "Pod" and after is not None:
-            found = taken_up.get(uid_of(after))
-            placed = found.placed if found is not None else None
+            decision = taken_up.get(uid_of(after))
+            placed = decision.placed if decision is not None else None
             if _becomes(before, after, "PodScheduled"):
                 labels = resource_claim_labels(world.release.core, after)
                 bound.observe(_took(after, "PodScheduled"), **labels)
@@ -126,8 +126,8 @@ def duration_samples(world: Observations) -> Iterator[Sample]:
                 if placed is not None:
                     placed_started.observe((_when(after, "Ready") - placed) / SECOND)
     yield from (Sample(_DRAINED, {"nodepool": pool}, count) for pool, count in drained.items())
-    for each in (going, lives, bound, started, decided, placed_bound, placed_started):
-        yield from each.samples()
+    for distribution in (going, lives, bound, started, decided, placed_bound, placed_started):
+        yield from distribution.samples()
 
 
 def _becomes(before: Object, after: Object, kind: str) -> bool:

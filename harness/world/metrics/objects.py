@@ -1,4 +1,4 @@
-"""The gauges of each Node and each pod, and of what the Nodes have in all that pods do not request.
+"""The gauges of each Node and each pod, and of the unrequested resources of all Nodes.
 
 Core ``pkg/controllers/metrics/{node,pod}/controller.go``.
 """
@@ -55,12 +55,12 @@ _OF_NODES = (
 PER_OBJECT = (*(f"{_NODES}{name}" for name in _OF_NODES), *(f"{_PODS}{name}" for name in _OF_PODS))
 """The metrics that have series of their own for each Node or pod."""
 OBJECT_FAMILIES: Mapping[str, str] = dict.fromkeys((_UTILIZATION, *PER_OBJECT), "gauge")
-"""The metrics that are told, and their type."""
+"""The metrics, and their type."""
 
 
 def object_samples(world: Observations) -> Iterator[Sample]:
     """All series, as the objects are."""
-    nodes = [each for each in world.karpenter.disruption_view().nodes if each.node is not None]
+    nodes = [node for node in world.karpenter.disruption_view().nodes if node.node is not None]
     yield from _utilization(nodes)
     for node in nodes:
         yield from _of_node(world, node)
@@ -75,7 +75,7 @@ def resource_name(name: str) -> str:
 
 
 def resource_number(name: str, amount: Quantity) -> float:
-    """CPUs in thousandths, everything else in whole units, rounded up."""
+    """Return CPUs in thousandths, everything else in whole units, rounded up."""
     return -(-amount.nano * 1000 // NANO) / 1000 if name == "cpu" else float(amount.value())
 
 
@@ -109,7 +109,7 @@ def _of_node(world: Observations, state: StateNode) -> Iterator[Sample]:
 
 
 def _node_labels(world: Observations, state: StateNode, node: Object) -> dict[str, str]:
-    """The well-known labels by their names alone. Where two have the same name Go takes either: here the one that is set."""
+    """Return the well-known labels by their names alone. Where two have the same name Go takes either: here the one that is set."""
     own: dict[str, str] = {"node_name": name_of(node), "phase": str(status_of(node).get("phase") or "")}
     if world.release.core.managed_in_metrics:
         own["managed"] = str(state.managed).lower()
@@ -162,9 +162,11 @@ def _of_pod(world: Observations, pod: Object, placed: Mapping[str, Mapping[str, 
 
 
 def _owner(pod: Object) -> str:
-    """What once was the owner's selfLink; all kinds end in an s there."""
-    for each in owners_of(pod):
-        return f"/apis/{each['apiVersion']}/namespaces/{namespace_of(pod)}/{str(each['kind']).lower()}s/{each['name']}"
+    """Return the text that once was the owner's selfLink; all kinds end in an s there."""
+    for owner in owners_of(pod):
+        return (
+            f"/apis/{owner['apiVersion']}/namespaces/{namespace_of(pod)}/{str(owner['kind']).lower()}s/{owner['name']}"
+        )
     return ""
 
 

@@ -43,14 +43,14 @@ class Sample:
 
 @dataclass(slots=True)
 class Distributions:
-    """What was observed, by labels, of one histogram; without ``buckets`` of a summary, whose quantiles are left out."""
+    """Observations of one histogram, by labels; without ``buckets`` of a summary, whose quantiles are left out."""
 
     name: str
     buckets: Sequence[float] = ()
     observed: dict[Labels, list[float]] = field(default_factory=dict)
 
     def observe(self, value: float, **labels: str) -> None:
-        """Takes note of a value."""
+        """Observe a value."""
         self.observed.setdefault(tuple(labels.items()), []).append(value)
 
     def samples(self) -> Iterator[Sample]:
@@ -79,7 +79,7 @@ def seconds_since(moment: str, now: int) -> float:
 
 
 def snake_case(name: str) -> str:
-    """As core's ``pkg/utils/pretty`` writes names: ``when_empty`` for ``WhenEmpty``."""
+    """Return a name as core's ``pkg/utils/pretty`` writes it: ``when_empty`` for ``WhenEmpty``."""
     return re.sub("([a-z0-9])([A-Z])", r"\1_\2", re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
 
 

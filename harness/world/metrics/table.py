@@ -1,9 +1,9 @@
-"""What Karpenter's metrics would say: upstream's names and labels, counted from the records of a world.
+"""The table of Karpenter's metrics: upstream's names and labels, counted from the records of a world.
 
 Core ``pkg/metrics/metrics.go``, ``pkg/controllers/{disruption,state,provisioning/scheduling}/metrics.go``,
 ``pkg/controllers/metrics/nodepool``; when they count: ``pkg/controllers/nodeclaim/{lifecycle,expiration,garbagecollection}``,
-``pkg/controllers/node/{health,termination}``, ``pkg/controllers/disruption/queue.go``. How long Karpenter itself takes for something is not
-told: that is of the machine that it runs on.
+``pkg/controllers/node/{health,termination}``, ``pkg/controllers/disruption/queue.go``. Karpenter's own durations are
+left out: they depend on the machine that it runs on.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ FAMILIES: Mapping[str, str] = {
     **CONDITION_FAMILIES,
     **OBJECT_FAMILIES,
 }
-"""The metrics that are told, and their type."""
+"""The metrics, and their type."""
 
 
 class Metrics(Sequence[Sample]):
-    """All samples, by name and labels. Printed, it is a table, without the series of each Node and pod and without names of old."""
+    """All samples, by name and labels. Printed, it is a table, without the series of each Node and pod and without deprecated ones."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
         self._samples = tuple(sorted(samples, key=_place))
@@ -83,7 +83,7 @@ class Metrics(Sequence[Sample]):
     def value(self, name: str, /, **labels: str) -> float:
         """The sum of the series of this name that have these labels; 0 without any. Raises LookupError for a name that no metric has.
 
-        Of a histogram or a summary there are ``NAME_count`` and ``NAME_sum``, of a histogram ``NAME_bucket`` with the label ``le`` too.
+        A histogram or a summary has ``NAME_count`` and ``NAME_sum``, a histogram ``NAME_bucket`` with the label ``le`` too.
         """
         if _family(name) is None:
             near = did_you_mean(name, _series())
@@ -91,32 +91,34 @@ class Metrics(Sequence[Sample]):
                 f"there is no metric {name}; {f'{near}; ' if near else ''}docs/reference/metrics.md has all"
             )
         wanted = labels.items()
-        return sum(each.value for each in self._samples if each.name == name and wanted <= each.labels.items())
+        return sum(sample.value for sample in self._samples if sample.name == name and wanted <= sample.labels.items())
 
     def text(self) -> str:
-        """As Prometheus scrapes them."""
+        """Return the samples as Prometheus scrapes them."""
         lines = []
-        told = ""
-        for each in self._samples:
-            family = _family(each.name) or ""
-            if family != told:
-                told = family
-                lines.append(f"# TYPE {told} {FAMILIES[told]}")
-            lines.append(f"{each} {number(each.value)}")
+        written = ""
+        for sample in self._samples:
+            family = _family(sample.name) or ""
+            if family != written:
+                written = family
+                lines.append(f"# TYPE {written} {FAMILIES[written]}")
+            lines.append(f"{sample} {number(sample.value)}")
         return "".join(f"{line}\n" for line in lines)
 
     def __str__(self) -> str:
         left_out = {*PER_OBJECT, *OLD_NAMES}
-        shown = [each for each in self._samples if not each.name.endswith("_bucket") and each.name not in left_out]
-        width = max((len(str(each)) for each in shown), default=0)
-        return "\n".join(f"{each!s:{width}}  {number(each.value)}" for each in shown)
+        shown = [
+            sample for sample in self._samples if not sample.name.endswith("_bucket") and sample.name not in left_out
+        ]
+        width = max((len(str(sample)) for sample in shown), default=0)
+        return "\n".join(f"{sample!s:{width}}  {number(sample.value)}" for sample in shown)
 
 
 _ORDER = {name: place for place, name in enumerate(FAMILIES)}
 
 
 def _series() -> list[str]:
-    """The names that a value can be asked for."""
+    """Return the names that a value can be read by."""
     plain = [name for name, form in FAMILIES.items() if form in (_GAUGE, _COUNTER)]
     return [*plain, *(f"{name}_{part}" for name in FAMILIES if name not in plain for part in ("count", "sum"))]
 
@@ -158,7 +160,7 @@ def metrics_of(world: Observations) -> Metrics:
 
 
 def _tally(world: Observations) -> Iterator[Sample]:
-    """What the disruption controller set when it last looked."""
+    """Yield the counts of the disruption controller at its last look."""
     tally = world.karpenter.disruption_tally
     for reason, count in tally.eligible.items():
         yield Sample("karpenter_voluntary_disruption_eligible_nodes", {"reason": reason}, count)
@@ -181,7 +183,7 @@ def _balances(world: Observations) -> bool:
 
 
 def _moves(tally: Tally) -> Iterator[Sample]:
-    """What consolidation's policies took and left."""
+    """Yield the moves that consolidation's policies took and left."""
     names = ("decision", "nodepool", "policy")
     yield from (Sample(_MOVES, dict(zip(names, key, strict=True)), count) for key, count in tally.moves.items())
     scores = Distributions(_SCORES, _SCORE_BUCKETS)
@@ -192,16 +194,16 @@ def _moves(tally: Tally) -> Iterator[Sample]:
 
 
 def _claims(world: Observations) -> dict[str, Object]:
-    """Every NodeClaim that there ever was, as it was last."""
-    found: dict[str, Object] = {}
+    """Return every NodeClaim that ever existed, in its last state."""
+    claims: dict[str, Object] = {}
     for entry in world.journal:
         if entry.key.kind == "NodeClaim" and (latest := entry.after or entry.before) is not None:
-            found[entry.key.name] = latest
-    return found
+            claims[entry.key.name] = latest
+    return claims
 
 
 def _nodeclaims(world: Observations, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
-    reasons = {name: each.reason.lower() for each in world.disruptions for name in each.replacements}
+    reasons = {name: disruption.reason.lower() for disruption in world.disruptions for name in disruption.replacements}
     for entry in world.journal:
         claim = entry.after
         if entry.key.kind == "NodeClaim" and entry.verb == "create" and claim is not None and entry.error is None:
@@ -216,7 +218,7 @@ def _nodeclaims(world: Observations, claims: Mapping[str, Object]) -> Iterator[t
 
 
 def _nodes(world: Observations, claims: Mapping[str, Object]) -> Iterator[tuple[str, Labels]]:
-    by_node = {str(status_of(each).get("nodeName")): each for each in claims.values()}
+    by_node = {str(status_of(claim).get("nodeName")): claim for claim in claims.values()}
     for line in world.log:
         if line.message == "registered nodeclaim" and (claim := claims.get(str(line.values.get("NodeClaim")))):
             yield "karpenter_nodes_created_total", _placed(world, claim)
@@ -245,9 +247,9 @@ def _gauges(world: Observations) -> Iterator[Sample]:
 def _placed(world: Observations, claim: Object, *, capacity_type: bool = False) -> Labels:
     """NodePool, zone where the release tells it, and capacity type."""
     labels = labels_of(claim)
-    found = {"nodepool": nodepool_of(claim)}
+    series = {"nodepool": nodepool_of(claim)}
     if capacity_type:
-        found["capacity_type"] = labels.get(CAPACITY_TYPE, "")
+        series["capacity_type"] = labels.get(CAPACITY_TYPE, "")
     if world.release.core.zone_in_metrics:
-        found["zone"] = labels.get(ZONE, "")
-    return tuple(sorted(found.items()))
+        series["zone"] = labels.get(ZONE, "")
+    return tuple(sorted(series.items()))

@@ -1,4 +1,4 @@
-"""Where the controller finds the API server of its world: one that we serve from memory, or the one of a cluster that is attached."""
+"""The API server of a controller's world: one that we serve from memory, or the one of an attached cluster."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ __all__ = ["Api", "RemoteApi", "ServedApi"]
 
 
 class Api(Protocol):
-    """An API server as a controller needs it: its kubeconfig, and that it can restart and stop."""
+    """An API server as a controller needs it: with a kubeconfig, and able to restart and stop."""
 
     host: str
     port: int
     token: str
-    """Of the controller's service account."""
+    """The token of the controller's service account."""
     ca: Path | None
-    """What a pod would find as `ca.crt`; None where the system's own trust is enough."""
+    """The certificate that a pod would find as `ca.crt`; None where the system's own trust is enough."""
 
     def kubeconfig(self) -> dict[str, Any]: ...
 
@@ -42,7 +42,7 @@ class Api(Protocol):
 
 
 class Serving(Protocol):
-    """What a served API server needs of the world behind it."""
+    """The world behind a served API server, as far as the server needs it."""
 
     kubernetes: str
 
@@ -70,16 +70,16 @@ class ServedApi:
         self.port = self._server.port
 
     def kubeconfig(self) -> dict[str, Any]:
-        """Returns the controller's own."""
+        """Return the controller's own kubeconfig."""
         return self._server.kubeconfig(ANY_TOKEN)
 
     def restart(self) -> None:
-        """Ends the server with all its connections, and starts it again at the same place; what it stores stays."""
+        """End the server with all its connections, and start it again at the same place; stored objects stay."""
         self._server.stop()
         self._server = self._serve(self.port)
 
     def stop(self) -> None:
-        """Closes the port."""
+        """Close the port."""
         self._server.stop()
 
     def _serve(self, port: int) -> ApiServer:
@@ -107,12 +107,12 @@ class RemoteApi:
         self.token = cluster.token("karpenter") or ANY_TOKEN
 
     def kubeconfig(self) -> dict[str, Any]:
-        """Returns the controller's own."""
+        """Return the controller's own kubeconfig."""
         return self._cluster.kubeconfig(KARPENTER)
 
     def restart(self) -> None:
-        """Raises LookupError: only the one who started it can restart it."""
+        """Raise LookupError: only its starter can restart it."""
         raise LookupError(f"the API server of the {self._cluster.name} cluster is not this world's to restart")
 
     def stop(self) -> None:
-        """Leaves it running."""
+        """Leave it running."""

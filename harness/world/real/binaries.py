@@ -1,4 +1,4 @@
-"""Where the controllers are: HARNESS_KARPENTER names the binary of one release, or of several."""
+"""The paths of the controllers: HARNESS_KARPENTER names the binary of one release, or of several."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLE = "HARNESS_KARPENTER"
 
 
 class BinariesWrong(ValueError):
-    """HARNESS_KARPENTER cannot be used as it is; the text is one line that says why."""
+    """HARNESS_KARPENTER cannot be used as it is; the text is one line with the reason."""
 
 
 def binaries(environment: Mapping[str, str] = os.environ) -> dict[str, Path]:
@@ -22,7 +22,7 @@ def binaries(environment: Mapping[str, str] = os.environ) -> dict[str, Path]:
 
     Raises BinariesWrong for releases that do not exist and files that cannot be executed.
     """
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     for entry in filter(None, (part.strip() for part in environment.get(VARIABLE, "").split(","))):
         release, sign, path = entry.partition("=")
         if not sign:
@@ -33,5 +33,5 @@ def binaries(environment: Mapping[str, str] = os.environ) -> dict[str, Path]:
             raise BinariesWrong(f"{VARIABLE}: {error}") from None
         if not os.access(path, os.X_OK) or Path(path).is_dir():
             raise BinariesWrong(f"{VARIABLE}: {path} is no program that can be executed")
-        found[version] = Path(path).absolute()
-    return found
+        paths[version] = Path(path).absolute()
+    return paths

@@ -1,4 +1,4 @@
-"""What a real controller's log says of nodes that it removes, as the simulated loop records its own decisions.
+"""Decisions in a real controller's log to remove nodes, as the simulated loop records its own.
 
 Core ``pkg/controllers/disruption/{queue,types}.go``, ``nodeclaim/expiration``, ``node/health``.
 """
@@ -25,25 +25,25 @@ __all__ = ["LoggedDecisions", "log_line", "named"]
 
 _OF_LOGGER = ("level", "time", "logger", "message", "commit", "controller")
 _OF_CALLS = "msg"
-"""Where the provider's log of its own calls of Azure has the message."""
+"""The key of the message in the provider's log of its own calls of Azure."""
 
 _DISRUPTING, _CREATED = "disrupting node(s)", "created nodeclaim"
 _SUCCEEDED, _FAILED = "command succeeded", "failed terminating nodes while executing a disruption command"
 _DISRUPTION, _NOT_BEGUN = "disruption", ("launching replacement nodeclaim", "marking disrupted")
 _FORCED = {"deleting expired nodeclaim": EXPIRED, "deleting unhealthy node": UNHEALTHY}
 _COMMAND = re.compile(r"(?P<reason>\w+)/[^:]*: .*\(savings: \$(?P<savings>-?[0-9.]+)\)")
-"""How a command is printed from core 1.10 on; before, its reason is a value of its own, in lower case."""
+"""The form of a command from core 1.10 on; before, its reason is a value of its own, in lower case."""
 
 
 def log_line(at: float, line: Mapping[str, Any]) -> LogLine:
-    """A line of JSON as the log of a world has it."""
-    said = "message" if "message" in line else _OF_CALLS
-    values = {key: value for key, value in line.items() if key not in (*_OF_LOGGER, said)}
+    """Return a line of JSON as the log of a world has it."""
+    message_key = "message" if "message" in line else _OF_CALLS
+    values = {key: value for key, value in line.items() if key not in (*_OF_LOGGER, message_key)}
     return LogLine(
         at,
         str(line.get("level") or "").lower(),
         str(line.get("controller") or ""),
-        str(line.get(said) or ""),
+        str(line.get(message_key) or ""),
         values,
     )
 
@@ -51,25 +51,25 @@ def log_line(at: float, line: Mapping[str, Any]) -> LogLine:
 class LoggedDecisions:
     """Reads one log line after the other. `view` is the cluster as it is then, `price` the USD per hour of a size and capacity type.
 
-    The log has no `method`, and no savings before core 1.10. What becomes of a decision it tells at debug only.
+    The log has no `method`, and no savings before core 1.10. It has the outcome of a decision at level debug only.
     """
 
     def __init__(
-        self, view: View, price: Callable[[str, str], float | None], found: MutableSequence[Disruption]
+        self, view: View, price: Callable[[str, str], float | None], decisions: MutableSequence[Disruption]
     ) -> None:
-        """`found` gets each decision; what becomes of it is added to it later."""
+        """`decisions` gets each decision; its outcome is added to it later."""
         self._view = view
         self._price = price
-        self._found = found
+        self._found = decisions
         self._open: list[tuple[Any, Disruption]] = []
-        """Commands that the queue works at, each with its nodes as the log lists them."""
+        """Commands in the queue, each with its nodes as the log lists them."""
         self._made: dict[str, list[str]] = {}
         """NodeClaims by the reconcile in which they were made."""
         self._begun: dict[str, list[tuple[Disruption, int]]] = {}
-        """Commands by the reconcile in which they were decided, several of static NodePools, each with how many replacements it has."""
+        """Commands by the reconcile in which they were decided, several of static NodePools, each with the number of its replacements."""
 
     def read(self, line: LogLine) -> None:
-        """Takes notice of a line."""
+        """Read a line."""
         if line.message == _DISRUPTING:
             self._decided(line)
         elif line.message == _CREATED:
@@ -82,54 +82,55 @@ class LoggedDecisions:
             self._not_begun(line)
 
     def _decided(self, line: LogLine) -> None:
-        said = _COMMAND.match(str(line.values.get("command") or ""))
-        reason = said["reason"] if said else str(line.values.get("reason") or "").capitalize()
+        command = _COMMAND.match(str(line.values.get("command") or ""))
+        reason = command["reason"] if command else str(line.values.get("reason") or "").capitalize()
         nodes = tuple(self._nodes(line))
         turn = str(line.values.get("reconcileID") or "")
-        one = Disruption(
+        disruption = Disruption(
             round(line.at, 6),
             reason,
             str(line.values.get("decision") or ""),
             nodes,
-            savings=float(said["savings"]) if said else 0.0,
+            savings=float(command["savings"]) if command else 0.0,
             drift=self._drift(nodes) if reason == DRIFTED else "",
             unpriced={
-                size: MISSING_PRICE for each in nodes if (size := each.labels.get(INSTANCE_TYPE)) and not each.price
+                size: MISSING_PRICE for node in nodes if (size := node.labels.get(INSTANCE_TYPE)) and not node.price
             },
         )
-        self._open.append((line.values.get("disrupted-nodes"), one))
-        self._found.append(one)
-        self._begun.setdefault(turn, []).append((one, int(str(line.values.get("replacement-node-count") or 0))))
+        self._open.append((line.values.get("disrupted-nodes"), disruption))
+        self._found.append(disruption)
+        self._begun.setdefault(turn, []).append((disruption, int(str(line.values.get("replacement-node-count") or 0))))
         self._share(turn)
 
     def _replaced(self, line: LogLine) -> None:
-        """A NodeClaim was made: for a command if the same reconcile decides on one, before or after."""
+        """Note a new NodeClaim: it is a command's if the same reconcile decides on one, before or after."""
         turn = str(line.values.get("reconcileID") or "")
         self._made.setdefault(turn, []).append(named(line.values, "NodeClaim"))
         self._share(turn)
 
     def _share(self, turn: str) -> None:
-        """Commands of one reconcile are begun side by side: which NodeClaim is whose the log does not say, only how many each has."""
+        """Share the new NodeClaims among the commands of one reconcile: the log has only the number of each, not whose is which."""
         made = iter(self._made.get(turn, ()) if turn else ())
-        for one, count in self._begun.get(turn, ()):
-            one.replacements = tuple(islice(made, count))
+        for disruption, count in self._begun.get(turn, ()):
+            disruption.replacements = tuple(islice(made, count))
 
     def _ended(self, line: LogLine) -> None:
-        """The queue is done with a command, which it calls by its nodes, or takes it back."""
-        for own, one in self._open:
+        """Note that the queue is done with a command, which it names by its nodes, or takes it back."""
+        for own, disruption in self._open:
             if own == line.values.get("disrupted-nodes"):
-                one.ended = round(line.at, 6)
-                one.problem = str(line.values.get("error") or "") if line.message == _FAILED else ""
-                self._open.remove((own, one))
+                disruption.ended = round(line.at, 6)
+                disruption.problem = str(line.values.get("error") or "") if line.message == _FAILED else ""
+                self._open.remove((own, disruption))
                 return
 
     def _not_begun(self, line: LogLine) -> None:
-        """Nodes could not be marked, or a replacement could not be made: the command was told before that, and never got to the queue."""
+        """Drop commands that never got to the queue: a node could not be marked, or a replacement not made, after the
+        command was logged."""
         turn = str(line.values.get("reconcileID") or "")
-        if any(each in str(line.values.get("error") or "") for each in _NOT_BEGUN):
-            told = self._begun.pop(turn, [])
-            lacking = [id(one) for one, count in told if len(one.replacements) < count]
-            never = {*(lacking or (id(one) for one, _ in told))}
+        if any(sentence in str(line.values.get("error") or "") for sentence in _NOT_BEGUN):
+            begun = self._begun.pop(turn, [])
+            lacking = [id(disruption) for disruption, count in begun if len(disruption.replacements) < count]
+            never = {*(lacking or (id(disruption) for disruption, _ in begun))}
             self._open = [(own, other) for own, other in self._open if id(other) not in never]
             self._found[:] = [other for other in self._found if id(other) not in never]
 
@@ -145,24 +146,24 @@ class LoggedDecisions:
 
     def _nodes(self, line: LogLine) -> Iterator[Disrupted]:
         going: Any = line.values.get("disrupted-nodes") or ()
-        for each in going:
-            yield self._disrupted(named(each, "Node"), named(each, "NodeClaim"))
+        for entry in going:
+            yield self._disrupted(named(entry, "Node"), named(entry, "NodeClaim"))
 
     def _disrupted(self, node: str, claim: str) -> Disrupted:
-        found = self._view.get("Node", node) or self._view.get("NodeClaim", claim)
-        labels = dict(labels_of(found)) if found else {}
+        obj = self._view.get("Node", node) or self._view.get("NodeClaim", claim)
+        labels = dict(labels_of(obj)) if obj else {}
         size = labels.get(INSTANCE_TYPE, "")
         price = self._price(size, labels.get(CAPACITY_TYPE, "")) if size else None
         return Disrupted(NodeClaimName(claim), NodeName(node), labels.get(NODEPOOL, ""), labels, price or 0.0)
 
     def _drift(self, nodes: tuple[Disrupted, ...]) -> str:
-        """Why the first of the nodes has drifted."""
+        """Return why the first of the nodes has drifted."""
         claim = self._view.get("NodeClaim", nodes[0].nodeclaim) if nodes else None
-        found = condition(claim, DRIFTED) if claim else None
-        return str(found.get("reason") or "") if found and found.get("status") == "True" else ""
+        drifted = condition(claim, DRIFTED) if claim else None
+        return str(drifted.get("reason") or "") if drifted and drifted.get("status") == "True" else ""
 
 
 def named(values: Mapping[str, Any], kind: str) -> str:
-    """The name of the object of this kind that a line is about, empty when it is about none."""
-    found = values.get(kind)
-    return str(found.get("name") or "") if isinstance(found, Mapping) else str(found or "")
+    """Return the name of the object of this kind that a line is about, empty when it is about none."""
+    value = values.get(kind)
+    return str(value.get("name") or "") if isinstance(value, Mapping) else str(value or "")

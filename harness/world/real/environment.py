@@ -1,4 +1,4 @@
-"""The environment of a controller process: its options, and where Azure and the API server are.
+"""The environment of a controller process: its options, and the addresses of Azure and the API server.
 
 Sources: kaz pkg/operator/options/options.go, pkg/auth/config.go, pkg/operator/operator.go; core pkg/operator/options/options.go.
 """
@@ -21,7 +21,7 @@ __all__ = ["Endpoints", "controller_environment", "write_cloud"]
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """What the controller reaches, and by which files: plain HTTP for tokens, HTTPS for ARM, the API server's address."""
+    """The addresses and files of the controller: plain HTTP for tokens, HTTPS for ARM, the API server's address."""
 
     plain: str
     secure: str
@@ -33,17 +33,17 @@ class Endpoints:
     metrics_port: int
     health_port: int
     secret: str
-    """What Azure's identity endpoint is asked with."""
+    """The secret of requests to Azure's identity endpoint."""
     proxy: str
-    """Where Azure's own names are found."""
+    """The proxy to Azure's own names."""
 
 
 PUBLIC = "https://management.azure.com"
-"""Resource Manager of the public cloud, by which the controller knows it: only there it reads the price list."""
+"""Resource Manager of the public cloud, by which the controller recognises it: only there it reads the price list."""
 
 
 def write_cloud(path: Path, secure: str, *, name: str = "AzurePublicCloud") -> None:
-    """Describes the public cloud in the format of cloud-provider-azure, `secure` in place of its sign-in.
+    """Describe the public cloud in the format of cloud-provider-azure, `secure` in place of its sign-in.
 
     Its name decides whether nodes get the billing extension.
     """

@@ -1,4 +1,4 @@
-"""A lock that threads get in the order in which they asked. Python's own lets one thread take it again and again while others wait."""
+"""A lock that threads get in the order of their requests. Python's own lets one thread take it again and again while others wait."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class FairLock:
 
     @property
     def waiting(self) -> int:
-        """How many threads wait for it."""
+        """Return the number of threads that wait for it."""
         return len(self._queue)
 
     def give_way(self) -> None:
-        """Releases it for all threads that wait now; returns when the caller has it again.
+        """Release it for all threads that wait now; return when the caller has it again.
 
         Raises RuntimeError if another thread holds it.
         """
@@ -33,7 +33,7 @@ class FairLock:
             self._acquire_restore(self._release_save())
 
     def acquire(self) -> bool:
-        """Waits for one's turn. Returns True."""
+        """Wait for one's turn. Return True."""
         if self._is_owned():
             self._depth += 1
         else:
@@ -41,7 +41,7 @@ class FairLock:
         return True
 
     def release(self) -> None:
-        """Releases it, once for each `acquire`. Raises RuntimeError if another thread holds it."""
+        """Release it, once for each `acquire`. Raises RuntimeError if another thread holds it."""
         self._check()
         self._depth -= 1
         if self._depth == 0:
@@ -68,7 +68,7 @@ class FairLock:
             else:
                 self._owner = None
 
-    # What threading.Condition asks of a reentrant lock.
+    # The methods that threading.Condition needs of a reentrant lock.
 
     def _is_owned(self) -> bool:
         return self._owner == threading.get_ident()

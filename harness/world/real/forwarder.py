@@ -31,8 +31,8 @@ class _Tunnel(socketserver.BaseRequestHandler):
         self.request.settimeout(_PATIENCE)
         with contextlib.suppress(OSError):
             head = self._head()
-            asked = _CONNECT.match(head)
-            if asked is None or asked[1].decode() not in NAMES:
+            connect = _CONNECT.match(head)
+            if connect is None or connect[1].decode() not in NAMES:
                 self.request.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 return
             with socket.create_connection(("127.0.0.1", self.server.target), _PATIENCE) as azure:
@@ -40,7 +40,7 @@ class _Tunnel(socketserver.BaseRequestHandler):
                 self._carry(azure)
 
     def _head(self) -> bytes:
-        """The request without a body; what is longer than a CONNECT is cut off."""
+        """Return the request without a body; a text longer than a CONNECT is cut off."""
         head = b""
         while b"\r\n\r\n" not in head and len(head) < _HEAD:
             more = self.request.recv(_HEAD)
@@ -79,7 +79,7 @@ class _Server(socketserver.ThreadingTCPServer):
 
     @contextlib.contextmanager
     def carrying(self, ends: Iterable[socket.socket]) -> Iterator[None]:
-        """While a tunnel is open its ends are closed with the server."""
+        """Close the ends of a tunnel with the server while it is open."""
         with self._guard:
             self._ends.update(ends)
         try:
@@ -89,7 +89,7 @@ class _Server(socketserver.ThreadingTCPServer):
                 self._ends.difference_update(ends)
 
     def close_tunnels(self) -> None:
-        """Close what is open."""
+        """Close the open tunnels."""
         with self._guard:
             ends = tuple(self._ends)
         for end in ends:
@@ -108,7 +108,7 @@ class Forwarder:
 
     @property
     def url(self) -> str:
-        """What HTTPS_PROXY says."""
+        """Return the value of HTTPS_PROXY."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def __enter__(self) -> Forwarder:

@@ -1,7 +1,7 @@
-"""The controller's process: started with what it expects to find in a pod, read by its log, stopped.
+"""The controller's process: started in the surroundings of a pod, read by its log, stopped.
 
 It reads `/var/run/secrets/kubernetes.io/serviceaccount/token` (kaz pkg/operator/operator.go, rest.InClusterConfig). `unshare` gives it
-a mount namespace with an empty `/var/run` of its own that holds that file, so nothing of the machine is touched; who is not root
+a mount namespace with an empty `/var/run` of its own that holds that file, so nothing of the machine is touched; a user other than root
 gets a user namespace with it.
 """
 
@@ -25,14 +25,14 @@ from harness.clusters.waiting import Patience, TimedOut, poll
 __all__ = ["ANY_TOKEN", "Controller", "ControllerDied", "NoController", "missing_tools", "pod_command"]
 
 ANY_TOKEN = "karpenter"
-"""What is in the token file where nobody looks at it."""
+"""The content of the token file where nobody reads it."""
 
 _SECRETS = "/var/run/secrets/kubernetes.io/serviceaccount"
 
 
 _START_SECONDS = 60.0
 _PRICES_SECONDS = 15.0
-"""Real ones have them 2 to 3 s after their workers."""
+"""Real controllers have prices 2 to 3 s after their workers."""
 
 
 _PRICES_READ = frozenset({"updated spot pricing", "using existing spot pricing data"})
@@ -43,7 +43,7 @@ def _is_up(line: Mapping[str, Any]) -> bool:
 
 
 def _has_prices(line: Mapping[str, Any]) -> bool:
-    """Whether it has read the price list, or given up to (kaz pkg/providers/pricing/pricing.go, updatePricing)."""
+    """Return whether it has read the price list, or given up to (kaz pkg/providers/pricing/pricing.go, updatePricing)."""
     message = str(line.get("message", ""))
     return message in _PRICES_READ or message.startswith(
         ("failed to fetch updated pricing", "failed to update spot pricing")
@@ -55,7 +55,7 @@ class ControllerDied(ClusterFailed):
 
 
 def missing_tools() -> str:
-    """What this machine lacks to start a controller, in one line; empty when it can."""
+    """Return the tools for a controller that this machine lacks, in one line; empty when it has all."""
     lacking = [tool for tool in ("unshare", "mount", "openssl") if shutil.which(tool) is None]
     if lacking:
         return f"not on PATH: {', '.join(lacking)} (Debian: apt-get install util-linux mount openssl)"
@@ -67,7 +67,7 @@ def missing_tools() -> str:
 
 
 def pod_command(token: str = ANY_TOKEN, ca: Path | None = None) -> tuple[str, ...]:
-    """The command before a program that is to find what it would in a pod: a /var/run of its own, with a service account's token.
+    """Return the command before a program that runs as in a pod: with a /var/run of its own and a service account's token.
 
     `ca` becomes the `ca.crt` beside it.
     """
@@ -79,32 +79,32 @@ def pod_command(token: str = ANY_TOKEN, ca: Path | None = None) -> tuple[str, ..
 
 
 class NoController:
-    """Stands in for a Controller that another process starts and of which nothing is known."""
+    """Stands in for a Controller that another process starts and that is unknown here."""
 
     memory = 0
 
     def start(self) -> None:
-        """Does nothing."""
+        """Do nothing."""
 
     def wait_until_up(self, pause: Callable[[], None], *, reads_prices: bool) -> None:
-        """Waits for nothing."""
+        """Wait for nothing."""
 
     def kill(self) -> None:
-        """Raises LookupError: this process did not start it."""
+        """Raise LookupError: this process did not start it."""
         raise LookupError("the controller is somebody else's")
 
     def stop(self) -> None:
-        """Leaves it alone."""
+        """Leave it alone."""
 
     def check(self) -> None:
-        """Knows of nothing."""
+        """Know of nothing."""
 
     def tail(self) -> str:
-        """No log."""
+        """Return no log."""
         return ""
 
     def lines(self) -> Iterator[Mapping[str, Any]]:
-        """No log."""
+        """Return no log."""
         return iter(())
 
 
@@ -127,7 +127,7 @@ class Controller:
         self._rest = b""
 
     def start(self) -> None:
-        """Starts the process; `lines` returns its log from now on."""
+        """Start the process; `lines` returns its log from now on."""
         self._number += 1
         self._read, self._rest = 0, b""
         variables = [f"{name}={value}" for name, value in self._environment.items()]
@@ -135,9 +135,9 @@ class Controller:
         self._processes.start(self._name, *self._pod, *program)
 
     def wait_until_up(self, pause: Callable[[], None], *, reads_prices: bool) -> None:
-        """Waits until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied.
+        """Wait until its provisioner works; `pause` lets others work meanwhile. Raises TimedOut, ControllerDied.
 
-        Where it `reads_prices` its first start waits a while for them, too: a list of instance types that is made before keeps the static
+        Where it `reads_prices` its first start waits a while for them, too: an earlier list of instance types keeps the static
         ones for hours, and a simulated world begins with a controller that has read the list.
         """
         signs = {_is_up: Patience(_START_SECONDS)}
@@ -157,17 +157,17 @@ class Controller:
                 pause()
 
     def kill(self) -> None:
-        """Ends the process at once, as a node that is lost does; returns when it is gone."""
+        """End the process at once, as the loss of its node does, and return when it is gone."""
         with suppress(ProcessLookupError):
             os.kill(self._processes.pids[self._name], signal.SIGKILL)
         poll(lambda: self._name in self._processes.exited, "the controller to end", seconds=30)
 
     def stop(self) -> None:
-        """Ends everything and removes the folder."""
+        """End everything and remove the folder."""
         self._processes.stop()
 
     def check(self) -> None:
-        """Raises ControllerDied when the process has ended by itself."""
+        """Raise ControllerDied when the process has ended by itself."""
         if self._name in self._processes.exited:
             status = self._processes.exited[self._name]
             raise ControllerDied(f"the controller ended with status {status}; the end of its log:\n{self.tail()}")
@@ -177,7 +177,7 @@ class Controller:
         return tail(self._log)
 
     def lines(self) -> Iterator[Mapping[str, Any]]:
-        """The log lines since the last call, as its logger wrote them; what is no JSON has a message only."""
+        """The log lines since the last call, as its logger wrote them; a line that is no JSON has a message only."""
         try:
             with self._log.open("rb") as log:
                 log.seek(self._read)
@@ -196,7 +196,7 @@ class Controller:
 
     @property
     def memory(self) -> int:
-        """Its resident memory in bytes; 0 where /proc does not tell."""
+        """Return its resident memory in bytes; 0 where /proc does not tell."""
         try:
             text = Path(f"/proc/{self._processes.pids[self._name]}/statm").read_text(encoding="ascii")
         except (OSError, KeyError):

@@ -19,7 +19,7 @@ def wall_clock() -> Clock:
 
 
 class Wall:
-    """Runs what is due on an engine in real time. Never waits."""
+    """Runs due work of an engine in real time. Never waits."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -27,9 +27,9 @@ class Wall:
         self._running = False
 
     def catch_up(self, go_on: Callable[[], bool] | None = None) -> None:
-        """Moves the engine's clock to now, doing what falls due on the way. Called from inside that, it does nothing.
+        """Move the engine's clock to now, and do the work that falls due on the way. Called from inside that, it does nothing.
 
-        `go_on` is asked between two steps (Engine.advance).
+        `go_on` is called between two steps (Engine.advance).
         """
         if self._running:
             return

@@ -1,8 +1,8 @@
 """A world in real time: our cloud and our cluster behind sockets, and the real controller between them.
 
-One lock guards cloud, cluster and engine. Whoever asks one of the two servers takes it for that request alone, in the order of asking. The
-thread that made the world has it while it looks at the world or changes it, so that nothing moves meanwhile, and gives it away while it
-waits. While others wait for it the engine's steps are that thread's to do, and between two of them it lets the others go first.
+One lock guards cloud, cluster and engine. A request to one of the two servers holds it for its own duration, in the order of requests.
+The owner, the thread that made the world, holds the lock while it reads or changes the world, so that nothing moves meanwhile, and
+releases it while it waits. While requests wait for the lock the owner runs the engine's steps, and between two steps it lets them go first.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ from harness.world.world import World
 __all__ = ["CLOUD_TIMING", "TIMING", "RealWorld"]
 
 TIMING = Timing(boot=1.0, ready=0.5, device_plugin=0.5, pod_start=0.2, pod_stop=0.2, silence=3.0)
-"""How long machines take where somebody waits for them."""
+"""Durations of machines where somebody waits for them."""
 
 CLOUD_TIMING = CloudTiming(vm_create=1.0, vm_delete=1.0, vm_power=0.5, extension=0.5)
-"""How long Azure takes there."""
+"""Durations of Azure there."""
 
 _LOOK_EVERY, _LOOK_SELDOM = 0.05, 0.5
 _CALM = 1.5
-"""Seconds without a write after which a world that has come to what is expected of it is at rest: longer than a batch of pods waits."""
+"""Seconds without a write after which a world in the expected state is at rest: longer than a batch of pods waits."""
 _QUIET = 2.0
-"""Seconds without a write after which a world that owes nothing is at rest."""
+"""Seconds without a write after which a world without outstanding work is at rest."""
 _STUCK = 8.0
-"""Seconds without a write after which what is still outstanding is not coming: Karpenter waits for something itself."""
+"""Seconds without a write after which outstanding work does not come any more: Karpenter waits for something itself."""
 _CROWDED = 3.0
-"""So many times as long everything may take on a machine that is busy."""
+"""The factor of all durations on a busy machine."""
 _PATIENCE = 60.0
-"""Seconds that `settle` waits at most."""
+"""The longest time of `settle` in seconds."""
 
 
 class RealWorld(World):
     """A World whose Karpenter is a process. `binary` is the controller of the release; other inputs are World's.
 
-    Without `binary` somebody else starts it, with the variables `environment`, on an attached cluster.
+    Without `binary` another process starts it, with the variables `environment`, on an attached cluster.
     Raises PkiError, ControllerDied, OSError for a port that is taken. Close it: it is a context manager. `authority` is a folder for
     certificates, which worlds may share; `ports` are those of Azure, plain and with TLS, 0 for any free one.
     """
@@ -83,7 +83,7 @@ class RealWorld(World):
         pulse: Callable[[], None] = lambda: None,
         **inputs: Any,
     ) -> None:
-        """`pulse` is called whenever the world waits; what it raises ends the wait."""
+        """`pulse` is called whenever the world waits; an exception of it ends the wait."""
         self._pulse = pulse
         inputs = {"timing": TIMING, "cloud_timing": CLOUD_TIMING, **inputs}
         super().__init__(**inputs, simulated=False, clock=wall_clock())
@@ -94,12 +94,12 @@ class RealWorld(World):
         self._behind = False
         self._open = ExitStack()
         self.satisfied: Callable[[], bool] = lambda: False
-        """Whether the world has come to what is expected of it: then nothing that it may still owe is waited for."""
+        """Whether the world is in the expected state: then it does not wait for outstanding work."""
         self._last_moment: float | None = None
         self.writes_to_objects = 0
-        """How often an object was written, but for the Leases that leaders renew."""
+        """The number of writes of objects, but for the Leases that leaders renew."""
         self.joining = 0
-        """How many node containers are coming up."""
+        """The number of node containers that are coming up."""
         self._decisions = LoggedDecisions(
             self.view, lambda size, kind: self.price(size, kind).usd, self.recorder.disruptions
         )
@@ -167,7 +167,7 @@ class RealWorld(World):
         return RemoteApi(self.cluster.remote)
 
     def _unlocked(self, boot: Boot) -> Boot:
-        """The same on a thread of its own, while others may ask Azure: a node container takes seconds to come up."""
+        """Return the same function on a thread of its own, so that others may call Azure: a node container takes seconds to come up."""
 
         def join(plan: BootPlan) -> None:
             self.joining += 1
@@ -183,7 +183,7 @@ class RealWorld(World):
         return join
 
     def close(self) -> None:
-        """Ends the process and the servers."""
+        """End the process and the servers."""
         self._open.close()
 
     def __enter__(self) -> RealWorld:
@@ -194,26 +194,26 @@ class RealWorld(World):
     ) -> None:
         self.close()
 
-    # What World does on virtual time.
+    # The methods of World that run in virtual time there.
 
     def end_after(self, seconds: float) -> None:
-        """So many seconds from now nothing is waited for any more: `settle` and `advance` return."""
+        """Let `settle` and `advance` return so many seconds from now, whatever they wait for."""
         self._last_moment = self.clock.seconds + seconds
 
     @property
     def over(self) -> bool:
-        """Whether the time of `end_after` has passed."""
+        """Return whether the time of `end_after` has passed."""
         return self._last_moment is not None and self.clock.seconds >= self._last_moment
 
     def settle(self, *, allow_rejections: bool = False) -> Settled:
-        """Waits until the world is at rest, at most for a bound of real time. Raises ObjectsRefused, ControllerDied."""
+        """Wait until the world is at rest, at most for a bound of real time. Raises ObjectsRefused, ControllerDied."""
         patience, began, first = Patience(_PATIENCE), self.clock.seconds, self.engine.steps
         exhausted: str | None = None
         quiet = _Quiet(self)
         while not quiet.over(_STUCK) and not self._rests(quiet):
             if patience.passed or self.over:
-                what = ", ".join([*outstanding_work(self), *self.engine.waiting()][:5])
-                exhausted = f"still moving after {patience.waited}: {what}"
+                moving = ", ".join([*outstanding_work(self), *self.engine.waiting()][:5])
+                exhausted = f"still moving after {patience.waited}: {moving}"
                 break
             self._wait(_LOOK_EVERY if not quiet.over(_CALM) else _LOOK_SELDOM)
             quiet.look()
@@ -221,30 +221,30 @@ class RealWorld(World):
         return Settled(self.engine.steps - first, self.clock.seconds - began, None, exhausted)
 
     def _rests(self, quiet: _Quiet) -> bool:
-        """Whether nothing is outstanding, or the expected state is reached."""
+        """Return whether nothing is outstanding, or the expected state is reached."""
         if quiet.over(_QUIET) and not any(outstanding_work(self)):
             return True
         return quiet.over(_CALM) and self.satisfied()
 
     def advance(self, seconds: float) -> Settled:
-        """Waits that long."""
+        """Wait that long."""
         end, first = self.clock.seconds + seconds, self.engine.steps
         while self.clock.seconds < end and not self.over:
             self._wait(min(_LOOK_EVERY, max(0.001, end - self.clock.seconds)))
         return Settled(self.engine.steps - first, seconds, None, None)
 
     def change_timing(self, **seconds: float) -> None:
-        """Changes how long machines take. What a real Karpenter takes is its own, so its times are left as they are."""
-        known = {name: value for name, value in seconds.items() if hasattr(self.kubelets.timing, name)}
-        self.kubelets.timing = replace(self.kubelets.timing, **known)
+        """Change the durations of machines. A real Karpenter's durations are its own and stay."""
+        of_machines = {name: value for name, value in seconds.items() if hasattr(self.kubelets.timing, name)}
+        self.kubelets.timing = replace(self.kubelets.timing, **of_machines)
 
     def restart_karpenter(self) -> None:
-        """Kills the process and starts it again."""
+        """Kill the process and start it again."""
         self.controller.kill()
         self._start_controller()
 
     def restart_api_server(self) -> None:
-        """Ends the API server with all its connections, and starts it again at the same place; what it stores stays.
+        """End the API server with all its connections, and start it again at the same place; stored objects stay.
 
         Raises LookupError where it is not ours.
         """
@@ -258,7 +258,7 @@ class RealWorld(World):
         self.controller.wait_until_up(self._pause, reads_prices=self.cloud.market.prices.served)
 
     def catch_up(self) -> None:
-        """Does what is due, for a request: as long as nobody waits for the lock, and the rest is for the thread that made the world."""
+        """Do due work, for a request: as long as nobody waits for the lock; the rest is for the thread that made the world."""
         self._wall.catch_up(self._is_alone)
 
     def _is_alone(self) -> bool:
@@ -272,7 +272,7 @@ class RealWorld(World):
         self._let_pass(_LOOK_EVERY)
 
     def _let_pass(self, seconds: float) -> None:
-        """Lets everybody else work for a moment, not longer than what is left undone can wait; then does what is due here."""
+        """Let everybody else work for a moment, not longer than undone work can wait; then do the due work here."""
         self._pulse()
         if self._behind:
             self.lock.give_way()
@@ -289,17 +289,17 @@ class RealWorld(World):
         self._wall.catch_up(go_on)
 
     def _wait(self, seconds: float) -> None:
-        """Lets everybody else work for a moment, does what is due here, and reads the controller's log."""
+        """Let everybody else work for a moment, do the due work here, and read the controller's log."""
         self._let_pass(seconds)
         for line in self.controller.lines():
-            said = log_line(self.clock.seconds, line)
-            self.recorder.lines.append(said)
-            self._decisions.read(said)
+            logged = log_line(self.clock.seconds, line)
+            self.recorder.lines.append(logged)
+            self._decisions.read(logged)
         self.controller.check()
 
 
 class _Quiet:
-    """Since when nobody has written anything: neither to the cluster nor to Azure."""
+    """The time since the last write, to the cluster or to Azure."""
 
     def __init__(self, world: RealWorld) -> None:
         self._world = world
@@ -308,13 +308,13 @@ class _Quiet:
         self._since = world.clock.seconds
 
     def look(self) -> None:
-        """Takes notice of what has been written."""
+        """Note the writes since the last call."""
         state = self._state()
         if state != self._seen:
             self._seen, self._since = state, self._world.clock.seconds
 
     def over(self, seconds: float) -> bool:
-        """Whether it has been quiet for that long, on a machine that has little else to do, and nothing of ours is on its way."""
+        """Return whether it has been quiet for that long, on a machine with little other work, and none of our work is on its way."""
         quiet = self._world.clock.seconds - self._since
         return quiet >= seconds * min(crowding(), _CROWDED) and not (
             self._world.engine.progressing or self._world.joining
@@ -335,12 +335,12 @@ class AzureFront(Front):
         self.lock = world.lock
         self._world = world
         self.slowest = 0.0
-        """Real seconds that the slowest answer took, waiting for its turn included."""
+        """Real seconds of the slowest answer, with the wait for its turn."""
 
     def handle(
         self, method: str, url: str, headers: Mapping[str, str], raw: bytes, *, origin: str, here: str = ""
     ) -> Reply:
-        """Answers one request, and lets its consequences happen."""
+        """Answer one request, and do the work that follows from it."""
         watch = stopwatch()
         with self.lock:  # once: each time is a turn to wait for
             self._world.catch_up()
