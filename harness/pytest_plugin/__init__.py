@@ -39,12 +39,12 @@ __all__ = [
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Declares the options."""
+    """Declare the options."""
     add_options(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the mark of Python tests; what options cannot mean is said before anything is collected."""
+    """Declare the mark of Python tests; what options cannot mean is said before anything is collected."""
     config.addinivalue_line(
         "markers", "world(**inputs): inputs of the `world` fixture, as World takes them: karpenter, region, azure, ..."
     )
@@ -92,7 +92,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in what `--only-release`, `--sample` and `--shard` name, and puts together what needs the same of a real cluster."""
+    """Leave in what `--only-release`, `--sample` and `--shard` name, and put together what needs the same of a real cluster."""
     if config.getoption("scenarios_only_release"):
         from harness.pytest_plugin.releases import select_releases
 
@@ -148,11 +148,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Prints what the clusters took, and how far two Karpenters agree."""
+    """Print what the clusters took, and how far two Karpenters agree."""
     if config.getoption("scenarios_karpenter") != "simulated":
         from harness.pytest_plugin.real import summary as agreement
 
-        reports = [report for each in terminalreporter.stats.values() for report in each]
+        reports = [report for stat in terminalreporter.stats.values() for report in stat]
         table = agreement(reports, verbose=config.get_verbosity() > 0)
         if table:
             terminalreporter.section("simulated and real")
@@ -184,12 +184,12 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Returns the lines at the top of a run: what is not as usual."""
+    """Return the lines at the top of a run: what is not as usual."""
     return header(config)
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFile | None:
-    """Collects scenario files; whatever is named on the command line counts as one, where somebody asked for the plugin."""
+    """Collect scenario files; whatever is named on the command line counts as one, where somebody asked for the plugin."""
     if file_path.suffix not in (".yaml", ".yml"):
         return None
     from harness.pytest_plugin.keys import AUTOMATIC

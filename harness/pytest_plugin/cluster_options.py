@@ -10,7 +10,7 @@ __all__ = ["add_cluster_options", "cluster_names"]
 
 
 def add_cluster_options(group: OptionGroup) -> None:
-    """Declares the options."""
+    """Declare the options."""
     group.addoption(
         "--cluster",
         default="memory",

@@ -67,9 +67,9 @@ class ClusterPool:
         from harness.clusters.usage import Usage
 
         usages = [Usage.of(each) for each in self._open if isinstance(each, RealCluster)]
-        for each in usages:
-            each.too_big = self.too_big if each.name == "kind" else 0
-        return [each.to_json() for each in usages]
+        for usage in usages:
+            usage.too_big = self.too_big if usage.name == "kind" else 0
+        return [usage.to_json() for usage in usages]
 
     def summary(self) -> list[str]:
         """One line for each cluster that this process started; what borrowers did is added to the first of its name."""
@@ -78,14 +78,14 @@ class ClusterPool:
         from harness.clusters.usage import Usage
 
         usages = [Usage.of(each) for each in self._owned]
-        for name in dict.fromkeys(each.name for each in usages):
-            first = next(each for each in usages if each.name == name)
+        for name in dict.fromkeys(usage.name for usage in usages):
+            first = next(usage for usage in usages if usage.name == name)
             first.add(self._used)
             first.too_big += self.too_big if name == "kind" else 0
-        return [str(each) for each in usages]
+        return [str(usage) for usage in usages]
 
     def stop(self) -> None:
-        """Ends what was started, and gives back what was borrowed. Raises the first error when all is done."""
+        """End what was started, and give back what was borrowed. Raises the first error when all is done."""
         with ExitStack() as all_of_them:
             for each in (*self._owned, *self._open):
                 all_of_them.callback(each.stop)
@@ -93,7 +93,7 @@ class ClusterPool:
         self._owned.clear()
 
     def _reach(self) -> None:
-        """Starts or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
+        """Start or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
         if self._reached:
             return
         for name in self.names:

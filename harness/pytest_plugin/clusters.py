@@ -61,7 +61,7 @@ def summary(config: pytest.Config) -> list[str]:
 
 
 def by_definitions(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Puts cases with the same CRDs one after the other: real clusters take seconds to replace them."""
+    """Put cases with the same CRDs one after the other: real clusters take seconds to replace them."""
     shared = runner_of(config).shared
 
     def definitions(item: pytest.Item) -> str:
@@ -108,7 +108,7 @@ class ClusterRunners(ClusterPool):
             came = self._run(name, runner, case)
             if len(self.names) == 1:
                 return came.verdicts
-            verdicts += [dataclasses.replace(each, label=f"{name}: {each.label}") for each in came.verdicts]
+            verdicts += [dataclasses.replace(verdict, label=f"{name}: {verdict.label}") for verdict in came.verdicts]
             run = came.run
             if run.runaways:
                 # where a runaway is stopped depends on the order of events in the same moment
@@ -133,7 +133,7 @@ class ClusterRunners(ClusterPool):
         return self._attaching[name], self._version
 
     def prepare(self, case: Case) -> None:
-        """Chooses the machines of a case on the cluster of `live`. Skips a case that the cluster cannot show."""
+        """Choose the machines of a case on the cluster of `live`. Skips a case that the cluster cannot show."""
         self._reach()
         if unsupported := self._needed(case) or self._about_another_version(case):
             pytest.skip(unsupported)
@@ -158,7 +158,7 @@ class ClusterRunners(ClusterPool):
         return came
 
     def explains(self, error: BaseException) -> bool:
-        """Whether an error says by itself what of a cluster died or does not come to rest, so that no traceback is shown."""
+        """Return whether an error says by itself what of a cluster died or does not come to rest, so that no traceback is shown."""
         if self.only_memory:
             return False
         from harness.clusters.errors import ClusterFailed

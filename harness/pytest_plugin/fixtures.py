@@ -18,7 +18,7 @@ __all__ = ["azure", "scenario_runner", "world", "world_of"]
 
 @pytest.fixture(scope="session")
 def scenario_runner(pytestconfig: pytest.Config) -> Runner:
-    """Runs cases; their worlds share the catalogue and the instance types."""
+    """Run cases; their worlds share the catalogue and the instance types."""
     return runner_of(pytestconfig)
 
 

@@ -26,7 +26,7 @@ class Foreseen:
         return self._made
 
     def holds(self, case: Case) -> bool:
-        """Whether what the case expects holds for the clusters' version, too."""
+        """Return whether what the case expects holds for the clusters' version, too."""
         from harness.reading.problems import ScenarioError
         from harness.scenario.running.verdicts import Outcome
 

@@ -33,6 +33,6 @@ class GarbageSeldom:
         from harness.pytest_plugin.items import ScenarioItem
 
         if session.config.getoption("scenarios_cluster") == "memory" and all(
-            isinstance(one, ScenarioItem) for one in session.items
+            isinstance(item, ScenarioItem) for item in session.items
         ):
             garbage.keep()

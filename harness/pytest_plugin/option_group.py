@@ -13,7 +13,7 @@ class OptionGroup(Protocol):
     """A group of pytest's options."""
 
     def addoption(self, name: str, **attributes: Any) -> None:
-        """Declares one; its value is `config.getoption("scenarios_…")`."""
+        """Declare one; its value is `config.getoption("scenarios_…")`."""
 
 
 def declared_names(parser: pytest.Parser) -> set[str]:

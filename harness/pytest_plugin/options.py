@@ -24,7 +24,7 @@ __all__ = ["add_options", "checkout_of", "crds_override", "header", "only_releas
 
 
 def add_options(parser: pytest.Parser) -> None:
-    """Declares them in a group of their own; their values are `config.getoption("scenarios_…")`."""
+    """Declare them in a group of their own; their values are `config.getoption("scenarios_…")`."""
     group = _OwnNames(parser)
     add_cluster_options(group)
     add_process_options(group)

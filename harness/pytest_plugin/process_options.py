@@ -11,7 +11,7 @@ __all__ = ["add_process_options", "check_process_options"]
 
 
 def add_process_options(group: OptionGroup) -> None:
-    """Declares the option."""
+    """Declare the option."""
     group.addoption(
         "--processes",
         type=processes_of,

@@ -36,14 +36,14 @@ class Ahead:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> None:
-        """Forks; the loop itself is pytest's."""
+        """Fork; the loop itself is pytest's."""
         from harness.pytest_plugin.items import ScenarioItem
 
         config = session.config
-        items = [each for each in session.items if isinstance(each, ScenarioItem) and each.case.header.skip is None]
+        items = [item for item in session.items if isinstance(item, ScenarioItem) and item.case.header.skip is None]
         if len(items) < 2 or config.option.collectonly:
             return
-        cases = [each.case for each in items]
+        cases = [item.case for item in items]
         self._numbers = {each.nodeid: number for number, each in enumerate(items)}
         runner = runner_of(config)
 
@@ -95,6 +95,6 @@ class Ahead:
         return report
 
     def pytest_sessionfinish(self) -> None:
-        """Ends the processes, also after `-x` or an interrupt."""
+        """End the processes, also after `-x` or an interrupt."""
         if self._processes is not None:
             self._processes.stop()

@@ -27,7 +27,7 @@ _PROPERTY = "karpenter"
 
 
 def compare(case: Case, request_node: pytest.Item) -> None:
-    """Runs a case under both. Fails where they differ, skips what cannot be compared."""
+    """Run a case under both. Fails where they differ, skips what cannot be compared."""
     from harness.reports.agreement import render_difference
     from harness.scenario.comparing.comparison import Result
 

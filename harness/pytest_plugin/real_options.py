@@ -15,7 +15,7 @@ REAL_CLUSTERS = ("memory", "http", "apiserver", "kind")
 
 
 def add_real_options(group: OptionGroup) -> None:
-    """Declares the options."""
+    """Declare the options."""
     group.addoption(
         "--karpenter",
         default="simulated",
@@ -68,5 +68,5 @@ def real_limit(config: pytest.Config) -> float:
 
 
 def is_compared(config: pytest.Config) -> bool:
-    """Whether the real one runs, too."""
+    """Return whether the real one runs, too."""
     return bool(config.getoption("scenarios_karpenter") != "simulated") and len(karpenters(config)) > 1

@@ -11,7 +11,7 @@ __all__ = ["select_releases"]
 
 
 def select_releases(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in `items` the cases of these releases, and what is no scenario. A case that names none is about the newest default."""
+    """Leave in `items` the cases of these releases, and what is no scenario. A case that names none is about the newest default."""
     wanted = only_releases(config)
     if wanted is None:
         return

@@ -10,7 +10,7 @@ __all__ = ["add_sample_options", "check_sample_options"]
 
 
 def add_sample_options(group: OptionGroup) -> None:
-    """Declares the options."""
+    """Declare the options."""
     group.addoption("--sample", type=int, metavar="N", help="run only N cases of each release line (1.13, 1.14, ...)")
     group.addoption("--sample-seed", type=int, default=1, metavar="S", help="which ones --sample draws (default 1)")
 

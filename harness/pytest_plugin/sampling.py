@@ -23,7 +23,7 @@ def sampled(lines: Mapping[str, str], count: int, seed: int) -> frozenset[str]:
 
 
 def select_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in `items` the cases that are drawn; what is no case of a release goes."""
+    """Leave in `items` the cases that are drawn; what is no case of a release goes."""
     drawn = sampled(
         _lines(config, items), config.getoption("scenarios_sample"), config.getoption("scenarios_sample_seed")
     )

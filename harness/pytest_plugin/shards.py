@@ -32,7 +32,7 @@ Shard = tuple[int, int]
 
 
 def add_shard_options(group: OptionGroup) -> None:
-    """Declares the options."""
+    """Declare the options."""
     group.addoption("--shard", metavar="I/N", help="run only part I of N, balanced by --shard-durations")
     group.addoption(
         "--shard-durations",
@@ -96,7 +96,7 @@ def check_shard_options(config: pytest.Config) -> None:
 
 
 def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves in `items` what belongs to this run's part."""
+    """Leave in `items` what belongs to this run's part."""
     text = config.getoption("scenarios_shard")
     if not text:
         return
@@ -117,10 +117,10 @@ class Durations:
         self._seconds: dict[str, float] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Adds up set-up, call and tear-down."""
+        """Add up set-up, call and tear-down."""
         self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
 
     def pytest_sessionfinish(self) -> None:
-        """Writes the file."""
+        """Write the file."""
         rounded = {name: round(seconds, 3) for name, seconds in sorted(self._seconds.items())}
         write_text(self._file, json.dumps(rounded, indent=0) + "\n")

@@ -14,7 +14,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 def declare_tags(config: pytest.Config) -> None:
-    """Declares the tags of all scenario files that the arguments or `testpaths` lead to; files with mistakes are passed over."""
+    """Declare the tags of all scenario files that the arguments or `testpaths` lead to; files with mistakes are passed over."""
     from harness.reading.documents import documents, read_text
     from harness.reading.problems import ScenarioError
     from harness.sniffing import is_scenario_file

@@ -16,7 +16,7 @@ _FOLDER = "harness-traces"
 
 
 def add_trace_options(group: Any) -> None:
-    """Declares them."""
+    """Declare them."""
     group.addoption(
         "--harness-trace", choices=("failed", "all"), help="write a trace of the scenarios that fail, or of all"
     )

@@ -41,7 +41,7 @@ _MESSAGES = re.compile(r"\.(events|log)\b")
 
 
 def unfit(case: Case) -> str:
-    """Why a case cannot run on an attached cluster; empty when it can."""
+    """Return why a case cannot run on an attached cluster; empty when it can."""
     if case.header.skip is not None:
         return case.header.skip
     if case.needs_virtual_time:
@@ -56,14 +56,14 @@ def unfit(case: Case) -> str:
 
 
 def planned_objects(case: Case) -> list[Object]:
-    """Returns the objects that a case creates, at once and in its steps. Raises ScenarioError for a file that cannot be read."""
+    """Return the objects that a case creates, at once and in its steps. Raises ScenarioError for a file that cannot be read."""
     steps = (step for step in case.header.when if isinstance(step, StepMap))
     later = (manifest for step in steps for name in step.apply or () for manifest in applied_manifests(case, name))
     return [dict(manifest.object) for manifest in (*case.manifests, *later) if manifest.object.get("kind") in KINDS]
 
 
 def _let_pass(world: RealWorld) -> None:
-    """Lets a moment pass, in which machines and controller go on, as far as they live."""
+    """Let a moment pass, in which machines and controller go on, as far as they live."""
     try:
         world.advance(_LOOK_EVERY)
     except ClusterFailed:
@@ -129,7 +129,7 @@ class AttachedRun:
         return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, seconds=watch(), tags=tags)
 
     def clean(self) -> None:
-        """Removes what the run has on the cluster; with a controller, which finds an Azure without machines and so lets its objects go."""
+        """Remove what the run has on the cluster; with a controller, which finds an Azure without machines and so lets its objects go."""
         if self._controller is None:
             self._remove(self._rest, idle=_IDLE)
             return
@@ -159,7 +159,7 @@ class AttachedRun:
                 self.left = self._cluster.belongings.left()
 
     def _remove(self, pause: Callable[[], None], *, idle: float | None = None) -> None:
-        """Removes what belongs to the run. Interrupted meanwhile, it goes on, and raises at the end."""
+        """Remove what belongs to the run. Interrupted meanwhile, it goes on, and raises at the end."""
         self.left = None
         remove = partial(self._cluster.belongings.remove, pause, seconds=_GOING, idle=idle)
         try:
@@ -173,7 +173,7 @@ class AttachedRun:
         sleep(_LOOK_EVERY)
 
     def _await_controller(self, world: RealWorld) -> None:
-        """Waits until a controller makes its first call of Azure."""
+        """Wait until a controller makes its first call of Azure."""
         patience = Patience(self._wait)
         while not world.cloud.journal.last:
             if patience.passed:
@@ -185,6 +185,6 @@ class AttachedRun:
         patience = Patience(_LATE)
         while True:
             verdicts = tuple(outside_verdicts(run))
-            if all(each.holds for each in verdicts) or patience.passed:
+            if all(verdict.holds for verdict in verdicts) or patience.passed:
                 return verdicts
             world.advance(1.0)

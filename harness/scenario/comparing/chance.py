@@ -44,7 +44,7 @@ _SHARED = "NodeClaims that share a zone"
 def without_chance(case: Case, expected: Facts, found: Facts) -> tuple[Found, Found]:
     """Return the facts of both runs, those of the second one told as if chance had gone as in the first one."""
     said = list(_texts([*case.header.when, case.given, *(each.expectation for each in case.then)]))
-    manifests = [each.object for each in case.manifests]
+    manifests = [manifest.object for manifest in case.manifests]
     zones = [*said, *_texts(manifests)]
     left, right = (_without_zones(facts.found, zones) for facts in (expected, found))
     right = _exchanged(left, paired(left, right), _equal_pods(manifests, said))
@@ -205,5 +205,5 @@ def _surplus(left: Found, right: Found) -> set[str]:
 
 
 def _is_polled(value: Any) -> bool:
-    """Whether these are Events of turns of disruption alone, or nothing."""
+    """Return whether these are Events of turns of disruption alone, or nothing."""
     return value is None or (isinstance(value, Mapping) and all(POLLED.match(key) for key in value))

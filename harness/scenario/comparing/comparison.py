@@ -66,13 +66,15 @@ class Comparison:
     @property
     def kept(self) -> Sequence[Difference]:
         """The differences that are allowed, each with its reason."""
-        return [each for each in self.differences if each.kept]
+        return [difference for difference in self.differences if difference.kept]
 
     @property
     def first(self) -> Difference | None:
         """The weightiest difference that is not allowed; None when all are."""
         return min(
-            (each for each in self.differences if not each.kept), key=lambda each: weight(each.fact), default=None
+            (difference for difference in self.differences if not difference.kept),
+            key=lambda difference: weight(difference.fact),
+            default=None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -83,7 +85,10 @@ class Comparison:
             "mode": self.mode,
             "result": str(self.result),
             "reason": self.reason,
-            "differences": [[each.fact, each.simulated, each.real, each.kept] for each in self.differences],
+            "differences": [
+                [difference.fact, difference.simulated, difference.real, difference.kept]
+                for difference in self.differences
+            ],
             "facts": self.facts,
             "drawn": {name: list(each) for name, each in self.drawn.items()},
             "seconds": self.seconds,
@@ -93,7 +98,7 @@ class Comparison:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Comparison:
         """The comparison that `to_json` wrote."""
-        differences = tuple(Difference(*each) for each in value["differences"])
+        differences = tuple(Difference(*difference) for difference in value["differences"])
         return cls(**{**value, "result": Result(value["result"]), "differences": differences})
 
 

@@ -45,16 +45,16 @@ class Kept(BaseModel):
         return self
 
     def leaves_out(self, case: str, release: str) -> bool:
-        """Whether a case is not compared."""
+        """Return whether a case is not compared."""
         of_release = not self.releases or release in self.releases
         return self.fact is None and of_release and _fits(self.case, case)
 
     def fits(self, case: str, release: str, fact: str, simulated: Any, real: Any) -> bool:
-        """Whether a difference matches."""
+        """Return whether a difference matches."""
         if self.fact is None:
             return False
         texts = ((self.case, case), (self.fact, fact), (self.simulated, _text(simulated)), (self.real, _text(real)))
-        return (not self.releases or release in self.releases) and all(_fits(*each) for each in texts)
+        return (not self.releases or release in self.releases) and all(_fits(*text) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class KeptDifferences:
 
     @classmethod
     def read(cls, path: Path) -> KeptDifferences:
-        """Reads a YAML file, which is a list. Raises ScenarioError with all its mistakes."""
+        """Read a YAML file, which is a list. Raises ScenarioError with all its mistakes."""
         name = str(path)
         try:
             found = yaml.safe_load(read_input(path))
@@ -87,7 +87,7 @@ class KeptDifferences:
                     problems.append(Problem(Mark(name, 1, 1), dotted((number, "fact")), what))
             except ValidationError as error:
                 problems += [
-                    Problem(Mark(name, 1, 1), dotted((number, *each["loc"])), each["msg"]) for each in error.errors()
+                    Problem(Mark(name, 1, 1), dotted((number, *error["loc"])), error["msg"]) for error in error.errors()
                 ]
             except PatternError as error:
                 problems.append(Problem(Mark(name, 1, 1), f"[{number}]", f"no regular expression: {error}"))

@@ -9,7 +9,7 @@ REAL_LIMIT = 60.0
 
 
 def limit_of(text: str | None) -> float:
-    """Returns the seconds of a duration as scenario files write them, REAL_LIMIT for None. Raises ValueError with what is wrong."""
+    """Return the seconds of a duration as scenario files write them, REAL_LIMIT for None. Raises ValueError with what is wrong."""
     from harness.scenario.language.models.base import parse_duration
 
     if text is None:

@@ -21,5 +21,9 @@ def outside_verdicts(run: Run) -> Iterator[Verdict]:
         if entry.inner.expectation.metric is not None:
             continue
         for verdict in check(entry, run):
-            seen = [each for each in verdict.differences if each.path.rpartition(".")[2] not in _OF_THE_LAUNCHER]
+            seen = [
+                difference
+                for difference in verdict.differences
+                if difference.path.rpartition(".")[2] not in _OF_THE_LAUNCHER
+            ]
             yield replace(verdict, differences=tuple(seen))

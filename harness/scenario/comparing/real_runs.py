@@ -82,11 +82,11 @@ class RealRuns:
         self._folder = self._open.enter_context(temporary_folder("real"))
 
     def close(self) -> None:
-        """Removes the folder."""
+        """Remove the folder."""
         self._open.close()
 
     def compare(self, case: Case) -> Comparison:
-        """Runs a case under the simulated loop and the real controller, and compares them.
+        """Run a case under the simulated loop and the real controller, and compare them.
 
         Raises ScenarioError, ControllerDied, PkiError.
         """
@@ -128,7 +128,7 @@ class RealRuns:
             try:
                 real, found = self._real(case, draws, open_worlds, capacity=capacity)
             except ControllerDied:
-                if not any(each.rule == "crash" for each in simulated.world.rejections):
+                if not any(rejection.rule == "crash" for rejection in simulated.world.rejections):
                     raise
                 ends = "the controller panics and ends, as the simulated one does"
                 return Comparison(name, release, mode, Result.AGREE, ends, facts=1, seconds=watch())
@@ -136,7 +136,7 @@ class RealRuns:
             differences = self._differences(case, release, expected, verdicts, real, found)
         if self._record is not None:
             Recording.of(name, release, real, found).write(self._record)
-        result = Result.DIFFER if any(not each.kept for each in differences) else Result.AGREE
+        result = Result.DIFFER if any(not difference.kept for difference in differences) else Result.AGREE
         drawn = {"simulated": expected.drawn, "real": found.drawn}
         count = _count(expected.found) - len(differences)
         rows = _rows_of_nodes(verdicts, real)
@@ -156,7 +156,7 @@ class RealRuns:
         return self._differences(case, recording.release, expected, verdicts, held, found, only_new=True)
 
     def _passed_over(self, case: Case, release: str) -> tuple[Result | None, str]:
-        """Why a case is not run on the real controller; None for one that is."""
+        """Return why a case is not run on the real controller; None for one that is."""
         header = case.header
         if header.skip is not None:
             return Result.NOT_APPLICABLE, header.skip
@@ -171,7 +171,7 @@ class RealRuns:
             return Result.NOT_APPLICABLE, "asks about keys of pods, each of which is a run of its own"
         if case.seeds is not None:
             return Result.NOT_APPLICABLE, "is about several seeds, which do not bind a real Karpenter"
-        if any(_has_schedule(each.object) for each in case.manifests):
+        if any(_has_schedule(manifest.object) for manifest in case.manifests):
             return Result.VIRTUAL, "has a budget with a schedule, which goes by the time of day"
         if release not in self._binaries:
             have = ", ".join(self._binaries) or "none"
@@ -182,14 +182,14 @@ class RealRuns:
         return None, ""
 
     def _come_apart(self, case: Case, release: str, one: Run, other: Run) -> bool:
-        """Whether two simulated runs of a case come to different facts."""
+        """Return whether two simulated runs of a case come to different facts."""
         from harness.world.facts import facts_of
 
         facts, others = facts_of(one.world), facts_of(other.world)
         return bool(self._differences(case, release, facts, _verdicts(one), _verdicts(other), others))
 
     def _beside_runaway(self, case: Case, simulated: Run, about: Comparison) -> Comparison:
-        """Runs the real controller for a bounded time beside a simulated loop that goes on without end."""
+        """Run the real controller for a bounded time beside a simulated loop that goes on without end."""
         watch, shared = stopwatch(), Shared(self._caches, self._overrides)
         with ExitStack() as open_worlds:
             world = self._new_real(case, shared, open_worlds)
@@ -221,7 +221,7 @@ class RealRuns:
         return run
 
     def _trace(self, run: Run, which: str, simulated: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Leaves the trace of a run that has ended; beside what the `simulated` one found, what may differ is no failure."""
+        """Leave the trace of a run that has ended; beside what the `simulated` one found, what may differ is no failure."""
         if self._tracing is not None:
             verdicts = tuple(verdict for entry in run.case.then for verdict in check(entry, run))
             folder = replace(self._tracing, folder=self._tracing.folder / which)
@@ -231,7 +231,7 @@ class RealRuns:
             folder.write(run.case, finished(run, verdicts, outcome, kept))
 
     def _kept_verdicts(self, run: Run, simulated: Mapping[str, str]) -> dict[str, str]:
-        """Returns why expectations that differ from those of the simulated loop may."""
+        """Return why expectations that differ from those of the simulated loop may."""
         name, release = f"{run.case.file}::{run.case.name}", run.world.release.version
         reasons = {
             label: self._kept.reason(name, release, f"expectations[{label}]", simulated[label], said)
@@ -302,7 +302,7 @@ class RealRuns:
 
 def _verdicts(run: Run) -> dict[str, str]:
     """The expectations of the file: `holds`, or what was found, without the moment."""
-    seen = ((each.label, each.differences) for each in outside_verdicts(run))
+    seen = ((verdict.label, verdict.differences) for verdict in outside_verdicts(run))
     return {
         label: _MOMENT.sub("SECONDS", f"{found[0].path}: {found[0].actual}") if found else "holds"
         for label, found in seen
@@ -310,13 +310,13 @@ def _verdicts(run: Run) -> dict[str, str]:
 
 
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
-    """How many cells of label tables about a Node (`written`) agree."""
+    """Return how many cells of label tables about a Node (`written`) agree."""
     return sum(label.endswith(".written") and real.get(label) == said for label, said in verdicts.items())
 
 
 def _has_schedule(obj: Object) -> bool:
     budgets = (spec_of(obj).get("disruption") or {}).get("budgets") or () if obj.get("kind") == "NodePool" else ()
-    return any(each.get("schedule") for each in budgets)
+    return any(budget.get("schedule") for budget in budgets)
 
 
 def _look(case: Case, shared: Shared, new_world: Any) -> None:
@@ -326,7 +326,7 @@ def _look(case: Case, shared: Shared, new_world: Any) -> None:
 
 
 def _count(value: Any) -> int:
-    """How many facts there are: texts and numbers, wherever they lie."""
+    """Return how many facts there are: texts and numbers, wherever they lie."""
     if isinstance(value, Mapping):
         return sum(map(_count, value.values()))
     if isinstance(value, Sequence) and not isinstance(value, str):

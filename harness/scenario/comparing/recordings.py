@@ -33,7 +33,7 @@ class Recording:
         return cls(case, release, dict(expectations), facts.found)
 
     def write(self, folder: Path) -> None:
-        """Writes the file of this case, in place of an earlier one."""
+        """Write the file of this case, in place of an earlier one."""
         folder.mkdir(parents=True, exist_ok=True)
         name = re.sub(r"[^a-z0-9.]+", "-", self.case.rpartition("::")[2].lower()).strip("-")
         value = {

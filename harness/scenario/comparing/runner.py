@@ -30,7 +30,7 @@ class ComparingRunner:
         self.found: list[Comparison] = []
 
     def close(self) -> None:
-        """Removes what comparisons share."""
+        """Remove what comparisons share."""
         self._runs.close()
 
     def run(self, case: Case) -> CaseReport:
@@ -43,9 +43,9 @@ class ComparingRunner:
         elif compared.result is not Result.AGREE:
             outcome, reason = Outcome.SKIPPED, f"{compared.result}: {compared.reason}"
         verdicts = tuple(
-            Verdict.failed(each.fact, case.mark, str(each.simulated), str(each.real))
-            for each in compared.differences
-            if not each.kept
+            Verdict.failed(difference.fact, case.mark, str(difference.simulated), str(difference.real))
+            for difference in compared.differences
+            if not difference.kept
         )
         tags = tuple(case.header.tags)
         return CaseReport(

@@ -161,8 +161,8 @@ def _shared(definitions: dict[str, Any]) -> dict[str, Any]:
         own = name[0].upper() + name[1:]
         if len(properties) >= _MANY and own not in {**definitions, **found}:
             found[own] = json.loads(text)
-            for each in properties:
-                each[name] = {"$ref": f"#/definitions/{own}"}
+            for property_ in properties:
+                property_[name] = {"$ref": f"#/definitions/{own}"}
     return {**definitions, **found}
 
 

@@ -109,7 +109,7 @@ class Case:
 
     @property
     def when_marks(self) -> tuple[Mark, ...]:
-        """Where each step stands."""
+        """Return where each step stands."""
         return tuple(self.given_document.position(path) for path in self.when_paths)
 
     @property
@@ -120,7 +120,7 @@ class Case:
 
     @property
     def needs_virtual_time(self) -> bool:
-        """Whether it cannot be run in real time."""
+        """Return whether it cannot be run in real time."""
         return "virtual-time" in self.needs
 
     @property
@@ -147,7 +147,10 @@ def expanded(document: Document, manifests: Sequence[Manifest], source: Source) 
         document = replace(document, value=without_missing(document.value))
         _, problems = _expanded(document, manifests, source)
         told = [problem.path for problem in empty]
-        return [], [*empty, *(one for one in problems if not any(path.startswith(one.path) for path in told))]
+        return [], [
+            *empty,
+            *(problem for problem in problems if not any(path.startswith(problem.path) for path in told)),
+        ]
     return _expanded(document, manifests, source)
 
 
@@ -261,13 +264,13 @@ class _Laid:
         return path
 
     def mark(self, path: tuple[str | int, ...]) -> Mark:
-        """Where a field stands; what an axis sets, at the axis."""
+        """Return where a field stands; what an axis sets, at the axis."""
         if len(path) == 2 and path[0] == "given" and path[1] in self.chosen:
             return self.document.position(("matrix", path[1]))
         return self.document.position(self.origin(path))
 
     def has(self, path: tuple[str | int, ...]) -> bool:
-        """Whether the file has such a field."""
+        """Return whether the file has such a field."""
         return self.document.has(self.origin(path))
 
 

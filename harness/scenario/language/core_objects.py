@@ -68,7 +68,7 @@ def field_problems(manifest: Manifest) -> Iterator[Problem]:
 def _field_hint(
     manifest: Manifest, pointer: Pointer, known: Sequence[str], places: Callable[[str, str, str], Sequence[str]]
 ) -> str:
-    """Where below a field of this name is known; else the nearest that is known there; else where another part has one."""
+    """Return where below a field of this name is known; else the nearest that is known there; else where another part has one."""
     name, here = str(pointer[-1]), dotted(pointer[:-1])
     if pointer[-2:] == ("nodeClassRef", "apiVersion"):
         return _group_hint(manifest.object, pointer)
@@ -89,8 +89,8 @@ def _group_hint(obj: Mapping[str, Any], pointer: Pointer) -> str:
 
 
 def _one_of(places: Sequence[str]) -> str:
-    """Returns where the field belongs: the first place, if no other one is at its depth; else nothing."""
-    nearest = [one for one in places if one.count(".") == places[0].count(".")]
+    """Return where the field belongs: the first place, if no other one is at its depth; else nothing."""
+    nearest = [place for place in places if place.count(".") == places[0].count(".")]
     return f"it belongs in {nearest[0]}" if len(nearest) == 1 else ""
 
 

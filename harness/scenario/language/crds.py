@@ -30,7 +30,7 @@ class UnknownCrds(ValueError):
 
 
 def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
-    """Why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
+    """Return why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES, KNOWN_RELEASES
     from harness.karpenter.releases.policies import POLICIES
     from harness.wording import did_you_mean

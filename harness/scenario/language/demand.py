@@ -29,7 +29,7 @@ def _manifests(case: Case) -> Iterator[Manifest]:
     yield from case.manifests
     for step in _steps(case):
         for name in step.apply or ():
-            if not any(each.is_named(name) for each in case.manifests):
+            if not any(manifest.is_named(name) for manifest in case.manifests):
                 yield from read_manifests(case.directory / name)
 
 

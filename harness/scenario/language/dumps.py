@@ -78,18 +78,18 @@ class Dump:
         That is when a live cluster was read, else the latest moment that a Node, a NodeClaim or a pod knows of.
         """
         objects = (*self.manifests, *self.derived, *self.registered)
-        if not any(one.kind == "Node" for one in objects):
+        if not any(obj.kind == "Node" for obj in objects):
             return None
-        return parse(self.moment) if self.moment else latest_moment(one.object for one in objects if one.kind in _TIMED)
+        return parse(self.moment) if self.moment else latest_moment(obj.object for obj in objects if obj.kind in _TIMED)
 
     @property
     def on_absent_nodes(self) -> tuple[Manifest, ...]:
         """Pods of a running cluster whose Nodes were not given with them."""
-        nodes = {one.name for one in self.manifests if one.kind == "Node"}
+        nodes = {manifest.name for manifest in self.manifests if manifest.kind == "Node"}
         return tuple(
-            one
-            for one in self.manifests
-            if one.kind == "Pod" and (one.object.get("spec") or {}).get("nodeName") not in (None, "", *nodes)
+            manifest
+            for manifest in self.manifests
+            if manifest.kind == "Pod" and (manifest.object.get("spec") or {}).get("nodeName") not in (None, "", *nodes)
         )
 
     def value(self) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Dump:
             "left_to_controllers": [_value(one) for one in self.derived],
             "not_running": [_value(one) for one in self.finished],
             "registered": [_value(one) for one in self.registered],
-            "on_absent_nodes": [_value(one) for one in self.on_absent_nodes],
+            "on_absent_nodes": [_value(node) for node in self.on_absent_nodes],
         }
 
 
@@ -160,7 +160,11 @@ def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
 
 def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
     """NodePools and AKSNodeClasses that are being deleted: nobody can create such, so they are deleted once they are there."""
-    return (one for one in manifests if one.kind in ("NodePool", "AKSNodeClass") and is_terminating(one.object))
+    return (
+        manifest
+        for manifest in manifests
+        if manifest.kind in ("NodePool", "AKSNodeClass") and is_terminating(manifest.object)
+    )
 
 
 def as_new(obj: Mapping[str, Any]) -> Frozen:
@@ -199,7 +203,7 @@ def controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
 
 def origin_of(manifest: Manifest, dump: Dump) -> Manifest | None:
     """The object that makes this one anew in a simulation: its controller, or the controller of that one; None where nothing is given."""
-    kept = {(one.kind, one.name, one.namespace): one for one in dump.manifests}
+    kept = {(manifest.kind, manifest.name, manifest.namespace): manifest for manifest in dump.manifests}
     derived = {(one.kind, one.name, one.namespace): one for one in dump.derived}
     waiting, seen = [manifest], set()
     while waiting:
@@ -213,24 +217,24 @@ def origin_of(manifest: Manifest, dump: Dump) -> Manifest | None:
 
 
 def _finished(obj: Mapping[str, Any]) -> bool:
-    """Whether an object runs nothing: a pod that has ended, a Job that is done or suspended."""
+    """Return whether an object runs nothing: a pod that has ended, a Job that is done or suspended."""
     status = obj.get("status") or {}
     if obj["kind"] == "Pod":
         return status.get("phase") in ("Succeeded", "Failed")
     if obj["kind"] != "Job":
         return False
     ended = any(
-        one.get("type") in ("Complete", "Failed") and one.get("status") == "True"
-        for one in status.get("conditions") or ()
+        condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
     )
     return ended or (obj.get("spec") or {}).get("suspend") is True
 
 
 def _listed(manifests: Sequence[Manifest]) -> str:
     kinds: dict[str, list[str]] = {}
-    for one in manifests:
-        foreign = f" ({one.object['apiVersion']})" if one.kind in KINDS and not _served(one) else ""
-        kinds.setdefault(one.kind + foreign, []).append(one.name)
+    for manifest in manifests:
+        foreign = f" ({manifest.object['apiVersion']})" if manifest.kind in KINDS and not _served(manifest) else ""
+        kinds.setdefault(manifest.kind + foreign, []).append(manifest.name)
     told = []
     for kind, names in kinds.items():
         meaning = CONSEQUENCES.get(kind)

@@ -190,11 +190,13 @@ def header_problems(document: Document, directory: Path, checkout: Checkout) -> 
                 yield Problem(document.position(path), dotted(path), unknown.what, unknown.hint)
         elif key in ("karpenter", "region", "kubernetes"):
             mistakes = [] if key == "region" and text in own else list(input_mistakes({key: text}))
-            yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
+            yield from (
+                Problem(document.position(path), dotted(path), mistake.what, mistake.hint) for mistake in mistakes
+            )
             regions += [text] if key == "region" and not mistakes and text not in own else []
     for path, day in _days(document.value):
         mistakes = list(input_mistakes({"azure": {"asOf": day}})) if day is not None else []
-        yield from (Problem(document.position(path), dotted(path), one.what, one.hint) for one in mistakes)
+        yield from (Problem(document.position(path), dotted(path), mistake.what, mistake.hint) for mistake in mistakes)
         days += [day] if not mistakes else []
     lists = [default_caches().on_day(day) for day in dict.fromkeys(days or [None])]
     for path, size in _sizes(document.value):

@@ -28,7 +28,7 @@ def kind_mistake(manifest: Manifest) -> Problem | None:
         return problem("apiVersion", f"{kind} is not served as {api_version}", f"it is as {kept}")
     if kind in NOT_KEPT.get(group, ()):
         return None
-    own = {one.kind for one in KINDS.values() if one.group == group}
+    own = {kind.kind for kind in KINDS.values() if kind.group == group}
     if own or group in BUILT_IN_GROUPS:
         elsewhere = KINDS.get(kind)
         if elsewhere is not None:

@@ -58,7 +58,7 @@ class ManifestFiles:
         if not self._checkout.takes(self._directory, name):
             raise Outside
         names = self._found(name)
-        if not all(self._checkout.holds(self._directory / one) for one in names):
+        if not all(self._checkout.holds(self._directory / name) for name in names):
             raise Outside
         return names
 
@@ -97,7 +97,7 @@ class ManifestFiles:
             names = os.listdir(self._directory / folder)
         except OSError:
             return []
-        return [os.path.join(folder, one) for one in sorted(names) if is_manifest_name(one)]
+        return [os.path.join(folder, name) for name in sorted(names) if is_manifest_name(name)]
 
     def all(self) -> Iterator[Manifest]:
         """Every object that was read so far."""
@@ -119,7 +119,7 @@ def objects_of(
     objects = _referenced(given, document, origin, files, problems)
     if given.manifests:
         names = {one.identity for one in own}
-        objects = in_order([*(one for one in objects if one.identity not in names), *own])
+        objects = in_order([*(obj for obj in objects if obj.identity not in names), *own])
     else:
         objects = list(own)
     for index, patch in enumerate(given.patches):
@@ -127,7 +127,7 @@ def objects_of(
         touched = [number for number, one in enumerate(objects) if _fits(one, patch.of)]
         if not touched:
             what = f"'{patch.of}' is not an object of this scenario"
-            hint = did_you_mean(patch.of, [one.reference for one in objects])
+            hint = did_you_mean(patch.of, [obj.reference for obj in objects])
             problems.append(Problem(document.position((*place, "of")), dotted((*place, "of")), what, hint))
         for number in touched:
             changed = patched(objects[number], document, (*place, "to"))

@@ -110,7 +110,7 @@ class _Known:
         return self.problem(place, f"'{reference}' {what}", did_you_mean(reference, names))
 
     def has(self, reference: str) -> bool:
-        """Whether there is such an object."""
+        """Return whether there is such an object."""
         return any(manifest.is_named(reference) for manifest in self.manifests)
 
     def check_steps(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:

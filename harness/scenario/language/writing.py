@@ -20,7 +20,9 @@ _NESTED = 3  # how deep such a one is
 def scenario_text(header: Mapping[str, Any], objects: Iterable[Mapping[str, Any]]) -> str:
     """A scenario file of one header and its objects, keys in their order."""
     documents = [header, *objects]
-    texts = (yaml.dump(one, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True) for one in documents)
+    texts = (
+        yaml.dump(document, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True) for document in documents
+    )
     return "---\n".join(
         map(printable_lines, texts)
     )  # its escapes are those of YAML, and all that needs one has double quotes

@@ -14,7 +14,7 @@ __all__ = ["applied_manifests"]
 
 
 def applied_manifests(case: Case, name: str, *, own_crds: bool = True) -> Iterator[Manifest]:
-    """Yields the objects that a step applies by this name: of the case, or of a file. Raises ScenarioError."""
+    """Yield the objects that a step applies by this name: of the case, or of a file. Raises ScenarioError."""
     found = [manifest for manifest in case.manifests if manifest.is_named(name)]
     if found:
         yield from found

@@ -17,7 +17,7 @@ _COMPUTE = "2025-04-01"
 
 
 def happen(run: Run, step: MachineStep, mark: Mark) -> None:
-    """Raises ScenarioError where there is no such machine."""
+    """Raise ScenarioError where there is no such machine."""
     nodes, missing = run.nodes_of(step.of)
     if not nodes:
         raise ScenarioError([Problem(mark, "when", missing)])

@@ -141,7 +141,7 @@ def said(model: Model) -> dict[str, Any]:
 
 
 def _literally(wanted: Any, actual: Any) -> bool:
-    """Whether two values are literally equal, without conditions or wildcards."""
+    """Return whether two values are literally equal, without conditions or wildcards."""
     if isinstance(wanted, Mapping):
         if not isinstance(actual, Mapping) or wanted.keys() != actual.keys():
             return False

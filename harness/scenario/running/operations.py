@@ -17,7 +17,7 @@ _ON_NODES = ("cordon", "uncordon", "drain")
 
 
 def operate(run: Run, step: StepMap, mark: Mark) -> None:
-    """Takes the step, where it is one of these. Raises ScenarioError for objects that are not there, or that kubectl would refuse."""
+    """Take the step, where it is one of these. Raises ScenarioError for objects that are not there, or that kubectl would refuse."""
     for verb in _ON_NODES:
         for reference in getattr(step, verb) or ():
             for node in _nodes(run, reference, mark):

@@ -29,13 +29,13 @@ class CannotFork(Exception):
 
 
 def can_fork() -> bool:
-    """Whether processes can be forked here: not on Windows, and on macOS its own libraries may hang in a child (docs.python.org,
+    """Return whether processes can be forked here: not on Windows, and on macOS its own libraries may hang in a child (docs.python.org,
     multiprocessing, "Contexts and start methods")."""
     return hasattr(os, "fork") and sys.platform != "darwin"
 
 
 def processes_of(text: str) -> int:
-    """Returns the number of an option: `auto` is as many as there are cores that this process may use, and one where none can be forked.
+    """Return the number of an option: `auto` is as many as there are cores that this process may use, and one where none can be forked.
 
     Raises ValueError.
     """
@@ -50,7 +50,7 @@ processes_of.__name__ = "int"  # by which argparse calls what is no number
 
 
 def by_release(cases: Sequence[Case], processes: int) -> list[list[Portion]]:
-    """Returns what each process takes one after the other: its cases in their order, so that all go side by side through the list.
+    """Return what each process takes one after the other: its cases in their order, so that all go side by side through the list.
 
     Cases of one release share what is computed for it, which takes as long as some of them. So a process gets all of a release if it can;
     the largest releases are dealt out first, and those of more cases than a process should have to several.
@@ -83,7 +83,7 @@ class Portions:
         self._taken: Any = context.Array("i", len(queues))
 
     def next(self, process: int) -> tuple[int, ...]:
-        """Returns the next portion for a process, none at the end."""
+        """Return the next portion for a process, none at the end."""
         with self._taken.get_lock():
             left = [len(queue) - taken for queue, taken in zip(self._queues, self._taken, strict=True)]
             whose = process if left[process] else left.index(max(left))
@@ -104,7 +104,7 @@ class Processes:
         self._lifeline: Any = None
 
     def start(self) -> None:
-        """Forks. Raises CannotFork."""
+        """Fork. Raises CannotFork."""
         from multiprocessing import get_context
 
         if not can_fork():
@@ -130,11 +130,11 @@ class Processes:
             connections: list[Any] = wait(self._open, timeout)
             if not connections:
                 break
-            for one in connections:
+            for connection in connections:
                 try:
-                    found.append(one.recv())
+                    found.append(connection.recv())
                 except (EOFError, OSError):  # it has ended, or was killed in the middle of an answer
-                    self._open.remove(one)
+                    self._open.remove(connection)
         return found
 
     def answers(self) -> Iterator[tuple[int, Any]]:
@@ -147,7 +147,7 @@ class Processes:
             self.stop()
 
     def stop(self) -> None:
-        """Ends the processes, whatever they are doing."""
+        """End the processes, whatever they are doing."""
         for worker in self._workers:
             if worker.pid is not None:
                 worker.terminate()

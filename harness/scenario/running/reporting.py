@@ -15,7 +15,7 @@ __all__ = ["report_condition", "resized", "with_resources_of"]
 
 
 def report_condition(run: Run, step: ConditionStep, mark: Mark) -> None:
-    """Sets a condition of each object that the step names; its last transition is now, unless its status stays as it is."""
+    """Set a condition of each object that the step names; its last transition is now, unless its status stays as it is."""
     now = run.world.clock.timestamp()
     for obj in run.matching(step.of) or [existing(run, step.of, mark)]:
         before = condition(obj, step.type) or {}
@@ -28,14 +28,18 @@ def report_condition(run: Run, step: ConditionStep, mark: Mark) -> None:
             "lastTransitionTime": since,
             **({"lastHeartbeatTime": now} if obj["kind"] == "Node" else {}),
         }
-        others = [each for each in (obj.get("status") or {}).get("conditions") or () if each["type"] != step.type]
+        others = [
+            condition
+            for condition in (obj.get("status") or {}).get("conditions") or ()
+            if condition["type"] != step.type
+        ]
         run.refused(run.world.report(obj, {"status": {"conditions": [*others, said]}}), step.of)
 
 
 def resized(pod: Object, changed: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The containers that ask for something else now, as the subresource `resize` takes them."""
-    before = {each["name"]: each.get("resources") or {} for each in spec_of(pod).get("containers") or ()}
-    wanted = [(each.get("name"), each.get("resources") or {}) for each in _containers(changed)]
+    before = {container["name"]: container.get("resources") or {} for container in spec_of(pod).get("containers") or ()}
+    wanted = [(container.get("name"), container.get("resources") or {}) for container in _containers(changed)]
     return [
         {"name": name, "resources": resources}
         for name, resources in wanted
@@ -45,11 +49,11 @@ def resized(pod: Object, changed: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def with_resources_of(changed: Mapping[str, Any], pod: Object) -> dict[str, Any]:
     """The changed pod with the resources that its containers have by now."""
-    present = {each["name"]: each.get("resources") for each in spec_of(pod).get("containers") or ()}
+    present = {container["name"]: container.get("resources") for container in spec_of(pod).get("containers") or ()}
     containers = []
-    for each in _containers(changed):
-        without = {key: value for key, value in each.items() if key != "resources"}
-        resources = present.get(each.get("name"))
+    for container in _containers(changed):
+        without = {key: value for key, value in container.items() if key != "resources"}
+        resources = present.get(container.get("name"))
         containers.append(without if resources is None else {**without, "resources": resources})
     return {**changed, "spec": {**changed["spec"], "containers": containers}}
 

@@ -45,7 +45,7 @@ class Refusal:
     expected: bool = False
 
     def mark(self, otherwise: Mark) -> Mark:
-        """Where the offending field stands in the user's file."""
+        """Return where the offending field stands in the user's file."""
         if self.manifest is None:
             return otherwise
         return self.manifest.document.position(self.rejection.pointer)
@@ -123,7 +123,7 @@ class Run:
         return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
 
     def refused(self, rejections: Iterable[Rejection], reference: str) -> None:
-        """Notes what was refused when a step changed the object that it names."""
+        """Note what was refused when a step changed the object that it names."""
         manifest = self.manifest(reference)
         self.refusals += [Refusal(rejection, manifest) for rejection in rejections]
 

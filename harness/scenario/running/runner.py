@@ -43,7 +43,7 @@ class Runner:
         """Where traces go, if anywhere."""
 
     def check_inputs(self, cases: Iterable[Case]) -> None:
-        """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
+        """Raise ScenarioError for every release, region, size, option or state of Azure that does not exist."""
         self.shared.check_inputs(cases)
 
     def run(self, case: Case) -> CaseReport:
@@ -147,7 +147,7 @@ def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, 
 
 
 def walk(case: Case, world: World, shared: Shared) -> Run:
-    """Applies the manifests, takes the steps, and lets the world settle."""
+    """Apply the manifests, takes the steps, and let the world settle."""
     run = Run(case, world, shared)
     take_steps(run)
     return run

@@ -35,7 +35,7 @@ class Seeded:
 
 
 def under_seeds(case: Case, examine: Callable[[Case], Verdicts]) -> Seeded:
-    """Examines the case under each of its seeds."""
+    """Examine the case under each of its seeds."""
     asked = case.seeds
     assert asked is not None
     runs: list[tuple[Case, Verdicts]] = []

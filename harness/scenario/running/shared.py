@@ -76,19 +76,21 @@ class Shared:
         return world
 
     def check_inputs(self, cases: Iterable[Case]) -> None:
-        """Raises ScenarioError for every release, region, size, option or state of Azure that does not exist."""
+        """Raise ScenarioError for every release, region, size, option or state of Azure that does not exist."""
         problems: set[Problem] = set()
         for case in cases:
             problems.update(self._problems_of(case, self.overrides))
             if not self.own_crds(case):
                 refused = case.refused
-                found = (one for one in case.manifests if not any(one.is_named(name) for name in refused))
+                found = (
+                    manifest for manifest in case.manifests if not any(manifest.is_named(name) for name in refused)
+                )
                 problems.update(problem for manifest in found for problem in field_problems(manifest))
         if problems:
             raise ScenarioError(problems)
 
     def own_crds(self, case: Case) -> bool:
-        """Whether CRD files of the user's judge a case's objects at some time, rather than a release's."""
+        """Return whether CRD files of the user's judge a case's objects at some time, rather than a release's."""
         replaced = self.overrides.get("crds")
         if replaced is not None:
             return not isinstance(replaced, str)

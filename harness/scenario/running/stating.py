@@ -39,7 +39,9 @@ def stated(run: Run, named: Sequence[str] = ()) -> list[dict[str, Any]]:
     pending = [pod for pod in pods if not (pod.get("spec") or {}).get("nodeName")]
     if pods or not found:
         found.append({"pods": {"bound": len(pods) - len(pending), "pending": len(pending)}})
-    own = {(one.namespace or "default", one.name) for one in run.case.manifests if one.kind == "Pod"}
+    own = {
+        (manifest.namespace or "default", manifest.name) for manifest in run.case.manifests if manifest.kind == "Pod"
+    }
     waiting = [
         pod for pod in pending if (pod["metadata"].get("namespace") or "default", pod["metadata"]["name"]) in own
     ]

@@ -28,19 +28,19 @@ __all__ = ["apply_manifest", "settle", "take_step"]
 
 
 def apply_manifest(run: Run, manifest: Manifest) -> None:
-    """Applies one object. Raises ScenarioError for one that only a user's CRDs take."""
+    """Apply one object. Raises ScenarioError for one that only a user's CRDs take."""
     if run.recording is not None:
         mark = manifest.document.position()
         run.recording.place(manifest.reference, mark.file, mark.line)
     problems = list((duration_problems if run.shared.own_crds(run.case) else too_long)(manifest))
-    if problems and not run.world.judge(manifest.object):
+    if problems and not run.world.dry_run(manifest.object):
         raise ScenarioError(problems)
     rejections: Sequence[Rejection] = run.world.apply(manifest.object)
     run.refusals += [Refusal(rejection, manifest) for rejection in rejections]
 
 
 def settle(run: Run) -> None:
-    """Lets the world come to rest; what keeps it from that is noted."""
+    """Let the world come to rest; what keeps it from that is noted."""
     settled = run.world.settle(allow_rejections=True)
     if settled.runaway is not None:
         run.runaways.append(settled.runaway)
@@ -49,7 +49,7 @@ def settle(run: Run) -> None:
 
 
 def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
-    """Takes one step; whether the world is where the scenario wants it afterwards, so that it need not settle again."""
+    """Take one step; whether the world is where the scenario wants it afterwards, so that it need not settle again."""
     if isinstance(step, str):
         settle(run)
         return True
@@ -114,7 +114,7 @@ def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
 
 
 def _check_sizes(run: Run, objects: Sequence[Mapping[str, Any]], mark: Mark) -> None:
-    """Raises ScenarioError for objects with which there would be more than the limits allow."""
+    """Raise ScenarioError for objects with which there would be more than the limits allow."""
     if all(count_of(obj) is None for obj in objects):
         return
     there = [obj for kind in SCALED for obj in run.world.list(kind)]

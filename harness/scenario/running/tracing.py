@@ -35,7 +35,7 @@ class Tracing:
     explained: bool = False
 
     def write(self, case: Case, trace: Trace) -> str:
-        """Writes a trace, and returns its path. Raises OSError."""
+        """Write a trace, and return its path. Raises OSError."""
         from harness.trace import write_trace
 
         path = self.folder / trace_name(case)
@@ -71,7 +71,7 @@ def _flow(value: Any) -> str:
 
 
 def listen(run: Run, *, explained: bool) -> None:
-    """Begins to record a new world; `explained`: with the scheduler's reasons."""
+    """Begin to record a new world; `explained`: with the scheduler's reasons."""
     from harness.trace import record
 
     run.recording = record(run.world)
@@ -90,8 +90,13 @@ def finished(
     for verdict in verdicts:
         place = (verdict.mark.file, verdict.mark.line, verdict.mark.column)
         differences: list[Differing] = [
-            {"path": one.path, "expected": one.expected, "found": one.actual, "note": one.note}
-            for one in verdict.differences
+            {
+                "path": difference.path,
+                "expected": difference.expected,
+                "found": difference.actual,
+                "note": difference.note,
+            }
+            for difference in verdict.differences
         ]
         why_not = "" if verdict.holds else kept.get(verdict.label, "")
         recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why, why_not)

@@ -42,7 +42,7 @@ class Verdict:
 
     @property
     def holds(self) -> bool:
-        """Whether everything was as expected."""
+        """Return whether everything was as expected."""
         return not self.differences
 
     @classmethod
@@ -82,7 +82,7 @@ class CaseReport:
 
     @property
     def is_bad(self) -> bool:
-        """Whether a run fails because of it."""
+        """Return whether a run fails because of it."""
         return self.outcome in _BAD
 
     @property

@@ -30,7 +30,7 @@ class Watch:
     seen: list[Seen] = field(default_factory=list)
 
     def add(self, failed: tuple[Verdict, ...], now: float) -> None:
-        """Takes note of what does not hold now."""
+        """Take note of what does not hold now."""
         if self.seen:
             self.seen[-1].end = now
             if self.seen[-1].failed == failed:

@@ -34,7 +34,7 @@ def _start(entry: Entry, run: Run) -> float | None:
 
 @contextmanager
 def watched(run: Run) -> Iterator[None]:
-    """Looks at the entries over virtual time before time moves on, whenever something has changed, and once more in the end."""
+    """Look at the entries over virtual time before time moves on, whenever something has changed, and once more in the end."""
     run.watches = {entry.label: Watch(entry) for entry in run.case.then if entry.expectation.over_time is not None}
     if not run.watches:
         yield

@@ -186,7 +186,7 @@ QuantityMatch = Annotated[
 
 
 def _partial(value: dict[str, Any]) -> dict[str, Any]:
-    """Refuses a pattern that RE2 does not know anywhere in it, at its place."""
+    """Refuse a pattern that RE2 does not know anywhere in it, at its place."""
     wrong = [
         InitErrorDetails(type=PydanticCustomError("pattern", "{error}", {"error": str(error)}), loc=path, input=text)
         for path, text, error in _wrong_patterns(value, ())

@@ -33,7 +33,10 @@ def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
         else:
             nearest = min(calls, key=lambda call: len(call_differences(wanted, call)))
             note = f"the nearest of {len(calls)} calls is {nearest}"
-            found = [Difference(one.path, one.expected, one.actual, note) for one in call_differences(wanted, nearest)]
+            found = [
+                Difference(difference.path, difference.expected, difference.actual, note)
+                for difference in call_differences(wanted, nearest)
+            ]
             yield Verdict.of(label, mark, found)
     if body.usage:
         usages = run.world.usages()

@@ -14,5 +14,5 @@ def count_differences(wanted: int | float | Model, actual: float, path: str = ""
 
 
 def wants_none(wanted: int | float | Model | None) -> bool:
-    """Whether a count says that there must be none."""
+    """Return whether a count says that there must be none."""
     return wanted == 0 and not isinstance(wanted, Model)

@@ -32,7 +32,7 @@ def check(body: Disrupted | NotDisrupted, entry: Entry, run: Run) -> Iterator[Ve
     if isinstance(body, NotDisrupted):
         yield _stays(body, entry, run)
         return
-    made = [(one, _wrong(body, one, run)) for one in run.disruptions()]
+    made = [(disruption, _wrong(body, disruption, run)) for disruption in run.disruptions()]
     fitting = sum(not wrong for _, wrong in made)
     if body.count is not None:
         found = count_differences(body.count, fitting)
@@ -51,8 +51,8 @@ def check(body: Disrupted | NotDisrupted, entry: Entry, run: Run) -> Iterator[Ve
 def _wrong(body: Disrupted, one: Disruption, run: Run) -> list[Difference]:
     """How a decision differs from the expected one."""
     found: list[Difference] = []
-    if body.node is not None and not any(_is(body.node, each) for each in one.nodes):
-        found.append(Difference("node", body.node, ", ".join(each.node or each.nodeclaim for each in one.nodes)))
+    if body.node is not None and not any(_is(body.node, node) for node in one.nodes):
+        found.append(Difference("node", body.node, ", ".join(node.node or node.nodeclaim for node in one.nodes)))
     if body.taken_back is None and one.problem:
         found.append(Difference("takenBack", "nothing", one.problem))
     for key, value in (
@@ -67,8 +67,8 @@ def _wrong(body: Disrupted, one: Disruption, run: Run) -> list[Difference]:
             found += differences(wanted, value, key)
     found += _wrong_figures(body, one) if run.world.simulated else _wrong_in_log(body, one)
     if body.size is not None:
-        for each in one.nodes:
-            found += differences(body.size, each.labels.get(INSTANCE_TYPE, ""), "size")
+        for node in one.nodes:
+            found += differences(body.size, node.labels.get(INSTANCE_TYPE, ""), "size")
     if body.replacement is not None:
         wanted = said(body.replacement)
         compared: list[list[Difference]] = [
@@ -118,7 +118,7 @@ def _launched(name: str, run: Run) -> dict[str, str]:
 
 
 def _told(one: Disruption, run: Run) -> str:
-    names = ", ".join(each.node or each.nodeclaim for each in one.nodes)
+    names = ", ".join(node.node or node.nodeclaim for node in one.nodes)
     drift = f" ({one.drift})" if one.drift else ""
     text = f"at {duration_text(one.at)} {one.reason}{drift}: {one.decision} {names}"
     if one.replacements:
@@ -131,9 +131,11 @@ def _stays(body: NotDisrupted, entry: Entry, run: Run) -> Verdict:
     if not nodes:
         return Verdict.failed(entry.label, entry.mark("node"), f"a Node of {body.node}", missing)
     for node in nodes:
-        for one in run.disruptions():
-            if not one.problem and any(each.node == name_of(node) for each in one.nodes):
-                failed = Verdict.failed(entry.label, entry.mark("node"), f"{name_of(node)} stays", _told(one, run))
+        for disruption in run.disruptions():
+            if not disruption.problem and any(each.node == name_of(node) for each in disruption.nodes):
+                failed = Verdict.failed(
+                    entry.label, entry.mark("node"), f"{name_of(node)} stays", _told(disruption, run)
+                )
                 return replace(failed, about=(name_of(node),))
         if body.because is not None:
             told = _words(node, run)

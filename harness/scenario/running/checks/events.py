@@ -47,8 +47,8 @@ def _about(event: Event, reference: str) -> bool:
 def _differences(body: Events, event: Event) -> list[Difference]:
     wanted = {"reason": body.reason, "type": body.type, "message": body.message}
     return [
-        one
+        difference
         for key, value in wanted.items()
         if value is not None
-        for one in differences(value, getattr(event, key), key)
+        for difference in differences(value, getattr(event, key), key)
     ]

@@ -30,7 +30,7 @@ def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
 
 
 def look(body: LabelTable, probe: LabelProbe, new_world: Callable[[], World]) -> None:
-    """Lets a cluster elsewhere answer, with one Node for all rows, what the rows say of Nodes and of NodePools."""
+    """Let a cluster elsewhere answer, with one Node for all rows, what the rows say of Nodes and of NodePools."""
     settable: list[tuple[str, str]] = []
     for key, row in body.are.items():
         if row.nodepool is not None:

@@ -61,8 +61,8 @@ class _View:
         vocabulary = run.world.release.vocabulary
         # by the keys that stand there: an old name is not read as the new one
         written: dict[str, list[Mapping[str, Any]]] = {}
-        for one in spec.get("requirements") or ():
-            written.setdefault(one["key"], []).append(one)
+        for requirement in spec.get("requirements") or ():
+            written.setdefault(requirement["key"], []).append(requirement)
         self.requirements = {
             key: next(iter(Requirements.from_node_selector(terms, vocabulary=vocabulary).values()))
             for key, terms in written.items()
@@ -74,7 +74,7 @@ class _View:
             "zone": self.labels.get(ZONE, ABSENT),
             "capacityType": self.labels.get(CAPACITY_TYPE, ABSENT),
             "sizes": sorted(sizes.values) if sizes is not None else [],
-            "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
+            "conditions": {condition["type"]: condition["status"] for condition in status.get("conditions") or ()},
             "pods": [
                 short_name(pod)
                 for pod in run.world.list("Pod")

@@ -93,7 +93,9 @@ def _of_node(body: NodeExpectation, node: Mapping[str, Any], entry: Entry, run: 
 
 def _facts(node: Mapping[str, Any]) -> dict[str, Any]:
     labels = node["metadata"].get("labels") or {}
-    conditions = {one["type"]: one["status"] for one in node.get("status", {}).get("conditions") or ()}
+    conditions = {
+        condition["type"]: condition["status"] for condition in node.get("status", {}).get("conditions") or ()
+    }
     return {
         "size": labels.get(INSTANCE_TYPE, ABSENT),
         "zone": labels.get(ZONE, ABSENT),
@@ -109,10 +111,16 @@ def label_differences(
     actual = labels.get(key, ABSENT)
     note = did_you_mean(key, labels, limit=0) if actual is ABSENT else ""
     if not isinstance(wanted, NodeLabelMap):
-        return [Difference(one.path, one.expected, one.actual, note) for one in differences(wanted, actual)]
+        return [
+            Difference(difference.path, difference.expected, difference.actual, note)
+            for difference in differences(wanted, actual)
+        ]
     found: list[Difference] = []
     if wanted.value is not None:
-        found += [Difference("value", one.expected, one.actual, note) for one in differences(wanted.value, actual)]
+        found += [
+            Difference("value", difference.expected, difference.actual, note)
+            for difference in differences(wanted.value, actual)
+        ]
     if wanted.by is not None or wanted.from_ is not None:
         found += _writer(wanted, actual, writes)
     for kind in ("withheld", "refused"):

@@ -31,7 +31,7 @@ def check(body: Objects, entry: Entry, run: Run) -> Iterator[Verdict]:
         for one in run.world.list(body.kind or "")
         if body.labels.items() <= (one["metadata"].get("labels") or {}).items()
     ]
-    compared = [(one, differences(body.match or {}, one)) for one in objects]
+    compared = [(obj, differences(body.match or {}, obj)) for obj in objects]
     fitting = [one for one, differing in compared if not differing]
     if body.count is not None:
         yield Verdict.of(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))

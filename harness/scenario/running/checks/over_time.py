@@ -66,5 +66,8 @@ def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Ve
 def _failed(seen: Seen, when: str) -> Verdict:
     """What did not hold, with the moment."""
     worst = seen.failed[0]
-    found = [replace(one, note=f"{when}; {one.note}" if one.note else when) for one in worst.differences]
+    found = [
+        replace(difference, note=f"{when}; {difference.note}" if difference.note else when)
+        for difference in worst.differences
+    ]
     return Verdict.of(worst.label, worst.mark, found)

@@ -25,7 +25,7 @@ __all__ = ["check", "refusal_of"]
 def refusal_of(body: RequirementsExpectation, run: Run) -> tuple[str, Rejection] | None:
     """The field whose object the API server does not take, so that nothing can be computed with it, and why it does not."""
     for field, kind, name in (("nodepool", "NodePool", body.nodepool), ("nodeclass", "AKSNodeClass", body.nodeclass)):
-        refusal = next((one for one in run.refusals if one.rejection.object == f"{kind}/{name}"), None)
+        refusal = next((refusal for refusal in run.refusals if refusal.rejection.object == f"{kind}/{name}"), None)
         if refusal is not None and refusal.rejection.layer in ("crd-schema", "crd-cel"):
             return field, refusal.rejection
     return None

@@ -70,7 +70,7 @@ def with_reasons(run: Run, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
 
 
 def lines_under(run: Run, why: Why, verdict: Verdict) -> list[str]:
-    """Why one verdict does not hold: at most as many lines as anybody reads, the command for the rest among them."""
+    """Return why one verdict does not hold: at most as many lines as anybody reads, the command for the rest among them."""
     entry = next((one for one in run.case.then if _is_of(verdict.label, one.label)), None)
     if entry is None:
         return _unexpected(run, why, verdict)

@@ -53,12 +53,12 @@ class Asked:
 
 
 def fits(wanted: Mapping[str, Any], fact: Any) -> bool:
-    """Whether the fields of a fact are as wanted; None wants nothing."""
+    """Return whether the fields of a fact are as wanted; None wants nothing."""
     return not any(differences(value, getattr(fact, key), key) for key, value in wanted.items() if value is not None)
 
 
 def same_object(name: str, wanted: str) -> bool:
-    """Whether two references, one with namespace default perhaps, mean the same object."""
+    """Return whether two references, one with namespace default perhaps, mean the same object."""
     return name.replace("/default/", "/") == wanted.replace("/default/", "/")
 
 

@@ -22,7 +22,7 @@ def tell(asked: Asked) -> list[str]:
 
 def _cell(asked: Asked, key: str, cell: str, value: str) -> list[str]:
     probe = asked.run.shared.probe(asked.run.case)
-    pools = ", ".join(f"NodePool/{one['metadata']['name']}" for one in probe.objects if one.get("kind") == "NodePool")
+    pools = ", ".join(f"NodePool/{obj['metadata']['name']}" for obj in probe.objects if obj.get("kind") == "NodePool")
     if cell == "pod":
         return [f"tried with a pod that asks for {key}={value} beside {pools}: {probe.pod(key, value).source}"]
     if cell == "nodepool":

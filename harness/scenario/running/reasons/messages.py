@@ -63,7 +63,7 @@ def _counted(noun: str, told: Iterable[str]) -> list[str]:
 def _metric(asked: Asked) -> list[str]:
     name = asked.body.name
     try:
-        series = [one for one in asked.run.world.metrics() if one.name == name]
+        series = [metric for metric in asked.run.world.metrics() if metric.name == name]
     except LookupError:  # Karpenter is somebody else
         series = []
     told = listed([f"{one} is {one.value:g}" for one in series], ITEMS, "series")

@@ -17,8 +17,8 @@ def tell(asked: Asked) -> list[str]:
     claims = asked.why.claims() if own is None else asked.why.named_claims(own)
     refused = asked.why.refusals(own) if asked.kind == "nodeclaims" else []
     said = []
-    if any(one.path.startswith("conditions.") for one in asked.verdict.differences):
-        kinds = [one.path.removeprefix("conditions.") for one in asked.verdict.differences]
+    if any(difference.path.startswith("conditions.") for difference in asked.verdict.differences):
+        kinds = [difference.path.removeprefix("conditions.") for difference in asked.verdict.differences]
         whose = ["NodeClaim/"] if own is None else [f"NodeClaim/{claim}" for claim in own]
         said = [line for name in whose for line in asked.why.conditions(name, kinds)]
     if claims or refused:

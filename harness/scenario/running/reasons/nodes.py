@@ -68,7 +68,7 @@ def _label(asked: Asked, node: Mapping[str, Any], key: str) -> list[str]:
 
 
 def _sources(asked: Asked, node: Mapping[str, Any], key: str) -> Iterator[str]:
-    """Where a label could have come from: the NodePool, the release's own labels, the size."""
+    """Yield where a label could have come from: the NodePool, the release's own labels, the size."""
     run = asked.run
     release, pool = run.world.release, labels_of(node).get(NODEPOOL)
     found = run.world.get("NodePool", pool) if pool else None

@@ -20,7 +20,7 @@ def tell(asked: Asked) -> list[str]:
     body = asked.body
     kind = body.kind or split_reference(body.of)[0]
     names = [body.of] if body.of else [_reference(kind, one) for one in asked.run.world.list(kind)]
-    paths = [one.path for one in asked.verdict.differences if one.path]
+    paths = [difference.path for difference in asked.verdict.differences if difference.path]
     written = [line for name in names[:PODS] for path in paths for line in asked.why.fields(name, path)]
     lines = list(dict.fromkeys(written))
     if kind in ("NodeClaim", "Node"):

@@ -50,7 +50,7 @@ def _measured(asked: Asked) -> Iterator[str]:
 
 
 def _unreached(asked: Asked) -> list[str]:
-    """Why pods that an end waits for have no Node."""
+    """Return why pods that an end waits for have no Node."""
     pods = [pod for pod in asked.run.world.list("Pod") if not spec_of(pod).get("nodeName")]
     wanted = str(asked.body.to.bound or "").partition("/")[2]
     keys = [pod_key(pod) for pod in pods if fnmatchcase(short_name(pod), wanted)]
@@ -60,10 +60,10 @@ def _unreached(asked: Asked) -> list[str]:
 def _claims(asked: Asked) -> list[str]:
     """The NodeClaims of the objects that the two moments name; all where one of them is a call of Azure."""
     moments = [one for one in (asked.body.from_, asked.body.to) if one is not None]
-    if any(one.call is not None for one in moments):
+    if any(moment.call is not None for moment in moments):
         return asked.why.claims()
     meant: dict[str, None] = {}
-    for reference in filter(None, (one.created or one.bound for one in moments)):
+    for reference in filter(None, (moment.created or moment.bound for moment in moments)):
         kind, namespace, name = split_reference(reference)
         place = Key(kind, namespace, name).short
         meant.update(dict.fromkeys(asked.why.claims_meant(kind, place)))

@@ -28,7 +28,7 @@ def tell(asked: Asked) -> list[str]:
 
 
 def _refused(asked: Asked, name: str) -> list[str]:
-    """Why workloads get fewer pods than they want: all of them, or the one that is asked about."""
+    """Return why workloads get fewer pods than they want: all of them, or the one that is asked about."""
     kind, bare = name.partition("/")[0], name.rpartition("/")[2]
     return [line for line in refused_lines(asked.run.world) if not name or line.startswith(f"{kind}/{bare} ")]
 

@@ -115,10 +115,12 @@ def _requirement(asked: Asked, key: str, result: InstanceType) -> Iterator[str]:
     if key in own:
         yield f"{body.of} has {key} {render(own[key])}, {_origin(asked, key)}"
         if key in of_offerings(()):
-            yield from (one for one in _offerings(asked, result) if ": not available" in one)
+            yield from (offering for offering in _offerings(asked, result) if ": not available" in offering)
     else:
         knows = [
-            one for one in ALL_PROVIDER_RELEASES if key in provider(one).computed_keys | provider(one).offering_keys
+            release
+            for release in ALL_PROVIDER_RELEASES
+            if key in provider(release).computed_keys | provider(release).offering_keys
         ]
         told = f"; {_span(knows)} compute one" if knows else "; no release computes one"
         yield f"{release.version} computes no {key} for a size{told}"
@@ -171,7 +173,7 @@ def _pool_asks(asked: Asked, key: str) -> Iterator[str]:
 
 
 def _fit(asked: Asked) -> Iterator[str]:
-    """Why a size is not of those that a NodePool allows, and which are."""
+    """Yield why a size is not of those that a NodePool allows, and which are."""
     pool = _object(asked, "NodePool")
     if pool is None:
         return
@@ -187,8 +189,8 @@ def _fit(asked: Asked) -> Iterator[str]:
 
 
 def _said(asked: Asked) -> Iterator[str]:
-    for one in asked.verdict.differences:
-        yield one.actual
+    for difference in asked.verdict.differences:
+        yield difference.actual
 
 
 def amounts(asked: Asked, size: str, field: str, resource: str, found: InstanceType | None = None) -> list[str]:
@@ -216,8 +218,10 @@ def _offerings(asked: Asked, result: InstanceType) -> list[str]:
     world = asked.run.world
     shortages = Shortages(world, world.instance_types.unavailable)
     lines = []
-    for one in result.offerings:
-        state = "available" if one.available else f"not available: {shortages.why(asked.body.of, one)}"
-        price = f"with {price_text(one.price, unpriced=True)}" if one.unpriced else f"at {one.price:g} USD/h"
-        lines.append(f"{one.zone or 'no zone'} {one.capacity_type} {price}: {state}")
+    for offering in result.offerings:
+        state = "available" if offering.available else f"not available: {shortages.why(asked.body.of, offering)}"
+        price = (
+            f"with {price_text(offering.price, unpriced=True)}" if offering.unpriced else f"at {offering.price:g} USD/h"
+        )
+        lines.append(f"{offering.zone or 'no zone'} {offering.capacity_type} {price}: {state}")
     return listed(lines, ITEMS + 2, "offerings")
