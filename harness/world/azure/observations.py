@@ -73,7 +73,7 @@ class AzureObservations(Assembly):
 
     @property
     def spot_discount(self) -> str:
-        """What spot is supposed to cost less than on demand (`70%`); "" where the list has its own prices."""
+        """Return the part by which spot is supposed to cost less than on demand (`70%`); "" where the list has its own prices."""
         discount = self.cloud.market.prices.spot_discount
         return "" if discount is None else percent(discount)
 
