@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("harness.cli.commands.simulate", "manifests in; plan, price and explanation out"),
     "capture": ("harness.cli.commands.capture", "a runnable, anonymous scenario from a dump or a live cluster"),
     "reality": ("harness.cli.commands.reality", "how true the simulation is on your own cluster, fact by fact"),
+    "migrate": ("harness.cli.commands.migrate", "from agent pools to NodePools: manifests, and what is lost"),
     "sweep": (
         "harness.cli.commands.sweep",
         "many situations, one row each: regions, releases, markets, NodePools, seeds",

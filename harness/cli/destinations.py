@@ -15,7 +15,7 @@ from harness.outputs import misplaced
 if TYPE_CHECKING:
     from harness.scenario.language.cases import Case
 
-__all__ = ["check_outputs", "files_of", "scenario_inputs"]
+__all__ = ["check_outputs", "files_of", "named_inputs", "scenario_inputs"]
 
 _READ = ("files", "file", "plan", "crds", "kept_differences", "expect", "controller", "kubeconfig")
 """Arguments that name files and folders that a command reads."""
@@ -30,7 +30,7 @@ def check_outputs(arguments: argparse.Namespace, *written: str, read: Iterable[P
     outputs: dict[str, Path] = {option: path for option, path in options.items() if path is not None}
     if not outputs:
         return
-    inputs = [*_named(arguments), *read]
+    inputs = [*named_inputs(arguments), *read]
     mistakes: list[str] = []
     others: dict[str, str] = {}
     for option, path in outputs.items():
@@ -44,7 +44,7 @@ def check_outputs(arguments: argparse.Namespace, *written: str, read: Iterable[P
         raise InputError(*mistakes)
 
 
-def _named(arguments: argparse.Namespace) -> Iterator[Path]:
+def named_inputs(arguments: argparse.Namespace) -> Iterator[Path]:
     """The files that arguments name, those of folders among them, and the kubeconfigs that are there in any case."""
     from harness.reading.checkout import Checkout
     from harness.reading.problems import ScenarioError

@@ -14,6 +14,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "simulate": ("harness simulate manifests/ --html page.html", "harness simulate dump.yaml --until 24h"),
     "capture": ("harness capture --context prod --pod shop/web --anonymise -o case.yaml",),
     "reality": ("harness reality dump.yaml", "harness reality --context prod --facts facts.yaml"),
+    "migrate": ("harness migrate cluster.json dump.yaml -o nap/",),
     "sweep": ("harness sweep plan.yaml --regions eastus,westeurope --html sweep.html",),
     "shrink": ("harness shrink case.yaml --keep pending -o small.yaml",),
     "compare": ("harness compare manifests/ --release 1.13.1,1.14.0", "harness compare before/ after/"),

@@ -141,6 +141,13 @@ def field_paths(resource: str) -> tuple[str, ...]:
     return () if table is None else tuple(dict.fromkeys(path for path, _, _, _ in table["fields"]))
 
 
+def has_field(release: str, resource: str, path: str) -> bool:
+    """Whether a resource (``group/version/Kind``) has a field (``spec.kubelet.failSwapOn``) in a release's CRDs."""
+    table = _tables()["crds"].get(resource)
+    rows = table["fields"] if table is not None else ()
+    return any(name == path and _within(release, first, last) for name, _, first, last in rows)
+
+
 @cache
 def _tables() -> Mapping[str, Any]:
     text = _TABLES.read_text(encoding="utf-8")

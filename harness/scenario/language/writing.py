@@ -10,7 +10,7 @@ import yaml
 from harness.reading.yaml_values import resolve
 from plainlines import is_printable, printable_lines
 
-__all__ = ["scenario_text"]
+__all__ = ["objects_text", "scenario_text"]
 
 _WIDTH = 140
 _LINE = 90  # characters of a map or list that is written in one line
@@ -19,7 +19,11 @@ _NESTED = 3  # how deep such a one is
 
 def scenario_text(header: Mapping[str, Any], objects: Iterable[Mapping[str, Any]]) -> str:
     """A scenario file of one header and its objects, keys in their order."""
-    documents = [header, *objects]
+    return objects_text([header, *objects])
+
+
+def objects_text(documents: Iterable[Mapping[str, Any]]) -> str:
+    """Return a file of these documents, keys in their order."""
     texts = (
         yaml.dump(document, Dumper=_Plain, sort_keys=False, width=_WIDTH, allow_unicode=True) for document in documents
     )

@@ -1,0 +1,104 @@
+"""Agent pools and the cluster that they are of, whichever file describes them. Names of fields are those of AKS's API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from harness.reading.problems import Mark
+from lazyrecords import dataclass
+
+__all__ = ["AgentPool", "ManagedCluster"]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPool:
+    """One agent pool. `properties` are all that its file says, by AKS's names, without what is null or empty.
+
+    `mark`: where it stands; `source`: which form the file has, for people (`az`, `ARM template`, `Terraform`, `Nodes`).
+    """
+
+    name: str
+    properties: Mapping[str, Any]
+    mark: Mark
+    source: str
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return a property that is a text."""
+        return str(self.properties.get(name) or default)
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return a property that is a whole number."""
+        return int(self.properties.get(name) or default)
+
+    @property
+    def is_system(self) -> bool:
+        """Whether AKS keeps the cluster's own pods on it."""
+        return self.text("mode").lower() == "system"
+
+    @property
+    def is_karpenters(self) -> bool:
+        """Whether it only holds the machines that Karpenter asks AKS for."""
+        return self.text("mode").lower() == "machines"
+
+    @property
+    def is_windows(self) -> bool:
+        """Whether its machines run Windows."""
+        return self.text("osType", "Linux").lower() == "windows"
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether its machines are spot machines."""
+        return self.text("scaleSetPriority").lower() == "spot"
+
+    @property
+    def scales(self) -> bool:
+        """Whether the cluster autoscaler may change its count."""
+        return bool(self.properties.get("enableAutoScaling"))
+
+    @property
+    def sizes(self) -> tuple[str, ...]:
+        """The VM sizes: one for a scale set, any number for a pool of single VMs (`virtualMachinesProfile`)."""
+        scale = (self.properties.get("virtualMachinesProfile") or {}).get("scale") or {}
+        rows = [*(scale.get("manual") or ()), scale.get("autoscale") or {}]
+        names = [name for row in rows for name in (row.get("sizes") or [row.get("size")]) if name]
+        return tuple(dict.fromkeys([*([self.text("vmSize")] if self.text("vmSize") else ()), *names]))
+
+    @property
+    def zones(self) -> tuple[str, ...]:
+        """The numbers of its zones; none for a pool whose machines are in no zone."""
+        return tuple(str(zone) for zone in self.properties.get("availabilityZones") or ())
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What it is told to label its Nodes with."""
+        return {str(key): str(value) for key, value in (self.properties.get("nodeLabels") or {}).items()}
+
+    def taints(self, name: str = "nodeTaints") -> list[dict[str, str]]:
+        """Return the taints of `nodeTaints` or `nodeInitializationTaints` as a Node has them; raises ValueError for what is none."""
+        return [_taint(str(text)) for text in self.properties.get(name) or ()]
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedCluster:
+    """What files say of a cluster: its agent pools, and what else decides. Empty texts are what they do not say.
+
+    `autoscaler` is its autoscaler profile by AKS's names (`scale-down-unneeded-time`), without what is null.
+    """
+
+    pools: tuple[AgentPool, ...]
+    location: str = ""
+    kubernetes: str = ""
+    autoscaler: Mapping[str, str] = field(default_factory=dict)
+    network: Mapping[str, str] = field(default_factory=dict)
+    mark: Mark | None = None
+
+
+def _taint(text: str) -> dict[str, str]:
+    """`key=value:Effect`, or `key:Effect` (AKS's API, nodeTaints)."""
+    pair, colon, effect = text.rpartition(":")
+    key, _, value = pair.partition("=")
+    if not colon or not key or effect not in ("NoSchedule", "PreferNoSchedule", "NoExecute"):
+        raise ValueError(f"'{text}' is no taint: KEY=VALUE:NoSchedule, PreferNoSchedule or NoExecute is expected")
+    return {"key": key, **({"value": value} if value else {}), "effect": effect}

@@ -1,0 +1,58 @@
+"""The files of a migration: manifests, the table of settings, and what else a folder gets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from harness.migrate.proposing.proposal import Proposal
+from harness.migrate.proposing.rows import Row, Verdict
+from harness.scenario.language.writing import objects_text
+from harness.wording import counted
+from plainlines import printable
+
+__all__ = ["MANIFESTS", "SETTINGS", "files_of", "manifests_text", "settings_text"]
+
+MANIFESTS = "nodepools.yaml"
+SETTINGS = "settings.md"
+
+
+def files_of(proposal: Proposal, release: str) -> Mapping[str, str]:
+    """Return name and text of each file that a proposal comes to."""
+    return {MANIFESTS: manifests_text(proposal), SETTINGS: settings_text(proposal, release)}
+
+
+def manifests_text(proposal: Proposal) -> str:
+    """Return the NodePools and AKSNodeClasses as a file for `kubectl apply`."""
+    return objects_text(proposal.manifests)
+
+
+def settings_text(proposal: Proposal, release: str) -> str:
+    """Return the table of all settings as Markdown, those that are lost first."""
+    return "\n".join([f"# What became of each setting, with provider {release}", "", *_sections(proposal)])
+
+
+def _sections(proposal: Proposal) -> Iterator[str]:
+    for verdict in (Verdict.NO_EQUIVALENT, Verdict.UNKNOWN, Verdict.MAPPED, Verdict.NO_EFFECT):
+        rows = [row for row in proposal.rows if row.verdict is verdict]
+        if rows:
+            yield f"## {str(verdict).capitalize()}: {counted(len(rows), 'setting')}"
+            yield ""
+            yield from _table(rows)
+            yield ""
+    if proposal.staying:
+        yield "## Agent pools that stay"
+        yield ""
+        yield from (f"- `{_cell(one.pool.name)}`: {_cell(one.why)}" for one in proposal.staying)
+        yield ""
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| agent pool | setting | value | what becomes of it | source |"
+    yield "|---|---|---|---|---|"
+    for row in rows:
+        cells = (row.pool, row.field, row.value, row.text, row.source)
+        yield "| " + " | ".join(map(_cell, cells)) + " |"
+
+
+def _cell(text: str) -> str:
+    return printable(text).replace("|", "\\|").replace("<", "&lt;")

@@ -1,0 +1,1 @@
+"""NodePools and AKSNodeClasses in the place of agent pools, and a row for each field that says what became of it."""

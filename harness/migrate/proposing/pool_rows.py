@@ -1,0 +1,169 @@
+"""Rows of the fields that a NodePool takes over: sizes, zones, priority, labels, taints, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.karpenter.labels import azure, core
+from harness.karpenter.releases import ProviderRelease
+from harness.karpenter.releases.scheduling import rules_of
+from harness.kube.api.labels import ZONE
+from harness.migrate.agent_pools import AgentPool
+from harness.migrate.proposing.nodepools import Bounds, is_by_capacity
+from harness.migrate.proposing.rows import Row, Verdict, value_text
+from harness.migrate.proposing.sizes import Size
+from lazyrecords import dataclass
+
+__all__ = ["PoolBounds", "bounds_of", "bounds_rows", "machine_rows"]
+
+_TEMPLATE = "NodePool spec.template"
+_REQUIREMENT = f"{_TEMPLATE}.spec.requirements"
+_NODEPOOL = "core pkg/apis/v1/nodepool.go"
+_DISKS = "kaz pkg/providers/instancetype/instancetypes.go"
+_DISK_GB = 128
+"""The OS disk where nobody says (kaz ``pkg/apis/v1beta1/aksnodeclass.go``)."""
+_OVERSHOOT = (
+    "a machine that is going counts no more while its successor already runs (core pkg/controllers/state/cluster.go), so that for a "
+    "while there may be more"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolBounds:
+    """`dynamic`: what limits the NodePool; `static`: how many machines a static NodePool beside it has, 0 for none."""
+
+    dynamic: Bounds
+    static: int = 0
+
+
+def bounds_of(pool: AgentPool, release: ProviderRelease, *, gate: bool) -> PoolBounds:
+    """Return how many machines take the place of a pool's; `gate`: static NodePools may be made."""
+    least = pool.number("minCount") if pool.scales else 0
+    static = least if gate else 0
+    most = pool.number("maxCount") if pool.scales else 0
+    nodes = rules_of(release.core).node_limits
+    return PoolBounds(Bounds(max(0, most - static) or None, nodes), static)
+
+
+def machine_rows(
+    pool: AgentPool, sizes: Sequence[Size], release: ProviderRelease, *, region: str, widen: bool
+) -> Iterator[Row]:
+    """Yield the rows of what a machine is: its size, zones, priority, operating system, labels and taints."""
+    names = ", ".join(size.name for size in sizes)
+    how = "sizes of the same family that hold the pool's pods" if widen else "exactly this"
+    field = "vmSize" if pool.text("vmSize") else "virtualMachinesProfile"
+    yield Row(pool.name, field, names, Verdict.MAPPED, f"{_REQUIREMENT}: {how}", _NODEPOOL)
+    if "osSKU" in pool.properties:
+        text = "AKSNodeClass spec.imageFamily; the version of the system follows the cluster's Kubernetes version"
+        yield Row(pool.name, "osSKU", pool.text("osSKU"), Verdict.MAPPED, text, "kaz pkg/providers/imagefamily")
+    if "osDiskType" in pool.properties:
+        yield _disk_row(pool, sizes)
+    if "osType" in pool.properties:
+        yield Row(
+            pool.name, "osType", pool.text("osType"), Verdict.MAPPED, f"{_REQUIREMENT}: kubernetes.io/os", _NODEPOOL
+        )
+    if pool.zones:
+        zones = ", ".join(f"{region}-{zone}" for zone in pool.zones)
+        text = f"{_REQUIREMENT}: {ZONE}; pods are spread over them by their own constraints, machines are not"
+        yield Row(pool.name, "availabilityZones", zones, Verdict.MAPPED, text, _NODEPOOL)
+    if pool.text("scaleSetPriority"):
+        text = f"{_REQUIREMENT}: {core.CAPACITY_TYPE} " + (
+            f"{core.SPOT}, or {core.ON_DEMAND} while there is no spot; pods that select scalesetpriority=spot wait for spot"
+            if pool.is_spot
+            else core.ON_DEMAND
+        )
+        yield Row(pool.name, "scaleSetPriority", pool.text("scaleSetPriority"), Verdict.MAPPED, text, _NODEPOOL)
+    if "enableUltraSSD" in pool.properties:
+        yield _ultra_row(pool, release)
+    for key, value in pool.labels.items():
+        text = "the machine has it by its capacity type" if is_by_capacity(key) else f"{_TEMPLATE}.metadata.labels"
+        verdict = Verdict.NO_EFFECT if is_by_capacity(key) else Verdict.MAPPED
+        yield Row(pool.name, f"nodeLabels.{key}", value, verdict, text, _NODEPOOL)
+    for name, place in (("nodeTaints", "taints"), ("nodeInitializationTaints", "startupTaints")):
+        if pool.properties.get(name):
+            shown = ", ".join(map(str, pool.properties[name]))
+            yield Row(pool.name, name, value_text(shown), Verdict.MAPPED, f"{_TEMPLATE}.spec.{place}", _NODEPOOL)
+
+
+def _disk_row(pool: AgentPool, sizes: Sequence[Size]) -> Row:
+    """Karpenter's disks are ephemeral wherever the size has room (kaz ``pkg/providers/instancetype``); no field says otherwise."""
+    needed, kind = pool.number("osDiskSizeGB", _DISK_GB), pool.text("osDiskType")
+    ephemeral = [size.name for size in sizes if size.ephemeral_gb >= needed]
+    wanted = kind.lower() == "ephemeral"
+    if (len(ephemeral) == len(sizes)) if wanted else not ephemeral:
+        text = f"Karpenter decides so, too: {'there is' if wanted else 'no'} room for {needed} GB on {', '.join(pool.sizes)}"
+        return Row(pool.name, "osDiskType", kind, Verdict.MAPPED, text, _DISKS)
+    other = (
+        "managed, since the size has no room for an ephemeral one"
+        if wanted
+        else "ephemeral, since the size has room for it"
+    )
+    text = f"disks of {needed} GB are {other}; no field says otherwise"
+    return Row(pool.name, "osDiskType", kind, Verdict.NO_EQUIVALENT, text, _DISKS)
+
+
+def _ultra_row(pool: AgentPool, release: ProviderRelease) -> Row:
+    value = value_text(pool.properties["enableUltraSSD"])
+    if not pool.properties["enableUltraSSD"]:
+        return Row(
+            pool.name, "enableUltraSSD", value, Verdict.NO_EFFECT, "so it is without a requirement, too", _NODEPOOL
+        )
+    if azure.SKU_ULTRA_SSD in release.offering_keys:
+        text = f"{_REQUIREMENT}: {azure.SKU_ULTRA_SSD}"
+        return Row(pool.name, "enableUltraSSD", value, Verdict.MAPPED, text, "kaz pkg/providers/instancetype")
+    text = f"{release.version} makes no machines that take ultra disks"
+    return Row(pool.name, "enableUltraSSD", value, Verdict.NO_EQUIVALENT, text, "kaz pkg/providers/instancetype")
+
+
+def bounds_rows(pool: AgentPool, release: ProviderRelease, name: str, *, gate: bool) -> Iterator[Row]:
+    """Yield the rows of a pool's counts."""
+    bounds = bounds_of(pool, release, gate=gate)
+    if "enableAutoScaling" in pool.properties:
+        text = (
+            "Karpenter always scales" if pool.scales else "a fixed count becomes none: Karpenter makes what pods need"
+        )
+        yield Row(pool.name, "enableAutoScaling", value_text(pool.scales), Verdict.NO_EFFECT, text, _NODEPOOL)
+    if "maxCount" in pool.properties and pool.scales:
+        counted = "limits of cpu, memory and nodes" if bounds.dynamic.nodes_limited else "limits of cpu and memory"
+        more = (
+            ""
+            if bounds.dynamic.nodes_limited
+            else f"; {release.version} does not count nodes as a limit of dynamic NodePools"
+        )
+        text = f"NodePool spec.{counted}{more}; {_OVERSHOOT}"
+        yield Row(
+            pool.name,
+            "maxCount",
+            str(pool.number("maxCount")),
+            Verdict.MAPPED,
+            text,
+            "core pkg/controllers/provisioning/scheduling",
+        )
+    elif "maxCount" in pool.properties:
+        yield Row(
+            pool.name,
+            "maxCount",
+            value_text(pool.properties["maxCount"]),
+            Verdict.NO_EFFECT,
+            "the pool does not scale",
+            _NODEPOOL,
+        )
+    if "minCount" in pool.properties:
+        yield _least_row(pool, release, name, bounds)
+
+
+def _least_row(pool: AgentPool, release: ProviderRelease, name: str, bounds: PoolBounds) -> Row:
+    least = pool.number("minCount")
+    if not pool.scales or least == 0:
+        return Row(pool.name, "minCount", str(least), Verdict.NO_EFFECT, "nothing is kept without pods", _NODEPOOL)
+    if bounds.static:
+        text = f"the static NodePool {name}-min of {least} machines"
+        return Row(pool.name, "minCount", str(least), Verdict.MAPPED, text, "core pkg/controllers/static")
+    if "StaticCapacity" in release.core.gates:
+        text = (
+            "empty machines are not kept: a static NodePool would, whose feature gate StaticCapacity is closed "
+            "(--option feature-gates=StaticCapacity=true proposes one)"
+        )
+    else:
+        text = f"empty machines are not kept: {release.version} has no static NodePools"
+    return Row(pool.name, "minCount", str(least), Verdict.NO_EQUIVALENT, text, "core pkg/controllers/static")

@@ -1,0 +1,51 @@
+"""What became of a field of an agent pool, or of the autoscaler's profile: a row with its reason."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Any
+
+from harness.wording import shortened
+from lazyrecords import dataclass
+
+__all__ = ["AUTOSCALER_POOL", "Row", "Verdict", "value_text"]
+
+AUTOSCALER_POOL = "autoscaler profile"
+"""Stands in the place of a pool's name in the rows of the cluster's autoscaler profile."""
+
+_LONG = 60
+
+
+class Verdict(StrEnum):
+    """Whether a field is carried over."""
+
+    MAPPED = "mapped"
+    NO_EFFECT = "no effect"
+    """It decides nothing of a machine or a pod, or says what is so in any case."""
+    NO_EQUIVALENT = "no equivalent"
+    """Machines of Karpenter's cannot have it, with the release that was chosen."""
+    UNKNOWN = "unknown"
+    """A field that AKS's API has not had so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`pool` had `field` with `value`; `text` says what takes its place, or why nothing does, `source` how that is known."""
+
+    pool: str
+    field: str
+    value: str
+    verdict: Verdict
+    text: str
+    source: str = ""
+
+    def to_json(self) -> dict[str, str]:
+        """Return the row as a JSON object."""
+        plain = {"pool": self.pool, "field": self.field, "value": self.value, "verdict": str(self.verdict)}
+        return {**plain, "text": self.text, **({"source": self.source} if self.source else {})}
+
+
+def value_text(value: Any) -> str:
+    """Return a value as a row shows it: a text as it is, the rest as JSON, both cut after 60 characters."""
+    return shortened(value if isinstance(value, str) else json.dumps(value, default=str), _LONG)

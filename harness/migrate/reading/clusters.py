@@ -1,0 +1,135 @@
+"""A managed cluster from the files that describe it: every pool once, every mistake of all files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harness.migrate.agent_pools import AgentPool, ManagedCluster
+from harness.migrate.reading.names import api_names, autoscaler_names, without_empty
+from harness.migrate.reading.shapes import EXPECTED, Part, Resources, parts_of
+from harness.reading.documents import Document
+from harness.reading.problems import Mark, Problem, ScenarioError, dotted
+
+__all__ = ["described_cluster"]
+
+_NETWORK: Mapping[str, str] = {
+    "networkPlugin": "network-plugin",
+    "networkPluginMode": "network-plugin-mode",
+    "networkPolicy": "network-policy",
+    "networkDataplane": "network-dataplane",
+}
+"""A field of a cluster's network profile → the controller's option that says the same."""
+_KINDS: Mapping[str, tuple[type, str]] = {
+    "maxPods": (int, "a whole number"),
+    "count": (int, "a whole number"),
+    "minCount": (int, "a whole number"),
+    "maxCount": (int, "a whole number"),
+    "osDiskSizeGB": (int, "a whole number"),
+    "enableAutoScaling": (bool, "true or false"),
+    "enableFIPS": (bool, "true or false"),
+    "enableEncryptionAtHost": (bool, "true or false"),
+    "enableUltraSSD": (bool, "true or false"),
+    "vmSize": (str, "a text"),
+    "mode": (str, "a text"),
+    "osType": (str, "a text"),
+    "osSKU": (str, "a text"),
+    "scaleSetPriority": (str, "a text"),
+    "vnetSubnetID": (str, "a text"),
+    "availabilityZones": (list, "a list"),
+    "nodeTaints": (list, "a list"),
+    "nodeInitializationTaints": (list, "a list"),
+    "nodeLabels": (dict, "a map"),
+    "tags": (dict, "a map"),
+    "kubeletConfig": (dict, "a map"),
+    "linuxOSConfig": (dict, "a map"),
+    "securityProfile": (dict, "a map"),
+    "localDNSProfile": (dict, "a map"),
+    "gpuProfile": (dict, "a map"),
+    "virtualMachinesProfile": (dict, "a map"),
+}
+"""The types of those properties that are looked into (ARM's schema of agent pools)."""
+
+
+def described_cluster(documents: Sequence[Document], evaluate: Resources) -> ManagedCluster:
+    """Return the cluster that the documents describe together. Raises ScenarioError with every mistake of all of them."""
+    problems: list[Problem] = []
+    pools: dict[str, AgentPool] = {}
+    facts: dict[str, Any] = {}
+    for document in documents:
+        parts = parts_of(document.value, evaluate)
+        if not parts:
+            problems.append(Problem(document.position(), "", "there is no agent pool in it", EXPECTED))
+        for part in parts:
+            if part.kind == "cluster":
+                mark = document.position(part.path)
+                if "mark" in facts:
+                    what = f"a second cluster; the first one is in {facts['mark']}"
+                    problems.append(Problem(mark, dotted(part.path), what, "give those of one cluster"))
+                    continue
+                facts = _facts(part.value, mark)
+            for pool, path in _pools(part, document):
+                problems += _mistakes(pool, path, document)
+                if pool.name in pools and part.kind == "pool":
+                    pools.pop(pool.name)  # the pool's own resource says more than the cluster's list
+                pools.setdefault(pool.name, pool)
+    if problems:
+        raise ScenarioError(problems)
+    return ManagedCluster(tuple(pools.values()), **facts)
+
+
+def _facts(value: Mapping[str, Any], mark: Mark) -> dict[str, Any]:
+    network = value.get("networkProfile") if isinstance(value.get("networkProfile"), Mapping) else {}
+    profile = value.get("autoScalerProfile")
+    return {
+        "location": str(value.get("location") or ""),
+        "kubernetes": str(value.get("currentKubernetesVersion") or value.get("kubernetesVersion") or ""),
+        "autoscaler": autoscaler_names(profile) if isinstance(profile, Mapping) else {},
+        "network": {_NETWORK[key]: str(item) for key, item in without_empty(network).items() if key in _NETWORK},
+        "mark": mark,
+    }
+
+
+def _pools(part: Part, document: Document) -> Iterator[tuple[AgentPool, tuple[str | int, ...]]]:
+    """The pools of a part, each with its path in the document."""
+    listed: list[tuple[Any, tuple[str | int, ...]]] = [(part.value, part.path)]
+    if part.kind == "cluster":
+        inner = next(
+            (
+                (*part.path, *names)
+                for names in (("agentPoolProfiles",), ("properties", "agentPoolProfiles"), ("default_node_pool",))
+                if document.has((*part.path, *names))
+            ),
+            part.path,
+        )
+        listed = [(item, (*inner, index)) for index, item in enumerate(part.value.get("agentPoolProfiles") or ())]
+    for value, path in listed:
+        if isinstance(value, Mapping):
+            properties = api_names(value)
+            name = str(properties.pop("name", ""))
+            plain = {key: item for key, item in properties.items() if key not in ("id", "resourceGroup", "properties")}
+            yield AgentPool(name, plain, document.position(path), part.source), path
+
+
+def _mistakes(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
+    """Properties of another type than ARM gives them, taints that are none, a pool without a name or a size."""
+    if not pool.name:
+        yield Problem(pool.mark, dotted(path), "an agent pool without a name")
+    for name, value in pool.properties.items():
+        kind, expected = _KINDS.get(name, (object, ""))
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            shown = "a map" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else f"'{value}'"
+            yield Problem(_place(document, path, name), dotted((*path, name)), f"{expected} is expected, not {shown}")
+            return
+    for name in ("nodeTaints", "nodeInitializationTaints"):
+        try:
+            pool.taints(name)
+        except ValueError as error:
+            yield Problem(_place(document, path, name), dotted((*path, name)), str(error))
+    if pool.name and not pool.sizes and not pool.is_karpenters:
+        yield Problem(pool.mark, dotted((*path, "vmSize")), f"agent pool {pool.name} has no size")
+
+
+def _place(document: Document, path: tuple[str | int, ...], name: str) -> Mark:
+    inner = (*path, "properties", name)
+    return document.position(inner if document.has(inner) else (*path, name))
