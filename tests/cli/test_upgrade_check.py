@@ -287,3 +287,11 @@ def test_a_nodepool_whose_nodeclaims_old_crds_refuse_is_tried_under_the_new_ones
     newer = "{key: karpenter.azure.com/sku-version, operator: Gt, values: ['3']}"
     code, found = check.json("1.7.2", "1.10.0", nodeclass("{}"), pool(requirement=newer))
     assert (code, {one["kind"] for one in found}) == (0, {"label"})
+
+
+def test_zones_that_are_drawn_are_no_difference(check: Check) -> None:
+    requirement = '{key: karpenter.azure.com/sku-version, operator: Gt, values: ["3"]}'
+    any_kind = pool(requirement=requirement).replace(f"      - {ON_DEMAND}\n", "")
+    code, text = check.text("1.7.2", "1.10.0", nodeclass("{}"), any_kind)
+    assert "eastus-" not in text
+    assert code == 0

@@ -7,13 +7,22 @@ from typing import Any
 
 from harness.explain.advice.candidates import required_terms
 from harness.explain.advice.synonyms import OF_VIRTUAL_NODES
+from harness.karpenter.instancetypes.filters import gpu_key
+from harness.karpenter.instancetypes.sku import Sku
+from harness.karpenter.instancetypes.vmsize import GRAMMARS
+from harness.karpenter.labels.azure import AMD
+from harness.karpenter.releases import KNOWN_RELEASES, provider
+from harness.karpenter.releases.sizes import gpu_sizes
 from harness.kube.api.labels import OS
 from harness.kube.api.objects import name_of, namespace_of, spec_of
+from harness.kube.scheduling.pods import pod_requests
 from harness.world import World
+from harness.world.inputs import places_text
 
 __all__ = ["binding_lines"]
 
 _LINUX = "linux"
+_AMD_GPU = "amd.com/gpu"
 
 
 def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
@@ -26,6 +35,7 @@ def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
         disk = world.get("PersistentVolume", str(spec_of(claim).get("volumeName") or "")) if claim is not None else None
         if claim is not None and disk is not None and (places := _places(disk)):
             yield f"its PersistentVolumeClaim {name} has the disk {name_of(disk)}, which is only in {places}"
+    yield from _amd_line(world, pod)
     selector = spec_of(pod).get("nodeSelector") or {}
     if selector.get("type") == OF_VIRTUAL_NODES["type"]:
         yield f"Karpenter makes virtual machines only: type: {selector['type']} needs a virtual node of AKS (Azure Container Instances)"
@@ -37,6 +47,45 @@ def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
     for system in sorted({*systems} - {_LINUX}):
         # kaz pkg/providers/instancetype/instancetypes.go gives every size kubernetes.io/os In [linux]
         yield f"Karpenter on Azure makes Linux machines only: {OS}: {system} needs an agent pool of AKS"
+
+
+def _amd_line(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
+    """Which sizes have whole GPUs of AMD, where they are sold, and what a Node of them needs; nothing for a pod that asks for none.
+
+    Sources: kaz pkg/utils/gpu.go (makers), pkg/providers/instancetype/{instancetype,instancetypes}.go (capacity, the filter by driver).
+    """
+    if not pod_requests(pod).get(_AMD_GPU):
+        return
+    release = world.release
+    if not release.amd_gpu_capacity:
+        first = next(one for one in KNOWN_RELEASES if provider(one).amd_gpu_capacity)
+        yield f"Karpenter {release.version} counts no GPUs of AMD on any size, which {first} began with"
+        return
+    catalogue = world.caches.catalogue
+    known = {key for key, gpu in gpu_sizes(release.gpu_registry).items() if gpu.manufacturer == AMD}
+    named = {name for region in catalogue.regions for name in catalogue.names(region) if gpu_key(name) in known}
+    regions = {name: catalogue.sellers(name) for name in sorted(named) if _gpus(world, name)}
+    if not regions:
+        return
+    here = [name for name, selling in regions.items() if world.region in selling]
+    places = tuple(dict.fromkeys(place for selling in regions.values() for place in selling))
+    where = (
+        f"sold in {world.region}: {', '.join(here)}"
+        if here
+        else f"none of them in {world.region}; {places_text(places)}"
+    )
+    yield f"whole GPUs of AMD have {' and '.join(regions)}, {where}; of other sizes with one Azure lists no whole number"
+    yield (
+        f"Karpenter launches them for an AKSNodeClass with spec.gpu.mode: None only, since AKS installs no driver of AMD; {_AMD_GPU} then "
+        "comes from a device plugin that you run, and until it does the Node is not initialized"
+    )
+
+
+def _gpus(world: World, size: str) -> int:
+    """How many GPUs Karpenter reads of a size."""
+    catalogue = world.caches.catalogue
+    region = catalogue.sellers(size)[0]
+    return Sku(catalogue.region(region).sku(size), region, GRAMMARS[world.release.skewer]).gpus or 0
 
 
 def _places(disk: Mapping[str, Any]) -> str:

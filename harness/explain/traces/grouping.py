@@ -95,6 +95,7 @@ _CLAIM: Mapping[str, tuple[str, str]] = {
     "conditions": ("conditions", "condition {}"),
     "requests": ("NodeClaims", "requests of {}"),
 }
+_OF_PODS = "Pod of "
 _SOLD = "sizes offered, before its requirements"
 _OF_SIZE = re.compile(
     r"label (karpenter\.azure\.com/sku-\S+|(beta\.)?kubernetes\.io/arch|(node\.kubernetes\.io|beta\.kubernetes\.io)/instance-type"
@@ -123,13 +124,26 @@ def place_of(fact: str) -> Place:
             "other calls": "calls of Azure",
         }
         if part == "pods" and len(keys) > 1:
-            return Place("pods", "workload" if keys[1].startswith("of ") else "Pod", keys[1], "has a Node")
+            kind, name = _pods_of(f"Pod {keys[1]}")
+            return Place("pods", kind, name, "has a Node")
         if part == "expectations":
             return Place(part, "", "", f"expectation {fact.partition('[')[2].removesuffix(']')}")
         return Place(areas.get(part, part), "", "", words.get(part, "pods per Node" if part == "pods" else part))
     what = {"decisions": "what Karpenter decides", "refused": "refused", "Events": "Events", "other Nodes": "Node"}
-    kind, _, name = (keys[0] if keys else "").rpartition("/") if part == "Events" else ("", "", " ".join(keys[:1]))
+    kind, name = "", " ".join(keys[:1])
+    if name.startswith(_OF_PODS):
+        kind, name = _pods_of(name)
+    elif part == "decisions" and name.startswith("of "):
+        kind, name = _pods_of(f"Pod {name}")
+    elif part == "Events":
+        kind, _, name = name.rpartition("/")
     return Place(part if part in _AREAS else "other", kind or "object", name, what.get(part, part))
+
+
+def _pods_of(told: str) -> tuple[str, str]:
+    """Kind and name of what `Pod of Deployment/shop/cart` or `Pod shop/cart-1` is about: the workload, else the pod."""
+    name = told.removeprefix("Pod ")
+    return ("workload", name.removeprefix("of ")) if name.startswith("of ") else ("Pod", name)
 
 
 def _of_claim(name: str, keys: Sequence[str]) -> Place:

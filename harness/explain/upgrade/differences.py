@@ -8,6 +8,7 @@ from harness.explain.labels.instead import advice
 from harness.explain.upgrade.findings import Effect, Finding
 from harness.explain.upgrade.trial import Trial
 from harness.explain.upgrade.workload import Placement
+from harness.karpenter.labels.azure import CSI_ZONE
 from harness.karpenter.releases import ProviderRelease
 from harness.kube.api.labels import BETA_ZONE, HOSTNAME, ZONE
 from harness.wording import first_few
@@ -15,7 +16,7 @@ from harness.wording import first_few
 __all__ = ["choice_finding", "label_findings", "placement_findings", "size_findings"]
 
 _OWN_NAME = frozenset({HOSTNAME})
-_ZONES = frozenset({ZONE, BETA_ZONE})
+_ZONES = frozenset({ZONE, BETA_ZONE, CSI_ZONE})
 _NAMED = 4
 
 
