@@ -138,6 +138,8 @@ def test_a_node_joins_starts_anew_with_other_flags_and_goes(reused: KindContaine
     node.write("/kind/word", "hello")
     assert node.read("/kind/word") == "hello"
     assert "journal of kubelet on w:" in node.journal("kubelet")
+    node.write("/kind/words/first", "hello")
+    assert node.read("/kind/words/first") == "hello"
     assert set(reused.memory()) == {reused.node_name, f"{reused.node_name}-w"}
     assert reused.deaths() == ""
 
