@@ -30,14 +30,28 @@ class Mark:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+_FIRST, _LAST = 3000, 1000
+"""Characters of each part of a mistake that are shown: names and values of a file may have millions."""
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One mistake: its place, its field, the message, and the right way (`hint` may be empty)."""
+    """One mistake: its place, its field, the message, and the right way (`hint` may be empty).
+
+    The middle of what is too long to be read is left out.
+    """
 
     mark: Mark
     path: str
     what: str
     hint: str = ""
+
+    def __post_init__(self) -> None:
+        """Leave out the middle of what is too long."""
+        for name in ("path", "what", "hint"):
+            text = getattr(self, name)
+            if len(text) > _FIRST + _LAST:
+                object.__setattr__(self, name, f"{text[:_FIRST]}…{text[-_LAST:]}")
 
     def __str__(self) -> str:
         path = f"{self.path}: " if self.path else ""

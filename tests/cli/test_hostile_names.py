@@ -272,3 +272,21 @@ def test_words_of_a_command(words: Sequence[str], here: Path, capsys: pytest.Cap
     (here / "x.yaml").write_text(text_of(OBJECTS))
     called(capsys, [*words, HOSTILE])
     called(capsys, [*words, f"--{HOSTILE}"])
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param("spec: {priority: LONG, containers: [{name: c, image: x}]}", id="a value"),
+        pytest.param("spec: {? xLONG : 1, containers: [{name: c, image: x}]}", id="a name"),
+    ],
+)
+@pytest.mark.parametrize("form", ["text", "json", "github", "sarif", "junit"])
+def test_a_mistake_is_no_longer_than_one_reads(
+    document: str, form: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = f"apiVersion: v1\nkind: Pod\nmetadata: {{name: p}}\n{document.replace('LONG', '9' * 300_000)}\n"
+    (here / "long.yaml").write_text(text)
+    printed = called(capsys, ["validate", "long.yaml", "--format", form])
+    assert "99999999" in printed
+    assert len(printed) < 100_000

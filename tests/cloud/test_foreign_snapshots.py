@@ -26,6 +26,11 @@ def test_every_type_is_in_the_world() -> None:
     assert all(fields[name] for name in ("vms", "groups", "assignments", "scoped", "addresses", "deployments"))
 
 
+def test_a_resource_of_a_deployment_has_a_name() -> None:
+    restored, _ = tried(("tables", "deployments", 0, "steps", 0, "id", "names"), [])
+    assert not restored
+
+
 def test_the_world_itself_does_no_harm() -> None:
     assert list(broken(whole_world().cloud)) == []
 

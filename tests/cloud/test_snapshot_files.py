@@ -248,6 +248,8 @@ def first(table: Any) -> Any:
         (resource(tags={"a": {}}), "store[0][0].document.tags: an object of strings is expected, not an object"),
         (resource(tags="a"), "store[0][0].document.tags: an object of strings is expected, not 'a'"),
         (resource(location=5), "store[0][0].document.location: a string is expected, not 5"),
+        (resource(id="/subscriptions/x"), "store[0][0].document.id: it is that of another resource"),
+        (resource(type="Microsoft.Compute/disks"), "store[0][0].document.type: it is that of another resource"),
         (resource(name=None), "store[0][0].document.name: it is missing"),
         (resource(properties={"x\x1b\n": [{"subnets": 5}]}), r"properties['x\x1b\n'][0].subnets: a list of objects is expected, not 5"),
         (lambda all_: first(all_["fields"]["groups"])[1].pop("location"), ".location: it is missing"),

@@ -185,7 +185,11 @@ TEXTS = [
         "scenario: x\n" + THEN + "---\n{apiVersion: v1, kind: Pod, metadata: {name: a},\n"
         " spec: {containers: [{name: c, resources: {requests: {cpu: " + "9" * 5000 + "}}}]}}\n",
         [
-            "f.yaml:5:55: spec.containers[0].resources.requests.cpu: '" + "9" * 5000 + "' is not a quantity; "
+            "f.yaml:5:55: spec.containers[0].resources.requests.cpu: '"
+            + "9" * 2999
+            + "…"
+            + "9" * 981
+            + "' is not a quantity; "
             "a number such as 4, 500m or 8Gi is expected"
         ],
     ),

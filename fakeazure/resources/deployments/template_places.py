@@ -42,6 +42,11 @@ class Target:
     type: str
     names: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        """Refuse what is called nothing, which a snapshot can hold. ValueError."""
+        if not self.names:
+            raise ValueError("a resource has a name")
+
     @property
     def key(self) -> str:
         """The path, to compare by."""
