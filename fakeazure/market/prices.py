@@ -138,7 +138,7 @@ class Prices:
         self, size: str, listed: Sequence[PriceRow], region: RegionLike | None, location: str
     ) -> Iterator[PriceRow]:
         """The rows of one size, of which `listed` are Azure's; inputs otherwise as those of `rows`."""
-        declared = self._declared_rows(size.lower(), location)
+        declared = self.declared_rows(size, location)
         azures = declared or ([] if size.lower() in _given(region) else listed)
         if self.spot_discount is not None:
             azures = discounted_rows(azures, self.spot_discount)
@@ -147,8 +147,10 @@ class Prices:
         else:
             yield from self._own_rows(azures, region, size, location)
 
-    def _declared_rows(self, size: str, location: str) -> Sequence[PriceRow]:
-        return [PriceRow(*row) for row in self._rows.get((size, location)) or self._rows.get((size, "*")) or ()]
+    def declared_rows(self, size: str, location: str) -> Sequence[PriceRow]:
+        """The rows that a world declares of a size in a region; none where it declares no rows."""
+        name = size.lower()
+        return [PriceRow(*row) for row in self._rows.get((name, location)) or self._rows.get((name, "*")) or ()]
 
     def _own_rows(
         self, azures: Sequence[PriceRow], region: RegionLike | None, size: str, location: str

@@ -52,11 +52,11 @@ def discounted_rows(rows: Iterable[PriceRow], discount: float) -> list[PriceRow]
     for row in rows:
         if row.kind.priority is Priority.REGULAR and not row.term:
             regular.setdefault((row.size, row.kind.software), row.usd)
-    found = []
+    changed = []
     for row in rows:
         usd = regular.get((row.size, row.kind.software)) if row.kind.priority is Priority.SPOT else None
-        found.append(row if usd is None else row._replace(usd=discounted(usd, discount)))
-    return found
+        changed.append(row if usd is None else row._replace(usd=discounted(usd, discount)))
+    return changed
 
 
 def discounted_view(view: LinuxView, discount: float) -> LinuxView:

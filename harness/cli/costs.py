@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.wording import first_few
+from harness.trace.prices import HOURS_OF_A_MONTH, UNCOUNTED, monthly
+from harness.wording import counted, first_few
 from harness.world import World
-from harness.world.costs.breakdown import HOURS_OF_A_MONTH, breakdown
+from harness.world.costs.breakdown import breakdown
+from harness.world.costs.commitments import Commitments
+from harness.world.costs.disks import managed_os_disks
+from harness.world.costs.prices import commitments
 
 __all__ = ["cost_lines", "cost_value"]
 
@@ -18,12 +22,23 @@ def cost_value(world: World) -> dict[str, Any]:
     """USD per hour by NodePool and by workload, with what is idle; the month has 730 hours."""
     parts = breakdown(world)
     total = sum(parts.nodepools.values())
+    terms = commitments(world)
+    disks = [{"count": count, "gb": size, "sku": sku} for count, size, sku in managed_os_disks(world)]
     return {
         "usd_per_month": round(total * HOURS_OF_A_MONTH, 2),
         "nodepools": {name: round(usd, 6) for name, usd in sorted(parts.nodepools.items())},
         "workloads": {name: round(usd, 6) for name, usd in sorted(parts.workloads.items(), key=lambda one: -one[1])},
         "idle": round(parts.idle, 6),
+        "commitments": _committed(terms) if terms is not None else None,
+        "os_disks": disks,
     }
+
+
+def _committed(costs: Commitments) -> dict[str, Any]:
+    """USD per hour, by term."""
+    kinds = {"on_demand": costs.on_demand, "machines": costs.machines, "without": costs.others}
+    terms = {"reserved": costs.reserved, "savings_plan": costs.savings}
+    return kinds | {kind: {term: round(usd, 6) for term, usd in prices.items()} for kind, prices in terms.items()}
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
@@ -31,12 +46,36 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
     if not cost["usd_per_month"]:
         return
 
-    def month(usd: float) -> str:
-        return f"{usd * HOURS_OF_A_MONTH:,.2f}"
-
-    pools = [f"{f'NodePool {name}' if name else 'other Nodes'} {month(usd)}" for name, usd in cost["nodepools"].items()]
+    pools = [
+        f"{f'NodePool {name}' if name else 'other Nodes'} {monthly(usd)}" for name, usd in cost["nodepools"].items()
+    ]
     of_pools = f": {first_few(pools, FEW)}" if len(pools) > 1 else ""
     yield f"{cost['usd_per_month']:,.2f} USD per month of {HOURS_OF_A_MONTH} hours{of_pools}"
-    workloads = [f"{name} {month(usd)}" for name, usd in cost["workloads"].items() if usd > 0]
-    idle = f"idle {month(cost['idle'])}"
+    workloads = [f"{name} {monthly(usd)}" for name, usd in cost["workloads"].items() if usd > 0]
+    idle = f"idle {monthly(cost['idle'])}"
     yield f"by what pods request: {first_few(workloads, FEW)}, {idle}" if workloads else f"by what pods request: {idle}"
+    if cost["commitments"]:
+        yield _commitment_line(cost["commitments"])
+    yield _uncounted_line(cost["os_disks"])
+
+
+def _commitment_line(costs: Mapping[str, Any]) -> str:
+    """What the machines on demand would cost a month with a commitment, beside what they cost without."""
+    of = [
+        f"{word} {', '.join(f'{monthly(usd)} for {term.lower()}' for term, usd in costs[kind].items())}"
+        for kind, word in (("reserved", "reserved"), ("savings_plan", "with a savings plan"))
+        if costs[kind]
+    ]
+    without = (
+        f" ({counted(costs['without'], 'machine')} without such a price at the price on demand)"
+        if costs["without"]
+        else ""
+    )
+    return f"on demand {monthly(costs['on_demand'])} USD per month of it; the same machines {'; '.join(of)}{without}"
+
+
+def _uncounted_line(disks: Sequence[Mapping[str, Any]]) -> str:
+    """What is not in the cost; managed OS disks by number, size and SKU."""
+    kinds = [f"{disk['count']} × {disk['gb']} GB {disk['sku']}" for disk in disks]
+    managed = f" (managed OS disks: {first_few(kinds, FEW)})" if kinds else ""
+    return f"{UNCOUNTED}{managed}"

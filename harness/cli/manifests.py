@@ -123,7 +123,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_spot_discount(parser: argparse.ArgumentParser, *, metavar: str = "P%", several: str = "") -> None:
+def add_spot_discount(parser: argparse.ArgumentParser, *, metavar: str = "PERCENT", several: str = "") -> None:
     """Declares `--spot-discount`; `several` says what more than one value means."""
     parser.add_argument(
         "--spot-discount",

@@ -66,6 +66,7 @@ class Moves:
 
     def lines(self) -> Iterator[str]:
         """The same as a table."""
+        from harness.trace.prices import hourly
         from harness.wording import counted, duration_text
 
         if self.runaway:
@@ -80,7 +81,7 @@ class Moves:
             if row["problem"]:
                 comes += f" (taken back: {row['problem']})"
             at = duration_text(row["at"])
-            price = "not known" if row["price"] is None else f"{row['price']:+.3f}"
+            price = "not known" if row["price"] is None else f"{row['price']:+.4f}"
             cells.append((at, row["reason"], ", ".join(row["nodes"]), comes, price))
         widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]) - 1)]
         for number, line in enumerate(cells if self.rows else ()):
@@ -88,9 +89,9 @@ class Moves:
                 yield f"  … {len(self.rows) - len(shown)} more (--format json has all)"
             padded = (text.ljust(width) for text, width in zip(line, widths, strict=False))
             yield f"  {'  '.join(padded)}  {line[-1]}"
-        text = f"USD/h before {self.before:.3f}, after {self.after:.3f}"
+        text = f"USD/h before {hourly(self.before)}, after {hourly(self.after)}"
         if self.most > max(self.before, self.after) + 1e-9:
-            text += f", at most {self.most:.3f} meanwhile: {self.extra:.3f} USD for what is there twice"
+            text += f", at most {hourly(self.most)} meanwhile: {hourly(self.extra)} USD for what is there twice"
         yield text
         if self.unpriced:
             yield f"no price is known of {', '.join(self.unpriced)}: counted as nothing in these sums"

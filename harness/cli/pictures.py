@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from harness.trace import Trace
     from harness.trace.comparing import Comparison
 
-__all__ = ["add_html", "write_comparisons", "write_run"]
+__all__ = ["Opening", "add_html", "write_comparisons", "write_run"]
 
 _ALL = 20
 """Cases of a run up to which each has its picture; in a longer one only those that are not as expected have."""
@@ -88,13 +89,21 @@ def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict
     return world_value(read_trace(Path(trace)).to_json()) if trace else None
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a page of comparisons begins with: the groups of differences, lines about the cost, a note about what both sides have."""
+
+    groups: Sequence[Group]
+    cost: Sequence[str]
+    note: str
+
+
 def write_comparisons(
     path: Path,
     files: Sequence[Path],
     traces: Sequence[tuple[str, Trace, Trace]],
     found: Sequence[tuple[str, Comparison]],
-    groups: Sequence[Group],
-    note: str,
+    opening: Opening,
 ) -> None:
     """Writes the page of comparisons: of each, what differs, and both stories; those that differ most first."""
     from harness.explain.traces.group_texts import group_value, summary_text
@@ -107,5 +116,6 @@ def write_comparisons(
     names = (left or str(files[0]), right or str(files[-1]))
     if len(files) > 1:
         names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
-    summary = Summary(summary_text(found, groups), note, [group_value(one) for one in groups])
+    groups = opening.groups
+    summary = Summary(summary_text(found, groups), opening.note, [group_value(one) for one in groups], opening.cost)
     write_text(path, compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs, summary))

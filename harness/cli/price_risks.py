@@ -15,6 +15,7 @@ def show_price_risks(arguments: argparse.Namespace) -> int:
     """Prints them; exit code 0. Raises InputError."""
     from harness.cli.worlds import create_world
     from harness.explain.sizes.believed import at_risk
+    from harness.trace.prices import hourly
     from harness.wording import counted
 
     world = create_world(karpenter=arguments.release, region=arguments.region)
@@ -24,8 +25,8 @@ def show_price_risks(arguments: argparse.Namespace) -> int:
         return 0
     cells = [("SIZE", "CAPACITY TYPE", "AZURE BILLS", "KARPENTER MAY BELIEVE")]
     for risk in risks:
-        others = " or ".join(f"{usd:g}" for usd in risk.rows)
-        cells.append((risk.size, risk.capacity_type, f"{risk.billed:g}" if risk.billed is not None else "-", others))
+        others = " or ".join(map(hourly, risk.rows))
+        cells.append((risk.size, risk.capacity_type, hourly(risk.billed) if risk.billed is not None else "-", others))
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells if risks else ():
         print_line("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip())

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from harness.explain.traces.group_texts import value_of, whom
+from harness.explain.traces.grouping import Group
 from harness.reports.annotations import Annotation
 from harness.reports.summary import Summary
 from harness.scenario.running.verdicts import CaseReport, Outcome
 from plainlines import printable
 
-__all__ = ["code", "findings", "run", "table"]
+__all__ = ["code", "comparison", "findings", "run", "table"]
 
 _ROWS = 50
 """Rows of a table before the rest is only counted."""
@@ -56,6 +58,19 @@ def findings(found: Sequence[Annotation]) -> str:
         for annotation in found
     ]
     return table(("level", "place", "rule", "text"), rows)
+
+
+def comparison(opening: Sequence[str], summary: str, notes: Sequence[str], groups: Sequence[Group]) -> str:
+    """Return a comparison: what both sides cost, then the groups of what else differs."""
+    lines = [f"- {code(line)}" for line in opening]
+    text = "**What it costs**\n\n" + "\n".join(lines) + f"\n\n{code(summary)}\n"
+    text += "".join(f"\n{code(note)}\n" for note in notes if note)
+    rows = [
+        [group.change, code(group.what), code(whom(group)), code(value_of(group))]
+        for group in groups
+        if not group.follows
+    ]
+    return f"{text}\n{table(('change', 'what', 'of', 'values'), rows)}" if rows else text
 
 
 def run(summary: Summary) -> str:

@@ -11,9 +11,10 @@ from harness.karpenter.labels.core import ON_DEMAND, SPOT
 from harness.kube.go.durations import parse_duration
 from harness.trace.facts import ArmCall, Blocked, Boot, Cost, NodeState, PriceOf
 from harness.world import World
+from harness.world.costs.machine_price import MachinePrice
 from harness.world.recorder import LogLine
 
-__all__ = ["Power", "arm_calls", "blocked", "costs"]
+__all__ = ["Power", "arm_calls", "blocked", "costs", "machine_moves"]
 
 _STATES = {"PoweredOn": "on", "PoweredOff": "off", "Deleted": "deleted", "Preempting": "preempting"}
 _FAILED = "CreationFailed"
@@ -94,32 +95,45 @@ class Power:
         for size, capacity_type in tuple(self._prices):
             price = self._world.price(size, capacity_type)
             if price.usd != self._prices[size, capacity_type][-1].price:
-                changed = PriceOf(t, size, capacity_type, price.usd, price.as_on_demand)
-                self._prices[size, capacity_type].append(changed)
+                self._prices[size, capacity_type].append(_price_of(t, size, capacity_type, price))
 
     def price(self, t: float, size: str, capacity_type: str) -> float | None:
         """The price of a size at a time."""
         course = self._prices.get((size, capacity_type))
         if course is None:
             now = self._world.price(size, capacity_type)
-            course = self._prices[size, capacity_type] = [PriceOf(t, size, capacity_type, now.usd, now.as_on_demand)]
+            course = self._prices[size, capacity_type] = [_price_of(t, size, capacity_type, now)]
         return next((past.price for past in reversed(course) if past.t <= t), course[0].price)
 
 
-def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
-    """Yield the cost of all machines together whenever it has changed: those with power, and Nodes whose machines are not of this cloud."""
-    moves: list[tuple[float, str, tuple[str, str] | None]] = []
-    for boot in power.boots:
+def _price_of(t: float, size: str, capacity_type: str, price: MachinePrice) -> PriceOf:
+    return PriceOf(t, size, capacity_type, price.usd, price.as_on_demand, price.guess)
+
+
+MachineMove = tuple[float, str, tuple[str, str] | None]
+"""When, which machine (`Node/NAME`: a Node whose machine is not of this cloud), and its size and capacity type from then on, None without
+power."""
+
+
+def machine_moves(boots: Sequence[Boot], nodes: Sequence[NodeState]) -> list[MachineMove]:
+    """Return which machines cost from when on, in order of time."""
+    moves: list[MachineMove] = []
+    for boot in boots:
         if boot.state != "preempting":
             moves.append((boot.t, boot.vm, (boot.size, boot.capacity_type) if boot.state == "on" else None))
-    ours = {boot.vm.lower() for boot in power.boots}
-    states = list(nodes)
-    ours |= {node.node for node in states if node.vm.lower() in ours}
-    for node in states:
+    ours = {boot.vm.lower() for boot in boots}
+    ours |= {node.node for node in nodes if node.vm.lower() in ours}
+    for node in nodes:
         if node.state == "deleted":
             moves.append((node.t, f"Node/{node.node}", None))
         elif node.size and node.node not in ours:
             moves.append((node.t, f"Node/{node.node}", (node.size, node.capacity_type)))
+    return sorted(moves, key=lambda move: move[0])
+
+
+def costs(power: Power, nodes: Iterable[NodeState]) -> Iterator[Cost]:
+    """Yield the cost of all machines together whenever it has changed: those with power, and Nodes whose machines are not of this cloud."""
+    moves = machine_moves(power.boots, [*nodes])
     moves += [(price.t, "", None) for price in power.prices]
     there: dict[str, tuple[str, str]] = {}
     last: tuple[float, int, tuple[str, ...]] = (0.0, 0, ())

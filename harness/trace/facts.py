@@ -126,13 +126,16 @@ class Cost(Fact):
 
 @dataclass(frozen=True, slots=True)
 class PriceOf(Fact):
-    """The price of a size; None when it is unknown. `as_on_demand`: of a spot machine only the price on demand is known."""
+    """The price of a size; None when it is unknown. `as_on_demand`: of a spot machine only the price on demand is known; `guess`: why it
+    is a guess.
+    """
 
     fact: ClassVar[str] = "price"
     size: str
     capacity_type: str
     price: float | None
     as_on_demand: bool = False
+    guess: str = ""
 
 
 @dataclass(frozen=True, slots=True)

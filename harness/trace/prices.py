@@ -2,9 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-__all__ = ["price_text", "saving_text", "supposed_text", "unpriced_text"]
+from harness.wording import first_few
+
+__all__ = [
+    "HOURS_OF_A_MONTH",
+    "UNCOUNTED",
+    "guessed_text",
+    "hourly",
+    "monthly",
+    "price_text",
+    "saving_text",
+    "supposed_text",
+    "unpriced_sizes_text",
+    "unpriced_text",
+]
+
+HOURS_OF_A_MONTH = 730
+"""As Azure's pricing calculator counts."""
+UNCOUNTED = "this is the price of machines with Linux: disks, network and AKS itself are not in it, no price of theirs is recorded"
+_FEW = 5
+
+
+def hourly(usd: float) -> str:
+    """`0.1920`: USD per hour, or in all, as every text has them."""
+    return f"{usd:,.4f}"
+
+
+def monthly(usd: float) -> str:
+    """`140.16`: USD of a month by the price of an hour."""
+    return f"{usd * HOURS_OF_A_MONTH:,.2f}"
+
+
+def guessed_text(sizes: Sequence[str], why: str) -> str:
+    """The line of an answer in which prices on spot are guesses."""
+    return f"the price on spot of {first_few(sizes, _FEW)} is guessed: {why}"
+
+
+def unpriced_sizes_text(sizes: Sequence[str]) -> str:
+    """The line of an answer in which machines have no price."""
+    return f"no price is known of {first_few(sizes, _FEW)}: counted as nothing"
 
 
 def price_text(usd: float, *, unpriced: bool = False) -> str:

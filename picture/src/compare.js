@@ -17,6 +17,7 @@ export function compare(data) {
   const count = data.pairs.reduce((sum, pair) => sum + real(pair).length, 0);
   return [
     h("header", h("h1", data.title), h("p.facts", data.names.map((name, index) => h("span", h("b", index ? "B " : "A "), name)), data.groups ? null : h("span", h("b", count ? counted(count, "difference") : "no difference")))),
+    data.cost ? h("section", { id: "cost" }, h("h2", "What it costs"), data.cost.map((line) => h(line.startsWith("  ") ? "p.said.part" : "p.said", line.trim()))) : null,
     data.groups ? summary(data) : null,
     data.pairs.length > 1 ? h("div.tools.case-of", h("label", "Case ", choose)) : null, body];
 }

@@ -161,8 +161,9 @@ def test_compare(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert data["names"] == ["region eastus", "region westus2"]
     (pair,) = data["pairs"]
     own = [one for one in data["groups"] if not one.get("follows")]
-    assert out.startswith(f"{len(own)} difference")
-    assert out.splitlines()[0] == data["summary"]
+    assert data["summary"].startswith(f"{len(own)} difference")
+    told = out.splitlines()
+    assert told[: len(data["cost"]) + 1] == [*data["cost"], data["summary"]]
     assert sum(one["facts"] for one in data["groups"]) == len(pair["differences"])
     price = next(one for one in pair["differences"] if one["about"] == "price")
     assert [float(price["a"]), float(price["b"])] == [world["cost"][-1][1] for world in pair["worlds"]]

@@ -15,7 +15,7 @@ def test_the_sizes_at_risk_of_a_region(capsys: Output) -> None:
     code, out, err = call(capsys, "explain", "--prices", "--region", "westeurope")
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    assert "Standard_D4as_v5 on-demand 0.208 0.208 or 0.392" in lines
+    assert "Standard_D4as_v5 on-demand 0.2080 0.2080 or 0.3920" in lines
     assert not any("Standard_D4s_v5" in line for line in lines)
     value = json.loads(call(capsys, "explain", "--prices", "--region", "westeurope", "--format", "json")[1])
     (found,) = [one for one in value["sizes"] if one["size"] == "Standard_D4as_v5"]
@@ -64,7 +64,7 @@ def test_an_unknown_region_is_a_mistake(capsys: Output) -> None:
         ("eastus", "spot 0.0189 USD/h (guessed: no list of eastus is recorded"),
         (
             "eastus",
-            "Karpenter believes 0.172 or 0.356: the price list has several rows for it (guessed: no list of eastus is recorded)",
+            "Karpenter believes 0.1720 or 0.3560: the price list has several rows for it (guessed: no list of eastus is recorded)",
         ),
     ],
 )

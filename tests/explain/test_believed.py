@@ -31,7 +31,7 @@ def seed_that_believes(usd: float) -> int:
 def test_a_size_that_is_taken_at_another_price_than_is_billed_is_told() -> None:
     world = world_with([TOSSED], seed_that_believes(0.356))
     assert list(price_lines(world)) == [
-        "Karpenter took Standard_D4as_v5 for 0.356, Azure bills 0.172 USD/h: the price list has two rows for it "
+        "Karpenter took Standard_D4as_v5 for 0.3560, Azure bills 0.1720 USD/h: the price list has two rows for it "
         "(guessed: no list of eastus is recorded)"
     ]
 
@@ -39,8 +39,8 @@ def test_a_size_that_is_taken_at_another_price_than_is_billed_is_told() -> None:
 def test_a_cheaper_size_that_is_passed_over_is_told() -> None:
     world = world_with([TOSSED, CERTAIN], seed_that_believes(0.356))
     assert list(price_lines(world)) == [
-        "Karpenter took Standard_D4s_v5, which Azure bills at 0.192 USD/h, over Standard_D4as_v5: Azure bills 0.172, Karpenter believes "
-        "0.356: the price list has two rows for it (guessed: no list of eastus is recorded)"
+        "Karpenter took Standard_D4s_v5, which Azure bills at 0.1920 USD/h, over Standard_D4as_v5: Azure bills 0.1720, Karpenter believes "
+        "0.3560: the price list has two rows for it (guessed: no list of eastus is recorded)"
     ]
     (mistaken,) = mistaken_prices(world)
     assert len(mistaken.nodes) == 1
@@ -53,7 +53,7 @@ def test_nothing_is_said_where_no_price_is_mistaken(sizes: list[str]) -> None:
 
 def test_without_the_list_karpenter_goes_by_its_table() -> None:
     assert list(price_lines(world_with(["Standard_E4as_v5"], prices="static"))) == [
-        "Karpenter took Standard_E4as_v5 for 0.41, Azure bills 0.226 USD/h: Karpenter goes by the table that it brings along"
+        "Karpenter took Standard_E4as_v5 for 0.4100, Azure bills 0.2260 USD/h: Karpenter goes by the table that it brings along"
     ]
 
 

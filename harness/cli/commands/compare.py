@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_spot_discount
-from harness.cli.output import add_format, bad_input, no_environment, print_json, show
+from harness.cli.output import bad_input, no_environment, print_json, show
 from harness.cli.outside import add_allow_outside
 from harness.cli.pictures import add_html
-from plainlines import printable
+from plainlines import print_document, printable
 
 if TYPE_CHECKING:
     from harness.explain.traces.grouping import Group
@@ -46,33 +46,44 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-v", "--verbose", action="store_true", help="every difference, and those that are kept")
     add_html(parser)
     add_allow_outside(parser)
-    add_format(parser)
+    parser.add_argument(
+        "--format", choices=("text", "json", "markdown"), default="text", help="form of the output (default text)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the differences: 0 when there are none but kept ones, 1 when there are."""
     from harness.cli.compare_sides import compared_traces
     from harness.cli.destinations import check_outputs, scenario_inputs
-    from harness.cli.pictures import write_comparisons
+    from harness.cli.pictures import Opening, write_comparisons
     from harness.cli.worlds import InputError
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.errors import ClusterFailed
-    from harness.explain.traces.group_texts import group_value
+    from harness.explain.traces.cost_texts import cost_lines, cost_value, supposed_of
+    from harness.explain.traces.group_texts import group_value, summary_text
     from harness.explain.traces.grouping import grouped
     from harness.reading.problems import ScenarioError
+    from harness.reports.markdown import comparison
     from harness.scenario.language.crds import CelEngineMissing
     from harness.trace import TraceError
     from harness.trace.comparing import compare_traces
+    from harness.trace.figures import figures_of
 
     try:
         check_outputs(arguments, "html", read=scenario_inputs(arguments.files))
         compared = compared_traces(arguments)
         traces, note, notes = compared.traces, compared.note, compared.notes
         found = [(name, compare_traces(left, right)) for name, left, right in traces]
+        costs = [(name, figures_of(left), figures_of(right)) for name, left, right in traces]
+        opening = [*cost_lines(costs, supposed_of(traces))]
         groups = grouped(found)
         if arguments.html is not None:
             write_comparisons(
-                arguments.html, arguments.files, traces, found, groups, "; ".join(filter(None, (note, *notes)))
+                arguments.html,
+                arguments.files,
+                traces,
+                found,
+                Opening(groups, opening, "; ".join(filter(None, (note, *notes)))),
             )
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
@@ -88,12 +99,16 @@ def run(arguments: argparse.Namespace) -> int:
         value = {
             "note": note,
             "notes": notes,
+            "costs": cost_value(costs),
             "groups": [group_value(one) for one in groups],
             "comparisons": comparisons,
         }
         print_json(value)
         return code
-    for line in _lines(found, groups, (*notes, note), verbose=arguments.verbose):
+    if arguments.format == "markdown":
+        print_document(comparison(opening, summary_text(found, groups), (*notes, note), groups))
+        return code
+    for line in (*opening, *_lines(found, groups, (*notes, note), verbose=arguments.verbose)):
         show(line)
     return code
 

@@ -175,6 +175,7 @@ def _prices(world: World, size: str) -> dict[str, Any]:
     """By capacity type what Azure bills, where that is recorded, why it is a guess, and the rows of which Karpenter takes one."""
     from harness.explain.sizes.believed import at_risk
     from harness.karpenter.labels.core import ON_DEMAND, SPOT
+    from harness.world.costs.commitments import commitments_of
 
     risks = {(risk.size, risk.capacity_type): risk for risk in at_risk(world)}
     value: dict[str, Any] = {}
@@ -182,18 +183,27 @@ def _prices(world: World, size: str) -> dict[str, Any]:
         price = world.price(size, capacity_type)
         if price.usd is not None and not price.as_on_demand:
             value[capacity_type] = {"usd": price.usd, "source": price.source, "guess": price.guess}
+            if capacity_type == ON_DEMAND:
+                found = commitments_of(world.cloud.market, world.region, size, price.usd)
+                value[capacity_type] |= {"reserved": found.reserved, "savings_plan": found.savings} if found else {}
             if (risk := risks.get((size, capacity_type))) is not None:
                 value[capacity_type] |= {"rows": list(risk.rows), "rows_guess": risk.guess}
     return value
 
 
 def _price_lines(prices: Mapping[str, Any]) -> Iterator[str]:
+    from harness.trace.prices import hourly
+
     for capacity_type, price in prices.items():
         basis = f"guessed: {price['guess']}" if price["guess"] else price["source"]
-        yield f"  {capacity_type:10} {price['usd']:.4f} USD/h ({basis})"
+        yield f"  {capacity_type:10} {hourly(price['usd'])} USD/h ({basis})"
+        for kind, words in (("reserved", "reserved"), ("savings_plan", "with a savings plan")):
+            if price.get(kind):
+                terms = ", ".join(f"{hourly(usd)} for {term.lower()}" for term, usd in price[kind].items())
+                yield f"  {'':10} {words} {terms}"
         if "rows" in price:
             guess = f" (guessed: {price['rows_guess']})" if price["rows_guess"] else ""
-            believed = " or ".join(f"{usd:g}" for usd in price["rows"])
+            believed = " or ".join(map(hourly, price["rows"]))
             yield f"  {'':10} Karpenter believes {believed}: the price list has several rows for it{guess}"
 
 
@@ -219,7 +229,7 @@ def _print(value: Mapping[str, Any]) -> None:
     for name in ("capacity", "allocatable"):
         print_line(name)
         print_line("  " + ", ".join(f"{key} {quantity}" for key, quantity in value[name].items()))
-    print_line("offerings")
+    print_line("offerings, at the prices that Karpenter believes")
     for offering in value["offerings"]:
         state = "" if offering["available"] else "  not available"
         price = price_text(offering["price"], unpriced="unpriced" in offering)

@@ -309,13 +309,15 @@ def _parts(value: Mapping[str, Any]) -> str:
 
 
 def _price_notes(value: Mapping[str, Any]) -> Iterator[str]:
+    from harness.trace.prices import guessed_text, unpriced_sizes_text
+
     prices = value["prices"]
     if prices["as_on_demand"]:
         yield f"spot counts as on demand, because no spot price is known: {', '.join(prices['as_on_demand'])}"
     if prices["guessed"]:
-        yield f"the price on spot of {first_few(prices['guessed'], FEW)} is guessed: {prices['guess']}"
+        yield guessed_text(prices["guessed"], prices["guess"])
     if prices["unpriced"]:
-        yield f"without a price, so counted as nothing: {', '.join(prices['unpriced'])}"
+        yield unpriced_sizes_text(prices["unpriced"])
 
 
 def _pool(node: Mapping[str, Any]) -> str:

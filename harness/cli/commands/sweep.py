@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--releases", metavar="R[,R…]", help="releases of the provider as a further axis, or `all`")
     parser.add_argument("--regions", metavar="R[,R…]", help="Azure regions as a further axis, or `all`")
     parser.add_argument("--seeds", type=int, metavar="N", help="seeds from 0 on as a further axis")
-    add_spot_discount(parser, metavar="P%[,P%…]", several="; several are a further axis")
+    add_spot_discount(parser, metavar="PERCENT[,…]", several="; several are a further axis")
     parser.add_argument(
         "--until", metavar="TIME", help="virtual time that passes, for example 72h, in place of what the plan says"
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from harness.karpenter.labels.core import CAPACITY_TYPE, ON_DEMAND, SPOT
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
+from harness.trace.prices import hourly
 from harness.world import World
 
 __all__ = ["AtRisk", "Mistaken", "at_risk", "mistaken_prices", "price_lines"]
@@ -151,10 +152,10 @@ def _why(world: World, size: str) -> str:
 
 def _line(mistaken: Mistaken, why: str) -> str:
     spot = " on spot" if mistaken.capacity_type == SPOT else ""
-    believed, billed = f"{mistaken.believed:g}", f"{mistaken.billed:g}"
+    believed, billed = hourly(mistaken.believed), hourly(mistaken.billed)
     if mistaken.size == mistaken.taken:
         return f"Karpenter took {mistaken.size}{spot} for {believed}, Azure bills {billed} USD/h: {why}"
     return (
-        f"Karpenter took {mistaken.taken}{spot}, which Azure bills at {mistaken.taken_billed:g} USD/h, over {mistaken.size}: Azure bills "
-        f"{billed}, Karpenter believes {believed}: {why}"
+        f"Karpenter took {mistaken.taken}{spot}, which Azure bills at {hourly(mistaken.taken_billed)} USD/h, over {mistaken.size}: "
+        f"Azure bills {billed}, Karpenter believes {believed}: {why}"
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.explain.traces.sides import WHOLE, value_text, what_differs
 from harness.trace.comparing import Comparison, Difference, Missing
+from harness.trace.prices import hourly
 
 __all__ = ["Change", "Fact", "Group", "Place", "grouped", "place_of"]
 
@@ -281,6 +282,8 @@ def _text(value: Any, place: Place) -> str:
         return ""
     if place.about == "expectations" and isinstance(value, bool):
         return "holds" if value else "does not hold"
+    if place.about == "prices" and isinstance(value, (int, float)):
+        return hourly(value)
     if place.what == "has a Node" and isinstance(value, list):
         return f"{sum(value)} of {len(value)} have a Node" if len(value) > 1 else ("yes" if value[0] else "no")
     if place.what == "NodeClaim" and isinstance(value, Mapping):

@@ -57,11 +57,14 @@ class Summary:
     text: str
     note: str
     groups: Sequence[Mapping[str, Any]]
+    cost: Sequence[str] = ()
+    """What both sides cost, in lines."""
 
 
 def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair], summary: Summary | None = None) -> str:
     """The document; `names` are those of the two sides."""
     told = {} if summary is None else {"summary": summary.text, "note": summary.note, "groups": list(summary.groups)}
+    told |= {"cost": list(summary.cost)} if summary is not None and summary.cost else {}
     data = {"page": "compare", "title": title, "names": list(names), "titles": dict(TITLES), **told}
     return page(title, {**data, "pairs": [_pair(one) for one in pairs]})
 

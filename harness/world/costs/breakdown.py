@@ -13,10 +13,8 @@ from harness.kube.scheduling.pods import pod_requests
 from harness.world import World
 from harness.world.costs.prices import machine_prices
 
-__all__ = ["HOURS_OF_A_MONTH", "Breakdown", "breakdown"]
+__all__ = ["Breakdown", "breakdown"]
 
-HOURS_OF_A_MONTH = 730
-"""Hours of a month, as Azure's pricing calculator counts."""
 _SHARED = ("cpu", "memory")
 
 

@@ -10,9 +10,10 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of
 from harness.world import World
+from harness.world.costs.commitments import Commitments, committed
 from harness.world.costs.machine_price import MachinePrice
 
-__all__ = ["Totals", "machine_prices", "totals"]
+__all__ = ["Totals", "commitments", "machine_prices", "totals"]
 
 
 def machine_prices(world: World) -> Mapping[str, MachinePrice]:
@@ -69,6 +70,16 @@ def totals(world: World) -> Totals:
         tuple(sorted({size for (size, _), price in priced.items() if price.guess})),
         next((price.guess for price in priced.values() if price.guess), ""),
     )
+
+
+def commitments(world: World) -> Commitments | None:
+    """What the machines on demand would cost reserved or with a savings plan; None where the region's list has no such prices."""
+    machines = []
+    for node in world.list("Node"):
+        price = world.price(_size_of(node), "")
+        if _size_of(node) and _capacity_type(node) != SPOT and price.usd is not None:
+            machines.append((_size_of(node), price.usd))
+    return committed(world.cloud.market, world.region, machines)
 
 
 def _size_of(node: Object) -> str:

@@ -1,0 +1,87 @@
+"""What reservations and savings plans would cost stands beside the price on demand where the region's list has them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.testing import deployment, nodeclass, nodepool, requirement
+from harness.world import World
+from harness.world.costs.commitments import commitments_of
+from harness.world.costs.prices import commitments
+from tests.cli.command import call
+
+ON_DEMAND = requirement("karpenter.sh/capacity-type", "on-demand")
+SIZE = requirement("node.kubernetes.io/instance-type", "Standard_B16s_v2")
+B16S = (0.768, {"1 Year": 0.4530821918, "3 Years": 0.2918569254}, {"1 Year": 0.58368, "3 Years": 0.40704})
+"""Standard_B16s_v2 in the recorded price file of polandcentral, 2026-01-26: on demand, reserved, savings plans."""
+
+
+def test_simulate_says_what_the_same_machines_cost_reserved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(
+        yaml.safe_dump_all([nodeclass(), nodepool(ON_DEMAND, SIZE), deployment("web", cpu="9", replicas=2)])
+    )
+    _, out, _ = call(capsys, "simulate", str(path), "--region", "polandcentral")
+    usd, reserved, savings = B16S
+    month = [f"{2 * 730 * one:,.2f}" for one in (usd, *reserved.values(), *savings.values())]
+    assert (
+        f"on demand {month[0]} USD per month of it; the same machines reserved {month[1]} for 1 year, {month[2]} for 3 years; "
+        f"with a savings plan {month[3]} for 1 year, {month[4]} for 3 years\n"
+    ) in out
+    assert "(managed OS disks: 2 × 128 GB Premium_LRS)" in out
+    value = json.loads(call(capsys, "simulate", str(path), "--region", "polandcentral", "--format", "json")[1])["cost"]
+    assert value["commitments"]["reserved"]["1 Year"] == pytest.approx(2 * reserved["1 Year"], abs=1e-6)
+    assert value["os_disks"] == [{"count": 2, "gb": 128, "sku": "Premium_LRS"}]
+
+
+def test_where_the_list_has_none_nothing_is_made_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.yaml"
+    path.write_text(yaml.safe_dump_all([nodeclass(), nodepool(ON_DEMAND, SIZE), deployment("web", cpu="9")]))
+    _, out, _ = call(capsys, "simulate", str(path), "--region", "westeurope")
+    assert "reserved" not in out
+    value = json.loads(call(capsys, "simulate", str(path), "--region", "westeurope", "--format", "json")[1])["cost"]
+    assert value["commitments"] is None
+
+
+def test_spot_is_not_reserved_and_a_size_without_such_a_price_counts_on_demand() -> None:
+    from harness.world.costs.commitments import committed
+
+    market = World(region="polandcentral").cloud.market
+    found = committed(market, "polandcentral", [("Standard_B16s_v2", B16S[0]), ("Standard_X1_v9", 1.0)])
+    assert found is not None
+    assert (found.machines, found.others, found.on_demand) == (1, 1, 1.768)
+    assert found.reserved["1 Year"] == pytest.approx(1 + B16S[1]["1 Year"])
+    world = World(region="polandcentral")
+    world.apply(
+        nodeclass(), nodepool(requirement("karpenter.sh/capacity-type", "spot"), SIZE), deployment("web", cpu="9")
+    )
+    world.settle()
+    assert commitments(world) is None
+
+
+def test_rows_of_a_world_have_their_own_terms_and_a_declared_price_has_none() -> None:
+    row = {
+        "productName": "Virtual Machines Dsv5 Series",
+        "armSkuName": "Standard_D4s_v5",
+        "skuName": "Standard_D4s_v5",
+        "meterName": "D4s v5",
+    }
+    year = {**row, "retailPrice": 876.0, "reservationTerm": "1 Year"}
+    plan = {**row, "retailPrice": 0.2, "savingsPlan": [{"term": "3 Years", "retailPrice": 0.09}]}
+    market = World(azure={"prices": [plan, year]}).cloud.market
+    found = commitments_of(market, "eastus", "Standard_D4s_v5", 0.2)
+    assert found is not None
+    assert (found.reserved, found.savings) == ({"1 Year": 0.1}, {"3 Years": 0.09})
+    declared = World(region="polandcentral", azure={"prices": {"Standard_B16s_v2": 1.0}}).cloud.market
+    assert commitments_of(declared, "polandcentral", "Standard_B16s_v2", 1.0) is None
+
+
+def test_requirements_have_them(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = call(capsys, "requirements", "--size", "Standard_B16s_v2", "--region", "polandcentral")
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    assert "reserved 0.4531 for 1 year, 0.2919 for 3 years" in lines
+    assert "with a savings plan 0.5837 for 1 year, 0.4070 for 3 years" in lines

@@ -1,0 +1,108 @@
+"""`harness compare` opens with the cost: before and after, per hour and month, by NodePool; then nodes, moves, pods that wait."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness.testing import deployment, nodeclass, nodepool, requirement
+from tests.cli.command import call
+from tests.cli.test_pages import page
+
+Output = pytest.CaptureFixture[str]
+ON_DEMAND = requirement("karpenter.sh/capacity-type", "on-demand")
+SPOT = requirement("karpenter.sh/capacity-type", "spot")
+D4S, D8S = 0.192, 0.384
+"""USD per hour of Standard_D4s_v5 and Standard_D8s_v5 in eastus on demand, by the provider's static table."""
+
+
+def size(name: str) -> dict[str, object]:
+    return requirement("node.kubernetes.io/instance-type", name)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    small = [nodeclass(), nodepool(ON_DEMAND, size("Standard_D4s_v5")), deployment("web", cpu="3")]
+    large = [nodeclass(), nodepool(ON_DEMAND, size("Standard_D8s_v5")), deployment("web", cpu="3")]
+    narrow = [nodeclass(), nodepool(ON_DEMAND, size("Standard_D2s_v5")), deployment("web", cpu="3", replicas=2)]
+    for name, objects in (("small", small), ("large", large), ("narrow", narrow)):
+        Path(f"{name}.yaml").write_text(yaml.safe_dump_all(objects))
+    return tmp_path
+
+
+def test_the_cost_is_the_first_line(files: Path, capsys: Output) -> None:
+    code, out, _ = call(capsys, "compare", "small.yaml", "large.yaml", "--html", "page.html")
+    lines = out.splitlines()
+    assert code == 1
+    assert lines[0] == ("cost: 0.1920 → 0.3840 USD per hour, 140.16 → 280.32 USD per month of 730 hours (+140.16)")
+    assert lines[1] == "nodes: 1 → 1; moves: 0 → 0"
+    assert lines[2].startswith("this is the price of machines with Linux: disks, network and AKS itself are not in it")
+    assert page(Path("page.html"))["cost"] == lines[:3]
+
+
+def test_markdown_and_json_have_the_same_figures(files: Path, capsys: Output) -> None:
+    _, text, _ = call(capsys, "compare", "small.yaml", "large.yaml")
+    _, out, _ = call(capsys, "compare", "small.yaml", "large.yaml", "--format", "markdown")
+    assert out.splitlines()[2] == f"- `{text.splitlines()[0]}`"
+    (one,) = json.loads(call(capsys, "compare", "small.yaml", "large.yaml", "--format", "json")[1])["costs"]
+    assert [one[side]["usd_per_hour"] for side in ("left", "right")] == [D4S, D8S]
+    assert [one[side]["nodepools"] for side in ("left", "right")] == [{"default": D4S}, {"default": D8S}]
+    assert one["right"]["usd_per_month"] == round(730 * D8S, 2)
+
+
+def test_pods_that_become_pending_are_told_by_workload(files: Path, capsys: Output) -> None:
+    _, out, _ = call(capsys, "compare", "small.yaml", "narrow.yaml")
+    assert "pods that become pending: 2 (Deployment/web 2)" in out.splitlines()
+    _, out, _ = call(capsys, "compare", "narrow.yaml", "small.yaml")
+    assert "pods that get a place: 2 (Deployment/web 2)" in out.splitlines()
+
+
+def test_several_nodepools_have_a_line_each(files: Path, capsys: Output) -> None:
+    taint = {"key": "batch", "effect": "NoSchedule"}
+    batch = nodepool(SPOT, size("Standard_D8s_v5"), name="batch")
+    batch["spec"]["template"]["spec"]["taints"] = [taint]
+    job = deployment("job", cpu="6")
+    job["spec"]["template"]["spec"]["tolerations"] = [{"key": "batch", "operator": "Exists"}]
+    objects = [*yaml.safe_load_all(Path("small.yaml").read_text()), batch, job]
+    Path("two.yaml").write_text(yaml.safe_dump_all(objects))
+    _, out, _ = call(capsys, "compare", "small.yaml", "two.yaml", "--spot-discount", "50%")
+    lines = out.splitlines()
+    assert lines[0].startswith(f"cost: {D4S:.4f} → {D4S + D8S / 2:.4f} USD per hour")
+    assert lines[2].startswith(f"  NodePool batch: 0.0000 → {D8S / 2:.4f} USD per hour")
+    assert lines[1].startswith(
+        f"  NodePool default: {D4S:.4f} USD per hour, 140.16 USD per month of 730 hours, on both sides"
+    )
+    assert "supposed: spot costs 50% less than on demand" in lines
+
+
+def test_guessed_prices_are_said_to_be(files: Path, capsys: Output) -> None:
+    Path("spot.yaml").write_text(Path("small.yaml").read_text().replace("on-demand", "spot"))
+    _, out, _ = call(capsys, "compare", "small.yaml", "spot.yaml")
+    assert "the price on spot of Standard_D4s_v5 is guessed: no list of eastus is recorded" in out
+    _, out, _ = call(capsys, "compare", "small.yaml", "spot.yaml", "--region", "westeurope")
+    assert "guessed" not in out
+
+
+def test_of_several_cases_those_that_cost_otherwise_are_named(files: Path, capsys: Output) -> None:
+    cases = """\
+scenario: what it costs
+given: {region: eastus, manifests: [small.yaml]}
+when: [settle]
+then: [{cost: {perHour: {above: 0}}}]
+cases:
+- case: usual
+- case: more
+  given: {patches: [{of: Deployment/web, to: {spec: {replicas: 2}}}]}
+"""
+    Path("before.yaml").write_text(cases)
+    Path("after.yaml").write_text(cases.replace("replicas: 2", "replicas: 3"))
+    _, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
+    lines = out.splitlines()
+    assert lines[0] == "cost: another one in 1 of 2 cases"
+    assert "more" in lines[1]
+    assert lines[1].endswith("0.3840 → 0.5760 USD per hour, 280.32 → 420.48 USD per month of 730 hours (+140.16)")
+    assert lines[2] == "over all cases: nodes: 3 → 4; moves: 0 → 0"
