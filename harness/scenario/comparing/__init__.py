@@ -1,1 +1,1 @@
-"""The same case under the simulated Karpenter and under the real one: what came of it, compared."""
+"""A case under the simulated Karpenter and under the real one: their outcomes, compared."""

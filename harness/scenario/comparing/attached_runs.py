@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["AttachedRun", "planned_objects", "unfit", "weightiest_first"]
 
 _LATE = 25.0
-"""Seconds in which a world that looks at rest may still come to what is expected."""
+"""Seconds in which a world that seems to rest may still reach the expected state."""
 _GOING = 60.0
-"""Seconds in which Karpenter may take away what a case made."""
+"""Seconds in which Karpenter may remove the objects of a case."""
 _IDLE = 5.0
-"""Seconds after which nothing more is waited for where no controller of this run is there."""
+"""Seconds after which a run without a controller waits no longer."""
 _LOOK_EVERY = 0.5
 _MESSAGES = re.compile(r"\.(events|log)\b")
 """Expectations about messages, by their label (`then[0].events`)."""
@@ -72,15 +72,15 @@ def _let_pass(world: RealWorld) -> None:
 
 def weightiest_first(verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
     """The verdicts in their order, those that fail about Events and log lines last: objects decide, messages follow."""
-    return tuple(sorted(verdicts, key=lambda each: not each.holds and bool(_MESSAGES.search(each.label))))
+    return tuple(sorted(verdicts, key=lambda verdict: not verdict.holds and bool(_MESSAGES.search(verdict.label))))
 
 
 class AttachedRun:
     """Runs cases one after the other on `cluster`.
 
-    `started` is told the world of a case, once Azure answers. `pulse` is called while anything is waited for, and ends the run by raising.
-    `ports` are Azure's, plain and with TLS; `wait` is how many seconds of an idle machine a controller may take until it asks something.
-    Without `tidy` what a case made stays. `left` is what is still there of the last case; None where the cluster did not say.
+    `started` is called with the world of a case, once Azure answers. `pulse` is called during each wait, and ends the run by raising.
+    `ports` are Azure's, plain and with TLS; `wait` is the time in seconds of an idle machine until the first request of a controller.
+    Without `tidy` the objects of a case stay. `left` are the leftovers of the last case; None where the cluster did not answer.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class AttachedRun:
         self._tidy = tidy
 
     def run(self, case: Case) -> CaseReport:
-        """One case. Raises ScenarioError for bad input, TimedOut when no controller comes, OSError for a port that is taken."""
+        """Run one case. Raises ScenarioError for bad input, TimedOut when no controller comes, OSError for a port that is taken."""
         watch = stopwatch()
         shared = Shared(None, self._overrides)
         inputs = real_inputs(case, shared, self._overrides)
@@ -129,7 +129,7 @@ class AttachedRun:
         return CaseReport(case.name, case.file, case.mark, outcome, verdicts, reason, seconds=watch(), tags=tags)
 
     def clean(self) -> None:
-        """Remove what the run has on the cluster; with a controller, which finds an Azure without machines and so lets its objects go."""
+        """Remove the objects of the run; with a controller, which finds an Azure without machines and so lets its objects go."""
         if self._controller is None:
             self._remove(self._rest, idle=_IDLE)
             return
@@ -137,7 +137,8 @@ class AttachedRun:
         self._within({**self._overrides, "options": options}, lambda world: ())
 
     def _within(self, inputs: Mapping[str, Any], act: Callable[[RealWorld], tuple[Any, ...]]) -> tuple[Any, ...]:
-        """The result of `act` in a new world on the cluster. Whatever happens, what belongs to the run is removed while the world lives."""
+        """Return the result of `act` in a new world on the cluster, and remove the objects of the run while the world lives, whatever
+        happens."""
         from harness.clusters.remote.foreign import attach_foreign
         from harness.world.real.world import RealWorld
 
@@ -153,13 +154,13 @@ class AttachedRun:
                     if self._tidy:
                         self._remove(partial(_let_pass, world))
         finally:
-            if world is None and self._tidy:  # it did not come about, and may have made its service account
+            if world is None and self._tidy:  # the world was not made, and may have made its service account
                 self._remove(self._rest, idle=_IDLE)
             elif not self._tidy:
                 self.left = self._cluster.belongings.left()
 
     def _remove(self, pause: Callable[[], None], *, idle: float | None = None) -> None:
-        """Remove what belongs to the run. Interrupted meanwhile, it goes on, and raises at the end."""
+        """Remove the objects of the run. An interruption is raised at the end."""
         self.left = None
         remove = partial(self._cluster.belongings.remove, pause, seconds=_GOING, idle=idle)
         try:

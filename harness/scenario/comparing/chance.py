@@ -1,11 +1,11 @@
-"""What chance decides in a comparison, recognised by its structure: what could as well be exchanged makes no difference.
+"""Chance in a comparison, recognised by its structure: an exchange of equal objects makes no difference.
 
-* Pods that read the same but for their names are the same to Karpenter as long as neither a step nor an expectation names one: which it
-  takes first, and which stays pending, their creation times and uids decide.
+* Pods that are equal but for their names are the same to Karpenter as long as neither a step nor an expectation names one: their
+  creation times and uids decide which it takes first, and which stays pending.
 * Zones that the case does not name are the same to a topology spread, which takes any of those with the fewest pods (Go's map order).
 * Of Nodes that come at the same instant kube-scheduler fills the one that it sees first.
-* Disruption looks every ten seconds: how often it has looked decides how many of its Events there are, and never what they say; of what a
-  Node passes through it tells where a look fell into it. A Node that has not come through in both runs is none of these.
+* Disruption looks every ten seconds: the number of its looks decides the number of its Events, and never their texts; it reports the
+  states of a Node into which a look fell. A Node that has not become ready in both runs is none of these.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ Found = Mapping[str, Any]
 _PASSING = re.compile(
     r"Normal DisruptionBlocked: Node (isn't initialized|is deleting or marked for deletion|is nominated)\b"
 )
-"""What a look tells of a Node that comes or goes (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable): each Node passes
-through these, and a look falls into one of them or into none."""
+"""Events of a look about a Node that comes or goes (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable).
+
+Each Node passes through these states, and a look falls into one of them or into none.
+"""
 _GOING = "is deleting"
 _OF_A_NODE = ("Events", "Events of the Node")
 _PINNED = re.compile(rf"{re.escape(ZONE)} In ([^,\s]+-\d+)")
@@ -41,13 +43,13 @@ _ASKED = re.compile(r'zones=\["\d+"\]')
 _SHARED = "NodeClaims that share a zone"
 
 
-def without_chance(case: Case, expected: Facts, found: Facts) -> tuple[Found, Found]:
-    """Return the facts of both runs, those of the second one told as if chance had gone as in the first one."""
-    said = list(_texts([*case.header.when, case.given, *(each.expectation for each in case.then)]))
+def without_chance(case: Case, expected: Facts, real: Facts) -> tuple[Found, Found]:
+    """Return the facts of both runs, those of the second one as if chance had gone as in the first one."""
+    named_texts = list(_texts([*case.header.when, case.given, *(entry.expectation for entry in case.then)]))
     manifests = [manifest.object for manifest in case.manifests]
-    zones = [*said, *_texts(manifests)]
-    left, right = (_without_zones(facts.found, zones) for facts in (expected, found))
-    right = _exchanged(left, paired(left, right), _equal_pods(manifests, said))
+    zones = [*named_texts, *_texts(manifests)]
+    left, right = (_without_zones(facts.found, zones) for facts in (expected, real))
+    right = _exchanged(left, paired(left, right), _equal_pods(manifests, named_texts))
     if any(count > 1 for count in expected.waves):
         left, right = _together(left), _together(right)
     return _as_often(*_without_passing(left, right))
@@ -60,18 +62,21 @@ def _without_passing(left: Found, right: Found) -> tuple[Found, Found]:
 
 def _passed(facts: Found, other: Found) -> Found:
     claims, others = facts.get("NodeClaims") or {}, other.get("NodeClaims") or {}
-    found = {name: _claim_passed(claim, others.get(name, claim)) for name, claim in claims.items()}
+    claims_passed = {name: _claim_passed(claim, others.get(name, claim)) for name, claim in claims.items()}
     staying = facts.get("Nodes of others") or {}
-    told = {
+    events = {
         name: texts if name.partition(" ")[2] in staying else _without(texts, lambda text: True)
         for name, texts in (facts.get("Events") or {}).items()
     }
-    return {**facts, **({"NodeClaims": found} if claims else {}), **({"Events": told} if told else {})}
+    return {**facts, **({"NodeClaims": claims_passed} if claims else {}), **({"Events": events} if events else {})}
 
 
 def _claim_passed(claim: Found, other: Found) -> Found:
     def is_over(text: str) -> bool:
-        return all(_is_gone(each) or (_GOING not in text and _is_initialized(each)) for each in (claim, other))
+        return all(
+            _is_gone(claim_facts) or (_GOING not in text and _is_initialized(claim_facts))
+            for claim_facts in (claim, other)
+        )
 
     return {key: _without(value, is_over) if key in _OF_A_NODE else value for key, value in claim.items()}
 
@@ -104,9 +109,9 @@ def _texts(value: Any) -> Iterator[str]:
         yield value
 
 
-def _equal_pods(manifests: Sequence[Object], said: Sequence[str]) -> list[list[str]]:
-    """Groups of pods (``namespace/name``) that are the same but for their names, without those that the case names."""
-    named = {part for text in said for part in text.split("/")}
+def _equal_pods(manifests: Sequence[Object], named_texts: Sequence[str]) -> list[list[str]]:
+    """Return groups of pods (``namespace/name``) that are equal but for their names, without those that the case names."""
+    named = {part for text in named_texts for part in text.split("/")}
     groups: dict[str, list[str]] = {}
     for pod in manifests:
         if pod.get("kind") == "Pod" and name_of(pod) not in named:
@@ -117,7 +122,7 @@ def _equal_pods(manifests: Sequence[Object], said: Sequence[str]) -> list[list[s
 
 
 def _exchanged(left: Found, right: Found, groups: Sequence[Sequence[str]]) -> Found:
-    """The facts ``right`` in which each of several equal pods has the name of that in ``left`` which it is most like."""
+    """Return the facts ``right`` in which each of several equal pods has the name of the one in ``left`` that it is most like."""
     for group in groups:
         ours, theirs = ({name: _of_pod(facts, name) for name in group} for facts in (left, right))
         if ours != theirs:
@@ -132,29 +137,29 @@ def _of_pod(facts: Found, name: str) -> dict[str, Any]:
 
 def _renamed(facts: Found, names: Mapping[str, str]) -> Found:
     pods, events = facts.get("Pods") or {}, facts.get("Events") or {}
-    bound = {names.get(name, name): each for name, each in (pods.get("bound") or {}).items()}
+    bound = {names.get(name, name): bound_pods for name, bound_pods in (pods.get("bound") or {}).items()}
     keys = {_event_key(name): _event_key(new) for name, new in names.items()}
-    told = {keys.get(key, key): each for key, each in events.items()}
-    return {**facts, "Pods": {**pods, "bound": bound}, "Events": told}
+    events_renamed = {keys.get(key, key): texts for key, texts in events.items()}
+    return {**facts, "Pods": {**pods, "bound": bound}, "Events": events_renamed}
 
 
 def _event_key(name: str) -> str:
     return f"Pod {name.rpartition('/')[2]}"
 
 
-def _without_zones(facts: Found, said: Sequence[str]) -> Found:
-    """The facts without the zones that the scheduler chose; how many NodeClaims of a NodePool share one stays."""
+def _without_zones(facts: Found, named_texts: Sequence[str]) -> Found:
+    """Return the facts without the zones that the scheduler chose; the number of a NodePool's NodeClaims that share one stays."""
     claims: dict[str, Any] = {}
     shared: dict[str, Counter[str]] = {}
-    for name, each in (facts.get("NodeClaims") or {}).items():
-        claims[name] = each
-        pinned = [found[1] for text in each["NodeClaim"]["requirements"] if (found := _PINNED.fullmatch(text))]
-        if len(pinned) == 1 and not any(pinned[0] in text for text in said):
-            claims[name] = _masked(each, re.compile(rf"\b{re.escape(pinned[0])}\b"))
+    for name, claim_facts in (facts.get("NodeClaims") or {}).items():
+        claims[name] = claim_facts
+        pinned = [match_[1] for text in claim_facts["NodeClaim"]["requirements"] if (match_ := _PINNED.fullmatch(text))]
+        if len(pinned) == 1 and not any(pinned[0] in text for text in named_texts):
+            claims[name] = _masked(claim_facts, re.compile(rf"\b{re.escape(pinned[0])}\b"))
             shared.setdefault(name.rpartition(" ")[0], Counter())[pinned[0]] += 1
     if not shared:
         return facts
-    return {**facts, "NodeClaims": claims, _SHARED: {pool: sorted(each.values()) for pool, each in shared.items()}}
+    return {**facts, "NodeClaims": claims, _SHARED: {pool: sorted(counts.values()) for pool, counts in shared.items()}}
 
 
 def _masked(value: Any, zone: re.Pattern[str]) -> Any:
@@ -166,14 +171,16 @@ def _masked(value: Any, zone: re.Pattern[str]) -> Any:
 
 
 def _together(facts: Found) -> Found:
-    """The facts with the pods of all Nodes counted together."""
+    """Return the facts with the pods of all Nodes counted together."""
     pods = facts.get("Pods") or {}
     return {**facts, "Pods": {**pods, "per Node": sum(pods.get("per Node") or ())}}
 
 
 def _as_often(left: Any, right: Any) -> tuple[Any, Any]:
-    """Both without the Events of turns of disruption that only one of them has, where all that the other has with the same reason are among
-    its own."""
+    """Return both without the Events of turns of disruption that only one of them has.
+
+    They are dropped where all Events of the other with the same reason are among its own.
+    """
     if not (isinstance(left, Mapping) and isinstance(right, Mapping)):
         return left, right
     surplus = _surplus(left, right)
@@ -182,19 +189,19 @@ def _as_often(left: Any, right: Any) -> tuple[Any, Any]:
     for key in (*left, *(key for key in right if key not in left)):
         if key in surplus:
             continue
-        one, other = _as_often(left.get(key, {}), right.get(key, {}))
+        mine, theirs = _as_often(left.get(key, {}), right.get(key, {}))
         polled = key not in left or key not in right
-        if polled and not one and not other and _is_polled(left.get(key)) and _is_polled(right.get(key)):
+        if polled and not mine and not theirs and _is_polled(left.get(key)) and _is_polled(right.get(key)):
             continue
         if key in left:
-            first[key] = one
+            first[key] = mine
         if key in right:
-            second[key] = other
+            second[key] = theirs
     return first, second
 
 
 def _surplus(left: Found, right: Found) -> set[str]:
-    """The Events of turns of disruption that only one has, by their reason as far as the other has no other text."""
+    """Return the Events of turns of disruption that only one has, by their reason, where the other has no other text."""
     by_reason: dict[str, tuple[set[str], set[str]]] = {}
     for place, facts in enumerate((left, right)):
         for key in facts:

@@ -1,4 +1,4 @@
-"""What the comparison of two Karpenters on one case says."""
+"""The result of comparing two Karpenters on one case."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ __all__ = ["Comparison", "Difference", "Result", "weight"]
 
 _WIDTH = 300
 _BEFORE = 60
-"""Characters that two texts share which are shown before the place where they come apart."""
+"""Characters that are shown before the place where two texts come apart."""
 _PARTS = ("NodeClaims", "Disruptions", "Azure", "Nodes of others", "Pods", "Ready", "expectations")
-"""Facts by their weight; what Karpenter makes explains the rest."""
+"""Facts by their weight; the objects that Karpenter makes explain the rest."""
 _OF_CLAIM = ("requirements", "labels", "taints", "requests", "image", "Azure", "Node", "there", "conditions")
-"""The same of what belongs to one NodeClaim."""
+"""Facts of one NodeClaim by their weight."""
 
 
 class Result(StrEnum):
-    """AGREE: what came of it is the same, but for kept differences. The last two were not compared."""
+    """AGREE: the outcomes are the same, but for kept differences. The last two were not compared."""
 
     AGREE = "agree"
     DIFFER = "differ"
@@ -49,7 +49,8 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Of one case. `reason` belongs to what was not compared. `facts` counts what is the same; `drawn` is what chance decided in each."""
+    """The comparison of one case. `reason` belongs to cases that were not compared. `facts` counts the equal facts; `drawn` are the draws
+    of chance in each."""
 
     case: str
     release: str
@@ -61,7 +62,7 @@ class Comparison:
     drawn: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seconds: float = 0.0
     rows: int = 0
-    """Rows of label tables that are about a Node, and of which the real one says the same."""
+    """Rows of label tables about a Node on which the real one agrees."""
 
     @property
     def kept(self) -> Sequence[Difference]:
@@ -78,7 +79,7 @@ class Comparison:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it, for another process."""
+        """Return the comparison as JSON has it, for another process."""
         return {
             "case": self.case,
             "release": self.release,
@@ -90,7 +91,7 @@ class Comparison:
                 for difference in self.differences
             ],
             "facts": self.facts,
-            "drawn": {name: list(each) for name, each in self.drawn.items()},
+            "drawn": {name: list(draws) for name, draws in self.drawn.items()},
             "seconds": self.seconds,
             "rows": self.rows,
         }
@@ -103,7 +104,7 @@ class Comparison:
 
 
 def weight(fact: str) -> tuple[int, int]:
-    """The rank of a fact, 0 for the weightiest: what Karpenter decided comes before what follows from it, and Events come last."""
+    """Return the rank of a fact, 0 for the weightiest: decisions of Karpenter come before their consequences, and Events come last."""
     part, *keys = re.findall(r"[^\[\]]+", fact)
     if any(key.startswith("Events") for key in (part, *keys)):
         return len(_PARTS), 0
@@ -112,19 +113,20 @@ def weight(fact: str) -> tuple[int, int]:
 
 
 def _apart(left: Any, right: Any) -> tuple[str, str]:
-    """Both values as text, from shortly before the place where they come apart; of lists what only one has, if the rest is the same."""
+    """Return both values as text, from shortly before the place where they come apart; of lists the items of one side alone, if the rest is
+    equal."""
     if isinstance(left, list) and isinstance(right, list):
-        only = [each for each in left if each not in right], [each for each in right if each not in left]
+        only = [item for item in left if item not in right], [item for item in right if item not in left]
         if any(only):
             left, right = only
-    one, other = (
+    mine, theirs = (
         value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)
         for value in (left, right)
     )
-    start = max(0, sum(takewhile(bool, map(eq, one, other))) - _BEFORE)
-    if max(len(one), len(other)) <= _WIDTH:
+    start = max(0, sum(takewhile(bool, map(eq, mine, theirs))) - _BEFORE)
+    if max(len(mine), len(theirs)) <= _WIDTH:
         start = 0
-    return _text(one, start), _text(other, start)
+    return _text(mine, start), _text(theirs, start)
 
 
 def _text(text: str, start: int) -> str:

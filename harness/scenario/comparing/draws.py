@@ -32,9 +32,9 @@ class Draws:
         self._known: dict[tuple[str, ...], Outcome] = {_pinned(first[0]): first}
         self._tried = 0
 
-    def like(self, found: Facts) -> Outcome:
-        """Return the run whose NodeClaims are pinned to the same zones as those of `found`, the first one where no draw comes to that."""
-        wanted = _pinned(found)
+    def like(self, real: Facts) -> Outcome:
+        """Return the run whose NodeClaims are pinned to the same zones as those of `real`, the first one where no draw is like it."""
+        wanted = _pinned(real)
         if len(wanted) != len(_pinned(self._first[0])):
             return self._first
         while wanted not in self._known and self._tried < _MOST:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["ENDPOINT", "real_inputs"]
 
 ENDPOINT = "https://harness-dns-12345678.hcp.eastus.azmk8s.io:443"
-"""The cluster's address where a scenario names none: controllers up to 1.10.2 end at their start when it is shorter than AKS's are."""
+"""The default address of a cluster: controllers up to 1.10.2 end at their start when it is shorter than AKS's addresses."""
 
 
 def real_inputs(case: Case, shared: Shared, overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _ANY_FACT = "a fact that there is not"
 class Kept(BaseModel):
     """One difference. `fact`, `simulated`, `real` and `case` are regular expressions (RE2's).
 
-    What is left out fits everything; without a `fact`, and then with a `case`, such cases are not compared at all.
+    An omitted pattern fits everything; without a `fact`, and then with a `case`, such cases are not compared at all.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -59,7 +59,7 @@ class Kept(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class KeptDifferences:
-    """All of them, in the order of the file."""
+    """All differences, in the order of the file."""
 
     all: Sequence[Kept] = ()
 
@@ -68,23 +68,25 @@ class KeptDifferences:
         """Read a YAML file, which is a list. Raises ScenarioError with all its mistakes."""
         name = str(path)
         try:
-            found = yaml.safe_load(read_input(path))
+            entries = yaml.safe_load(read_input(path))
         except (OSError, yaml.YAMLError) as error:
             raise ScenarioError(
                 [Problem(Mark(name, 1, 1), "", f"cannot be read: {error}".replace("\n", " "))]
             ) from None
-        if not isinstance(found, list):
+        if not isinstance(entries, list):
             raise ScenarioError([Problem(Mark(name, 1, 1), "", "a list of differences is expected")])
         problems: list[Problem] = []
-        kept: list[Kept] = []
-        for number, entry in enumerate(found):
+        differences: list[Kept] = []
+        for number, entry in enumerate(entries):
             try:
-                kept.append(Kept.model_validate(entry))
+                differences.append(Kept.model_validate(entry))
                 for pattern in ("case", "fact", "simulated", "real"):
-                    whole(getattr(kept[-1], pattern) or "")
-                if kept[-1].fact is not None and _fits(kept[-1].fact, _ANY_FACT):
-                    what = "a fact that fits everything excuses everything: leave it out, and the case is not compared"
-                    problems.append(Problem(Mark(name, 1, 1), dotted((number, "fact")), what))
+                    whole(getattr(differences[-1], pattern) or "")
+                if differences[-1].fact is not None and _fits(differences[-1].fact, _ANY_FACT):
+                    message = (
+                        "a fact that fits everything excuses everything: leave it out, and the case is not compared"
+                    )
+                    problems.append(Problem(Mark(name, 1, 1), dotted((number, "fact")), message))
             except ValidationError as error:
                 problems += [
                     Problem(Mark(name, 1, 1), dotted((number, *error["loc"])), error["msg"]) for error in error.errors()
@@ -93,15 +95,17 @@ class KeptDifferences:
                 problems.append(Problem(Mark(name, 1, 1), f"[{number}]", f"no regular expression: {error}"))
         if problems:
             raise ScenarioError(problems)
-        return cls(tuple(kept))
+        return cls(tuple(differences))
 
     def uncompared(self, case: str, release: str) -> str:
         """The reason why a case is not compared; empty when it is."""
-        return next((each.reason for each in self.all if each.leaves_out(case, release)), "")
+        return next((difference.reason for difference in self.all if difference.leaves_out(case, release)), "")
 
     def reason(self, case: str, release: str, fact: str, simulated: Any, real: Any) -> str:
         """The reason why a difference is allowed; empty when it is not."""
-        return next((each.reason for each in self.all if each.fits(case, release, fact, simulated, real)), "")
+        return next(
+            (difference.reason for difference in self.all if difference.fits(case, release, fact, simulated, real)), ""
+        )
 
 
 def _fits(pattern: str, text: str) -> bool:

@@ -1,15 +1,15 @@
-"""`--real-limit`: how much virtual time a case may take to be run in real time as well."""
+"""`--real-limit`: the longest virtual time of a case that is run in real time as well."""
 
 from __future__ import annotations
 
 __all__ = ["REAL_LIMIT", "limit_of"]
 
 REAL_LIMIT = 60.0
-"""Seconds of virtual time that a case may take to be run in real time, where nobody says more."""
+"""The default limit: seconds of virtual time of a case that is run in real time."""
 
 
 def limit_of(text: str | None) -> float:
-    """Return the seconds of a duration as scenario files write them, REAL_LIMIT for None. Raises ValueError with what is wrong."""
+    """Return the seconds of a duration as scenario files write them, REAL_LIMIT for None. Raises ValueError with the mistake."""
     from harness.scenario.language.models.base import parse_duration
 
     if text is None:

@@ -1,4 +1,4 @@
-"""Expectations about a world whose Karpenter is somebody else: what only the one who launches can tell is left out of account."""
+"""Expectations about a world with somebody else's Karpenter: without the facts that only the launching process knows."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from harness.scenario.running.verdicts import Verdict
 __all__ = ["outside_verdicts"]
 
 _OF_THE_LAUNCHER = frozenset({"from", "withheld"})
-"""Where the value of a label comes from, and what was not sent: a sender that is somebody else does not tell."""
+"""Keys of facts that an outside sender does not report: the source of a label's value, and the labels that were not sent."""
 
 
 def outside_verdicts(run: Run) -> Iterator[Verdict]:
-    """The verdicts of the expectations of the file, but for those about metrics: a world counts them where it has the simulated loop."""
+    """Yield the verdicts of the file's expectations, but for those about metrics: a world counts them where it has the simulated loop."""
     for entry in run.case.then:
         if entry.inner.expectation.metric is not None:
             continue

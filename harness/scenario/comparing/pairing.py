@@ -1,4 +1,4 @@
-"""Which NodeClaim of one run is compared with which of another: names are drawn, so those that are most alike belong together."""
+"""Pairs of NodeClaims of two runs that are compared: names are drawn, so those that are most alike belong together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ POLLED = re.compile(r"Normal (Unconsolidatable|DisruptionBlocked|ConsolidationRe
 """Events of the turns of disruption, of which a run has as many as there were turns (core ``pkg/controllers/disruption/controller.go``
 pollingPeriod)."""
 _MOST = 30
-"""NodeClaims of a NodePool that are compared with one another; of more the order of their facts decides, as before."""
+"""NodeClaims of a NodePool that are compared with one another; of more the order of their facts decides."""
 
 
 def paired(left: Mapping[str, Any], right: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the facts `right` with its NodeClaims named so that each has the name of the one in `left` that it differs least from.
 
-    Facts name NodeClaims after their NodePool with a number, in the order of their texts (`harness/world/naming.py`). One Event that
-    was not told yet moves a NodeClaim to another number, and all that two equal ones have of their own looks exchanged.
+    Facts name NodeClaims after their NodePool with a number, in the order of their texts (`harness/world/naming.py`). One missing Event
+    moves a NodeClaim to another number, and all facts of two equal ones look exchanged.
     """
     own: Mapping[str, Any] = left.get("NodeClaims") or {}
     other: Mapping[str, Any] = right.get("NodeClaims") or {}
@@ -34,18 +34,18 @@ def paired(left: Mapping[str, Any], right: Mapping[str, Any]) -> Mapping[str, An
     if all(name == new for name, new in names.items()):
         return right
     pattern = _any_of(names)
-    found: dict[str, Any] = json.loads(pattern.sub(lambda match: names[match[0]], json.dumps(right)))
-    return found
+    renamed_facts: dict[str, Any] = json.loads(pattern.sub(lambda match: names[match[0]], json.dumps(right)))
+    return renamed_facts
 
 
 def nearest(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, str]:
-    """Return a new name for each of `theirs`: the nearest pairs first, then those that are left with the names that are left."""
+    """Return a new name for each of `theirs`: the nearest pairs first, then the remaining ones with the remaining names."""
     from harness.world.snapshot import differences
 
-    masked = [_masked(each, (*ours, *theirs)) for each in (ours, theirs)]
+    masked = [_masked(side, (*ours, *theirs)) for side in (ours, theirs)]
     distances = sorted(
-        (sum(1 for _ in differences(one, other)), name != new, new, name)
-        for new, one in masked[0].items()
+        (sum(1 for _ in differences(mine, other)), name != new, new, name)
+        for new, mine in masked[0].items()
         for name, other in masked[1].items()
     )
     names: dict[str, str] = {}
@@ -60,7 +60,7 @@ def nearest(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> dict[str, str
 def _masked(claims: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Return the facts of each NodeClaim without the names of any, and without Events that chance decides."""
     pattern = _any_of(names)
-    return {name: json.loads(pattern.sub("*", json.dumps(_lasting(each)))) for name, each in claims.items()}
+    return {name: json.loads(pattern.sub("*", json.dumps(_lasting(facts)))) for name, facts in claims.items()}
 
 
 def _lasting(value: Any) -> Any:
@@ -70,10 +70,10 @@ def _lasting(value: Any) -> Any:
 
 
 def _by_pool(claims: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_pool: dict[str, list[str]] = {}
     for name in claims:
-        found.setdefault(name.rpartition(" ")[0], []).append(name)
-    return found
+        by_pool.setdefault(name.rpartition(" ")[0], []).append(name)
+    return by_pool
 
 
 def _any_of(names: Iterable[str]) -> re.Pattern[str]:

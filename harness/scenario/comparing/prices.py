@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 __all__ = ["OWN_PRICES", "without_steps_prices"]
 
 OWN_PRICES = "comes to something else without the prices that a step sets, of which the controller hears 12 hours later"
-"""Why such a case is not compared."""
+"""The reason why such a case is not compared."""
 
 
 def without_steps_prices(case: Case) -> Case | None:
-    """The case without the prices that it sets in steps; None where it sets none."""
+    """Return the case without the prices that it sets in steps; None where it sets none."""
     steps = [_step_without(step) if isinstance(step, StepMap) else None for step in case.header.when]
     if not any(steps):
         return None
@@ -31,5 +31,5 @@ def _step_without(step: StepMap) -> StepMap | None:
 
 
 def _without(azure: Any) -> Any:
-    """A state of Azure without its prices, None where it has none."""
+    """Return a state of Azure without its prices, None where it has none."""
     return azure.model_copy(update={"prices": {}}) if azure is not None and azure.prices else None

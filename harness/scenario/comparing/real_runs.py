@@ -1,6 +1,6 @@
-"""Runs a case twice, with the simulated loop and with the real controller, and compares what came of it.
+"""Runs a case twice, with the simulated loop and with the real controller, and compares the outcomes.
 
-The simulated run comes first, with the times of a real one: it tells how long a case takes, and what it is to agree with.
+The simulated run comes first, with the times of a real one: it shows how long a case takes, and the facts that the real one has to match.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["RealRuns"]
 
 _LATE = 25.0
-"""Seconds of an idle machine in which a real world that looks at rest may still come to what the simulated one came to."""
+"""Seconds of an idle machine in which a real world that seems to rest may still reach the outcome of the simulated one."""
 
 _MOMENT = re.compile(r"(?<=\bat )(?:\d+[dhm])+\b|\b(?:\d+[dhm])*\d[\d.e+]*s\b")
 """A time as `duration_text` writes it; `10m` is one after `at` only, since it is an amount of CPU elsewhere."""
@@ -57,7 +57,7 @@ class RealRuns:
         self,
         caches: Caches,
         binaries: Mapping[str, Path],
-        kept: KeptDifferences,
+        kept_differences: KeptDifferences,
         overrides: Mapping[str, Any] | None = None,
         *,
         record: Path | None = None,
@@ -65,7 +65,7 @@ class RealRuns:
         tracing: Tracing | None = None,
         limit: float = REAL_LIMIT,
     ) -> None:
-        """`cluster`: where the real one works, `attach(..., live=True)`; each case has an API server of its own in memory without.
+        """`cluster`: where the real one works, `attach(..., live=True)`; without it each case has an API server of its own in memory.
 
         `tracing`: both runs of each case leave their traces there, in the folders `simulated` and `real`. `limit`: the seconds of virtual
         time that a case may take.
@@ -73,7 +73,7 @@ class RealRuns:
         self._limit = limit
         self._caches = caches
         self._binaries = binaries
-        self._kept = kept
+        self._kept = kept_differences
         self._overrides = dict(overrides or {})
         self._record = record
         self._cluster = cluster
@@ -126,18 +126,18 @@ class RealRuns:
         )
         with ExitStack() as open_worlds:
             try:
-                real, found = self._real(case, draws, open_worlds, capacity=capacity)
+                real, real_facts = self._real(case, draws, open_worlds, capacity=capacity)
             except ControllerDied:
                 if not any(rejection.rule == "crash" for rejection in simulated.world.rejections):
                     raise
                 ends = "the controller panics and ends, as the simulated one does"
                 return Comparison(name, release, mode, Result.AGREE, ends, facts=1, seconds=watch())
-            expected, verdicts = draws.like(found)
-            differences = self._differences(case, release, expected, verdicts, real, found)
+            expected, verdicts = draws.like(real_facts)
+            differences = self._differences(case, release, expected, verdicts, real, real_facts)
         if self._record is not None:
-            Recording.of(name, release, real, found).write(self._record)
+            Recording.of(name, release, real, real_facts).write(self._record)
         result = Result.DIFFER if any(not difference.kept for difference in differences) else Result.AGREE
-        drawn = {"simulated": expected.drawn, "real": found.drawn}
+        drawn = {"simulated": expected.drawn, "real": real_facts.drawn}
         count = _count(expected.found) - len(differences)
         rows = _rows_of_nodes(verdicts, real)
         return Comparison(name, release, mode, result, "", tuple(differences), count, drawn, watch(), rows)
@@ -151,9 +151,9 @@ class RealRuns:
         from harness.world.facts import Facts, facts_of
 
         simulated = self._simulated(case, Shared(self._caches, self._overrides))
-        expected, found = facts_of(simulated.world), Facts(recording.facts, ())
+        expected, recorded = facts_of(simulated.world), Facts(recording.facts, ())
         verdicts, held = _verdicts(simulated), recording.expectations
-        return self._differences(case, recording.release, expected, verdicts, held, found, only_new=True)
+        return self._differences(case, recording.release, expected, verdicts, held, recorded, only_new=True)
 
     def _passed_over(self, case: Case, release: str) -> tuple[Result | None, str]:
         """Return why a case is not run on the real controller; None for one that is."""
@@ -181,12 +181,12 @@ class RealRuns:
             )
         return None, ""
 
-    def _come_apart(self, case: Case, release: str, one: Run, other: Run) -> bool:
+    def _come_apart(self, case: Case, release: str, run: Run, other: Run) -> bool:
         """Return whether two simulated runs of a case come to different facts."""
         from harness.world.facts import facts_of
 
-        facts, others = facts_of(one.world), facts_of(other.world)
-        return bool(self._differences(case, release, facts, _verdicts(one), _verdicts(other), others))
+        facts, others = facts_of(run.world), facts_of(other.world)
+        return bool(self._differences(case, release, facts, _verdicts(run), _verdicts(other), others))
 
     def _beside_runaway(self, case: Case, simulated: Run, about: Comparison) -> Comparison:
         """Run the real controller for a bounded time beside a simulated loop that goes on without end."""
@@ -221,29 +221,29 @@ class RealRuns:
         return run
 
     def _trace(self, run: Run, which: str, simulated: Mapping[str, str] = MappingProxyType({})) -> None:
-        """Leave the trace of a run that has ended; beside what the `simulated` one found, what may differ is no failure."""
+        """Leave the trace of a run that has ended; a verdict that may differ from the `simulated` one is no failure."""
         if self._tracing is not None:
             verdicts = tuple(verdict for entry in run.case.then for verdict in check(entry, run))
             folder = replace(self._tracing, folder=self._tracing.folder / which)
-            kept = self._kept_verdicts(run, simulated)
-            counted = tuple(verdict for verdict in verdicts if verdict.holds or verdict.label not in kept)
+            excused = self._kept_verdicts(run, simulated)
+            counted = tuple(verdict for verdict in verdicts if verdict.holds or verdict.label not in excused)
             outcome = str(expected_outcome(run.case, counted)[0])
-            folder.write(run.case, finished(run, verdicts, outcome, kept))
+            folder.write(run.case, finished(run, verdicts, outcome, excused))
 
     def _kept_verdicts(self, run: Run, simulated: Mapping[str, str]) -> dict[str, str]:
         """Return why expectations that differ from those of the simulated loop may."""
         name, release = f"{run.case.file}::{run.case.name}", run.world.release.version
         reasons = {
-            label: self._kept.reason(name, release, f"expectations[{label}]", simulated[label], said)
-            for label, said in _verdicts(run).items()
-            if simulated.get(label, said) != said
+            label: self._kept.reason(name, release, f"expectations[{label}]", simulated[label], verdict)
+            for label, verdict in _verdicts(run).items()
+            if simulated.get(label, verdict) != verdict
         }
         return {label: reason for label, reason in reasons.items() if reason}
 
     def _real(
         self, case: Case, draws: Draws, open_worlds: ExitStack, *, capacity: bool
     ) -> tuple[Mapping[str, str], Facts]:
-        """Verdicts and facts of a real run, once it has come to what is expected or is not going to."""
+        """Return verdicts and facts of a real run, once it has reached the expected state or will not."""
         from harness.world.facts import facts_of
 
         shared = Shared(self._caches, self._overrides)
@@ -259,11 +259,13 @@ class RealRuns:
         run = self._walked(case, world, shared)
         patience = Patience(_LATE)
         while True:
-            found, held = facts_of(world, capacity=capacity), _verdicts(run)
-            expected, verdicts = draws.like(found)
-            if patience.passed or not self._differences(case, release, expected, verdicts, held, found, only_new=True):
+            actual_facts, held = facts_of(world, capacity=capacity), _verdicts(run)
+            expected, verdicts = draws.like(actual_facts)
+            if patience.passed or not self._differences(
+                case, release, expected, verdicts, held, actual_facts, only_new=True
+            ):
                 self._trace(run, "real", verdicts)
-                return held, found
+                return held, actual_facts
             world.advance(1.0)
 
     def _new_real(self, case: Case, shared: Shared, open_worlds: ExitStack) -> RealWorld:
@@ -284,34 +286,36 @@ class RealRuns:
         expected: Facts,
         verdicts: Mapping[str, str],
         held: Mapping[str, str],
-        found: Facts,
+        real: Facts,
         *,
         only_new: bool = False,
     ) -> list[Difference]:
         from harness.world.snapshot import differences
 
         name = f"{case.file}::{case.name}"
-        ours, theirs = without_chance(case, expected, found)
+        ours, theirs = without_chance(case, expected, real)
         left, right = {**ours, "expectations": verdicts}, {**theirs, "expectations": held}
         listed = [
-            Difference(fact, one, other, self._kept.reason(name, release, fact, one, other))
-            for fact, one, other in differences(left, right)
+            Difference(
+                fact, simulated_value, real_value, self._kept.reason(name, release, fact, simulated_value, real_value)
+            )
+            for fact, simulated_value, real_value in differences(left, right)
         ]
-        return [each for each in listed if not each.kept] if only_new else listed
+        return [difference for difference in listed if not difference.kept] if only_new else listed
 
 
 def _verdicts(run: Run) -> dict[str, str]:
-    """The expectations of the file: `holds`, or what was found, without the moment."""
+    """Return the expectations of the file: `holds`, or the actual value, without the moment."""
     seen = ((verdict.label, verdict.differences) for verdict in outside_verdicts(run))
     return {
-        label: _MOMENT.sub("SECONDS", f"{found[0].path}: {found[0].actual}") if found else "holds"
-        for label, found in seen
+        label: _MOMENT.sub("SECONDS", f"{wrong[0].path}: {wrong[0].actual}") if wrong else "holds"
+        for label, wrong in seen
     }
 
 
 def _rows_of_nodes(verdicts: Mapping[str, str], real: Mapping[str, str]) -> int:
-    """Return how many cells of label tables about a Node (`written`) agree."""
-    return sum(label.endswith(".written") and real.get(label) == said for label, said in verdicts.items())
+    """Return the number of cells of label tables about a Node (`written`) that agree."""
+    return sum(label.endswith(".written") and real.get(label) == verdict for label, verdict in verdicts.items())
 
 
 def _has_schedule(obj: Object) -> bool:
@@ -326,7 +330,7 @@ def _look(case: Case, shared: Shared, new_world: Any) -> None:
 
 
 def _count(value: Any) -> int:
-    """Return how many facts there are: texts and numbers, wherever they lie."""
+    """Return the number of facts: texts and numbers, wherever they lie."""
     if isinstance(value, Mapping):
         return sum(map(_count, value.values()))
     if isinstance(value, Sequence) and not isinstance(value, str):

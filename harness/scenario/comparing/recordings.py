@@ -1,4 +1,4 @@
-"""What came of real runs, as readable files, so that machines without the controller compare with them."""
+"""Outcomes of real runs, as readable files, so that machines without the controller compare with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Recording", "recordings"]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """One real run of a case: its facts, and which expectations held. `case` is `FILE::NAME`."""
+    """One real run of a case: its facts, and the verdicts of its expectations. `case` is `FILE::NAME`."""
 
     case: str
     release: str

@@ -1,4 +1,4 @@
-"""A simulated loop that goes on without end, and what the real controller does in a bounded time."""
+"""A simulated loop that goes on without end, beside the real controller in a bounded time."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from harness.wording import counted
 __all__ = ["BESIDE_RUNAWAY", "beside_runaway"]
 
 BESIDE_RUNAWAY = 60.0
-"""Seconds that the real controller runs for. A loop of which the simulated one made several in this time shows itself."""
+"""Seconds that the real controller runs. A loop that the simulated one ran several times in this time shows itself."""
 
 
 def beside_runaway(
     about: Comparison, runaway: str, journal: Iterable[Entry], began: float, seconds: float
 ) -> Comparison:
-    """The comparison, which says what the real one did: it goes on, too, where it made a NodeClaim in the second half of the time."""
+    """Return the comparison with the real one's behaviour: it goes on, too, where it made a NodeClaim in the second half of the time."""
     made = [
         entry.at / SECOND - began
         for entry in journal

@@ -23,18 +23,20 @@ class ComparingRunner:
     """Runs each case under both Karpenters, and reports as `Runner.run` does; `found` are the comparisons so far. Close it."""
 
     def __init__(
-        self, runner: Runner, binaries: Mapping[str, Path], kept: KeptDifferences, limit: float = REAL_LIMIT
+        self, runner: Runner, binaries: Mapping[str, Path], kept_differences: KeptDifferences, limit: float = REAL_LIMIT
     ) -> None:
         shared = runner.shared
-        self._runs = RealRuns(shared.caches, binaries, kept, shared.overrides, tracing=runner.tracing, limit=limit)
+        self._runs = RealRuns(
+            shared.caches, binaries, kept_differences, shared.overrides, tracing=runner.tracing, limit=limit
+        )
         self.found: list[Comparison] = []
 
     def close(self) -> None:
-        """Remove what comparisons share."""
+        """Remove the shared folder of comparisons."""
         self._runs.close()
 
     def run(self, case: Case) -> CaseReport:
-        """One case under both. Raises ScenarioError for bad input, ClusterFailed where a controller died."""
+        """Run one case under both. Raises ScenarioError for bad input, ClusterFailed where a controller died."""
         compared = self._runs.compare(case)
         self.found.append(compared)
         outcome, reason = Outcome.PASSED, ""

@@ -1,4 +1,4 @@
-"""A line on each field of Karpenter's kinds that people write, for editors to show. Fields that speak for themselves have none."""
+"""A line on each field of Karpenter's kinds that people write, for editors to show. Fields whose names are enough have none."""
 
 from __future__ import annotations
 
@@ -72,5 +72,5 @@ _DESCRIPTIONS: Mapping[str, Mapping[str, str]] = {
 
 
 def description_of(kind: str, path: str) -> str:
-    """Return what an editor shows of a field, by its path in the CRD; empty where there is nothing to say."""
+    """Return the description of a field for editors, by its path in the CRD; empty for a field without one."""
     return _DESCRIPTIONS.get(kind, {}).get(path, "")

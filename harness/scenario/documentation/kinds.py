@@ -1,4 +1,4 @@
-"""Karpenter's own kinds as JSON Schema, for editors: the CRDs of a release with what their rules say that JSON Schema can say, too."""
+"""Karpenter's own kinds as JSON Schema, for editors: the CRDs of a release, and their rules as far as JSON Schema can express them."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def kind_schema(crds: CrdSet, kind: str) -> Schema:
 
 
 def version_schema(crds: CrdSet, version: str, kind: str) -> Schema:
-    """Return what the CRD of one version says of a kind's fields. KeyError for a version that the CRDs have not."""
+    """Return the CRD's schema of a kind's fields in one version. Raises KeyError for a version that the CRDs do not have."""
     return _schema(openapi_of(crds, f"{version}/{kind}", lambda row: json.dumps(row)), kind, "")
 
 
 def _schema(document: Mapping[str, Any], kind: str, path: str) -> Schema:
-    """The JSON Schema of a place in a CRD; what has fields has no others, as an API server prunes or refuses them."""
+    """Return the JSON Schema of a place in a CRD; a map with fields has no others, as an API server prunes or refuses them."""
     schema: Schema = {name: document[name] for name in _TAKEN if name in document}
     if text := description_of(kind, path):
         schema["description"] = text
@@ -84,5 +84,5 @@ def _rules(document: Mapping[str, Any]) -> Iterable[Schema]:
 
 def _with(schema: Schema, constraints: Iterable[Schema]) -> Schema:
     """The schema with more constraints: one `allOf`, since each may have an `if` or a `not` of its own."""
-    said = [part for part in constraints if part]
-    return {**schema, "allOf": said} if said else schema
+    parts = [part for part in constraints if part]
+    return {**schema, "allOf": parts} if parts else schema

@@ -1,4 +1,4 @@
-"""The CRDs' rules as JSON Schema, where it can say them, and what an editor should mark although an API server takes it.
+"""The CRDs' rules as JSON Schema, where it can express them, and values that an editor should mark although an API server takes them.
 
 A rule that compares a value with its old one, or two values with each other, has no form in JSON Schema.
 """
@@ -115,10 +115,10 @@ _FAMILY: Schema = {
 
 
 def more_than_the_crd(kind: str, path: str) -> Schema:
-    """Return what a field should be so that it means something, beyond what the CRD asks; empty for most fields.
+    """Return the schema of a meaningful value of a field, beyond the CRD's; empty for most fields.
 
-    An API server takes these and Karpenter does nothing with them: a node class of another kind, a schedule that cannot be read, a family
-    that is a series.
+    An API server takes other values and Karpenter does nothing with them: a node class of another kind, a schedule that cannot be read, a
+    family that is a series.
     """
     place = path.removeprefix("spec.template.") if kind == "NodePool" else path
     if place.startswith("spec.nodeClassRef."):

@@ -26,7 +26,7 @@ The one with files beside it has none, since their paths would be relative to it
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
 _LONG, _MANY = 100, 4
-"""Letters of a property from which on, and definitions with it from which on, it is told once."""
+"""The length of a property, and the number of definitions with it, from which on it gets a definition of its own."""
 
 _VARIABLE = {"pattern": "\\$\\("}
 _QUOTED = {"integer": "^\\d+$", "number": "^\\d+(\\.\\d+)?$", "boolean": "^(true|false)$"}  # as the loader reads a text
@@ -48,7 +48,7 @@ _MANIFEST = {
 
 
 def default_crds() -> CrdSet:
-    """Return the CRDs by which editors judge where nobody names another release: those of the release that scenarios have by default."""
+    """Return the CRDs by which editors judge by default: those of the release that scenarios have by default."""
     return crd_set(DEFAULT_RELEASE)
 
 
@@ -64,7 +64,7 @@ def json_schema(crds: CrdSet | None = None) -> dict[str, Any]:
 
 
 def schema_files(crds: CrdSet | None = None) -> dict[str, str]:
-    """Return the same in files that refer to one another, by their paths: the scenario's schema and one for each of Karpenter's kinds."""
+    """Return the schema in files that refer to one another, by their paths: the scenario's schema and one for each of Karpenter's kinds."""
     crds = crds or default_crds()
     kinds = kinds_of(crds)
     paths = {kind: f"crds/{kind}.schema.json" for kind in kinds}
@@ -87,7 +87,7 @@ def render_kind(crds: CrdSet, kind: str) -> str:
 
 
 def _frame(references: Mapping[str, str], kinds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """What is said before the definitions: which of them an object follows, by what it says that it is."""
+    """Return the part before the definitions: the definition that an object follows, by its kind."""
     by_kind = [
         {
             "if": {"properties": {"apiVersion": {"pattern": _group_of(versions)}, "kind": {"const": kind}}},
@@ -120,7 +120,7 @@ def language_definitions() -> dict[str, Any]:
 
 
 def _definitions() -> dict[str, Any]:
-    """The same, with what the loader takes besides, and any object."""
+    """Return the definitions with the other forms that the loader takes, and with any object."""
     return {"Manifest": _MANIFEST, **{name: _varied(body) for name, body in _shared(language_definitions()).items()}}
 
 
@@ -150,20 +150,20 @@ def _or_variable(value: Any) -> Any:
 
 
 def _shared(definitions: dict[str, Any]) -> dict[str, Any]:
-    """With a definition of its own for each long property that many definitions have, such as `only`, by its name."""
+    """Return the definitions with one for each long property that many have, such as `only`, by its name."""
     users: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for body in definitions.values():
         for name, value in (body.get("properties") or {}).items():
             if len(text := json.dumps(value)) >= _LONG:
                 users.setdefault((name, text), []).append(body["properties"])
-    found: dict[str, Any] = {}
+    shared: dict[str, Any] = {}
     for (name, text), properties in users.items():
         own = name[0].upper() + name[1:]
-        if len(properties) >= _MANY and own not in {**definitions, **found}:
-            found[own] = json.loads(text)
+        if len(properties) >= _MANY and own not in {**definitions, **shared}:
+            shared[own] = json.loads(text)
             for property_ in properties:
                 property_[name] = {"$ref": f"#/definitions/{own}"}
-    return {**definitions, **found}
+    return {**definitions, **shared}
 
 
 def _text(schema: Mapping[str, Any]) -> str:
@@ -183,7 +183,8 @@ def _text(schema: Mapping[str, Any]) -> str:
 
 
 def _trimmed(value: Any) -> Any:
-    """Without pydantic's titles, without nulls as alternatives and as defaults: absent is written by leaving a key out."""
+    """Return the schema without pydantic's titles, without nulls as alternatives and as defaults: absence is written by leaving a key
+    out."""
     if isinstance(value, list):
         return [_trimmed(item) for item in value]
     if not isinstance(value, dict):
@@ -194,7 +195,9 @@ def _trimmed(value: Any) -> Any:
             continue
         if key == "discriminator" or (key == "default" and item in (None, [], {})):
             continue
-        result[key] = {name: _trimmed(one) for name, one in item.items()} if key == "properties" else _trimmed(item)
+        result[key] = (
+            {name: _trimmed(subschema) for name, subschema in item.items()} if key == "properties" else _trimmed(item)
+        )
     options = result.get("anyOf")
     if isinstance(options, list) and {"type": "null"} in options:
         rest = [option for option in options if option != {"type": "null"}]
@@ -209,8 +212,9 @@ def _trimmed(value: Any) -> Any:
 
 
 def _varied(value: Any) -> Any:
-    """With what the loader takes, too, wherever a number, a choice or a yes or no is expected: one in quotes, and `$(NAME)`, a value of
-    the matrix or of a case.
+    """Return the schema with the other forms that the loader takes.
+
+    They are a number, a choice or a yes or no in quotes, and `$(NAME)`, a value of the matrix or of a case.
     """
     if isinstance(value, list):
         return [_varied(item) for item in value]
@@ -221,8 +225,8 @@ def _varied(value: Any) -> Any:
     if isinstance(kind, str) and kind in _QUOTED and "enum" not in result:
         return {**result, "type": [kind, "string"], "pattern": f"{_QUOTED[kind]}|{_VARIABLE['pattern']}"}
     if result.get("type") == "string" and isinstance(result.get("enum"), list):
-        kept = {key: result.pop(key) for key in ("description", "default") if key in result}
-        return {**kept, "anyOf": [result, {"type": "string", **_VARIABLE}]}
+        annotations = {key: result.pop(key) for key in ("description", "default") if key in result}
+        return {**annotations, "anyOf": [result, {"type": "string", **_VARIABLE}]}
     return result
 
 

@@ -1,1 +1,1 @@
-"""What a scenario file says: its keys, its cases, and whether everything that it names exists."""
+"""The language of scenario files: keys, cases, and whether every named thing exists."""

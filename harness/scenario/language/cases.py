@@ -33,10 +33,10 @@ __all__ = ["Case", "Entry", "Source", "expanded"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a scenario comes from: its file's name for messages, the folder of files that it names, the checkout that these are
-    in, the release that replaces its own.
+    """The source of a scenario.
 
-    `header` is what its headers have to be.
+    It has the file's name for messages, the folder of files that it names, the checkout that these are in, and the release that replaces
+    its own. `header` is the model of its headers.
     """
 
     file: str
@@ -49,7 +49,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One expectation of a case: its place in `then`, and where it stands."""
+    """One expectation of a case: its place in `then`, and its place in the file."""
 
     expectation: ExpectationMap
     path: tuple[str | int, ...]
@@ -66,7 +66,7 @@ class Entry:
 
     @property
     def inner(self) -> Entry:
-        """For an entry over virtual time, the expectation inside it as an entry of its own; else the entry itself."""
+        """Return, for an entry over virtual time, the expectation inside it as an entry of its own; else the entry itself."""
         body = self.expectation.over_time
         if body is None:
             return self
@@ -77,7 +77,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A scenario with one choice of all its axes: what is run."""
+    """A scenario with one choice of all its axes: the unit of a run."""
 
     scenario: str
     id: str
@@ -99,22 +99,22 @@ class Case:
 
     @property
     def seeds(self) -> Seeds | None:
-        """The seeds under which it runs, None where that is only its own."""
+        """Return the seeds under which it runs, None where it has its own alone."""
         given = self.header.seeds
         return Seeds.model_construct(count=given, hold="all") if isinstance(given, int) else given
 
     def seeded(self, number: int) -> Case:
-        """The same case under another seed."""
+        """Return the same case under another seed."""
         return replace(self, given=self.given.model_copy(update={"seed": (self.given.seed or 0) + number}))
 
     @property
     def when_marks(self) -> tuple[Mark, ...]:
-        """Return where each step stands."""
+        """Return the place of each step."""
         return tuple(self.given_document.position(path) for path in self.when_paths)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """What a cluster must offer: what the header says, and virtual time where it is measured."""
+        """Return the features that a cluster must offer: those of the header, and virtual time where it is measured."""
         measured = any(entry.expectation.elapsed is not None for entry in self.then)
         return tuple(dict.fromkeys([*self.header.needs, *(["virtual-time"] if measured else [])]))
 
@@ -127,10 +127,10 @@ class Case:
     def refused(self) -> tuple[str, ...]:
         """References of the objects that it expects to be refused."""
         rejected = (entry.expectation.rejected for entry in self.then)
-        return tuple(one.object for one in rejected if one is not None)
+        return tuple(rejected_object.object for rejected_object in rejected if rejected_object is not None)
 
     def given_mark(self, *path: str | int) -> Mark:
-        """The place where an input was set: in `given`, in the case or in the matrix."""
+        """Return the place where an input was set: in `given`, in the case or in the matrix."""
         document = self.given_document
         listed = document.value.get("cases", ())
         own = [index for index, case in enumerate(listed) if case["case"] == self.axes.get("case")]
@@ -146,10 +146,10 @@ def expanded(document: Document, manifests: Sequence[Manifest], source: Source) 
     if empty:
         document = replace(document, value=without_missing(document.value))
         _, problems = _expanded(document, manifests, source)
-        told = [problem.path for problem in empty]
+        reported = [problem.path for problem in empty]
         return [], [
             *empty,
-            *(problem for problem in problems if not any(path.startswith(problem.path) for path in told)),
+            *(problem for problem in problems if not any(path.startswith(problem.path) for path in reported)),
         ]
     return _expanded(document, manifests, source)
 
@@ -204,12 +204,12 @@ def _too_many(document: Document, axes: Axes) -> Problem | None:
     if count <= CASES.most():
         return None
     key = "matrix" if axes.matrix else "cases"
-    what = f"{count:,} cases are more than the {CASES.most():,} that a scenario may have"
-    return Problem(document.position((key,)), key, what, CASES.hint)
+    message = f"{count:,} cases are more than the {CASES.most():,} that a scenario may have"
+    return Problem(document.position((key,)), key, message, CASES.hint)
 
 
 def _other_problems(document: Document, header: type[Header]) -> Iterator[Problem]:
-    """What else is wrong with a header whose axes are; fields that wait for a value of $(NAME) are not judged."""
+    """Yield the other problems of a header whose axes are wrong; fields that wait for a value of $(NAME) are not judged."""
     value = {key: item for key, item in document.value.items() if key not in ("matrix", "cases")}
     _, problems = validated(header, value, document.position, document.has)
     yield from (problem for problem in problems if problem.path and "$(" not in problem.what)
@@ -245,13 +245,13 @@ class _Laid:
     document: Document
     chosen: Mapping[str, str]
     number: int | None
-    """Which of `cases` it is, where there are any."""
+    """The number of the case in `cases`, where there are any."""
     value: Mapping[str, Any]
     shared: Mapping[str, int]
-    """How many steps and expectations are the header's own; the case's come after them."""
+    """The numbers of steps and expectations that are the header's own; the case's come after them."""
 
     def origin(self, path: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        """The place in the document that a place in `value` comes from."""
+        """Return the place in the document that a place in `value` comes from."""
         if self.number is None or not path:
             return path
         own = ("cases", self.number)
@@ -264,7 +264,7 @@ class _Laid:
         return path
 
     def mark(self, path: tuple[str | int, ...]) -> Mark:
-        """Return where a field stands; what an axis sets, at the axis."""
+        """Return the place of a field; of a value that an axis sets, the axis."""
         if len(path) == 2 and path[0] == "given" and path[1] in self.chosen:
             return self.document.position(("matrix", path[1]))
         return self.document.position(self.origin(path))
@@ -298,7 +298,7 @@ def _laid(document: Document, chosen: Mapping[str, str], number: int | None, rel
 def _case(
     laid: _Laid, manifests: Sequence[Manifest], case_id: str, source: Source
 ) -> tuple[Case | None, list[Problem]]:
-    """One case, validated as a whole."""
+    """Return one case, validated as a whole."""
     document, origin = laid.document, laid.origin
     header, problems = validated(source.header, laid.value, laid.mark, laid.has)
     if header is None:
@@ -314,8 +314,8 @@ def _case(
         if not any(manifest.is_named(name) for name in refused):
             problems += core_problems(manifest)
     problems += size_problems(objects)
-    asked = [(each.path, each.expectation) for each in (entry.inner for entry in entries)]
-    problems += check_references(header, objects, asked, origin, document, source.directory, source.checkout)
+    expectations = [(entry.path, entry.expectation) for entry in (entry.inner for entry in entries)]
+    problems += check_references(header, objects, expectations, origin, document, source.directory, source.checkout)
     if problems:
         return None, problems
     return Case(

@@ -1,4 +1,4 @@
-"""Manifests that no API server would take from kubectl, told at their place before anything runs."""
+"""Manifests that no API server would take from kubectl, reported at their place before anything runs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _DURATIONS = {
     ),
     "NodeClaim": (("spec", "expireAfter"), ("spec", "terminationGracePeriod")),
 }
-"""What Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go); a budget's is never `Never` (metav1.Duration)."""
+"""Fields that Karpenter reads as Go durations, or `Never` (core pkg/apis/v1/duration.go); a budget's is never `Never` (metav1.Duration)."""
 
 _PATTERN = re.compile(r"([0-9]+[smh])+")
-"""What the CRDs take where they do not take `Never` (kaz pkg/apis/crds/karpenter.sh_nodepools.yaml)."""
+"""Durations that the CRDs take where they do not take `Never` (kaz pkg/apis/crds/karpenter.sh_nodepools.yaml)."""
 
 _LISTS = ("requests", "limits")
 
@@ -51,8 +51,8 @@ def core_problems(manifest: Manifest) -> Iterator[Problem]:
             continue  # its shape is wrong
         if negative:
             yield Problem(manifest.document.position(path), dotted(path), f"the quantity {value} is negative")
-    for path, what in _told(manifest.object):
-        yield Problem(manifest.document.position(path), dotted(path), what)
+    for path, message in _told(manifest.object):
+        yield Problem(manifest.document.position(path), dotted(path), message)
 
 
 def field_problems(manifest: Manifest) -> Iterator[Problem]:
@@ -60,25 +60,25 @@ def field_problems(manifest: Manifest) -> Iterator[Problem]:
 
     Not for objects that CRDs of the user's own judge.
     """
-    for pointer, known in fields.unknown_fields(manifest.object):
-        hint = _field_hint(manifest, pointer, known, fields.places_of)
+    for pointer, fields_there in fields.unknown_fields(manifest.object):
+        hint = _field_hint(manifest, pointer, fields_there, fields.places_of)
         yield Problem(manifest.document.position(pointer), dotted(pointer), f"unknown field '{pointer[-1]}'", hint)
 
 
 def _field_hint(
-    manifest: Manifest, pointer: Pointer, known: Sequence[str], places: Callable[[str, str, str], Sequence[str]]
+    manifest: Manifest, pointer: Pointer, fields_there: Sequence[str], places: Callable[[str, str, str], Sequence[str]]
 ) -> str:
-    """Return where below a field of this name is known; else the nearest that is known there; else where another part has one."""
+    """Return the place below with a field of this name; else the nearest known name; else the place of such a field elsewhere."""
     name, here = str(pointer[-1]), dotted(pointer[:-1])
     if pointer[-2:] == ("nodeClassRef", "apiVersion"):
         return _group_hint(manifest.object, pointer)
-    found = places(str(manifest.object.get("apiVersion")), manifest.kind, name)
-    below = _one_of([one for one in found if one.startswith(f"{here}.")])
-    return below or did_you_mean(name, known, limit=0) or _one_of(found)
+    places_known = places(str(manifest.object.get("apiVersion")), manifest.kind, name)
+    below = _one_of([place for place in places_known if place.startswith(f"{here}.")])
+    return below or did_you_mean(name, fields_there, limit=0) or _one_of(places_known)
 
 
 def _group_hint(obj: Mapping[str, Any], pointer: Pointer) -> str:
-    """What v1 has in place of `nodeClassRef.apiVersion` of v1beta1 (core pkg/apis/v1/nodeclaim.go NodeClassReference)."""
+    """Return the field of v1 in place of `nodeClassRef.apiVersion` of v1beta1 (core pkg/apis/v1/nodeclaim.go NodeClassReference)."""
     reference: Any = obj
     for part in pointer[:-1]:
         reference = reference[part]
@@ -89,7 +89,7 @@ def _group_hint(obj: Mapping[str, Any], pointer: Pointer) -> str:
 
 
 def _one_of(places: Sequence[str]) -> str:
-    """Return where the field belongs: the first place, if no other one is at its depth; else nothing."""
+    """Return the place of the field: the first one, if no other one is at its depth; else nothing."""
     nearest = [place for place in places if place.count(".") == places[0].count(".")]
     return f"it belongs in {nearest[0]}" if len(nearest) == 1 else ""
 
@@ -103,29 +103,29 @@ def duration_problems(manifest: Manifest) -> Iterator[Problem]:
             try:
                 parse_duration(value)
             except DurationError as error:
-                what = f"these CRDs take '{value}', and Karpenter cannot read it: {error}"
-                yield Problem(manifest.document.position(pointer), dotted(pointer), what)
+                message = f"these CRDs take '{value}', and Karpenter cannot read it: {error}"
+                yield Problem(manifest.document.position(pointer), dotted(pointer), message)
 
 
 def too_long(manifest: Manifest) -> Iterator[Problem]:
-    """Durations of a form that Karpenter's own CRDs take, of more than 292 years: Karpenter cannot read its NodePools then."""
+    """Yield durations in a form of Karpenter's own CRDs, but of more than 292 years: Karpenter cannot read its NodePools then."""
     for path in _DURATIONS.get(manifest.kind, ()):
         for pointer, value in _at(manifest.object, path):
             if isinstance(value, str) and _PATTERN.fullmatch(value):
                 try:
                     parse_duration(value)
                 except DurationError as error:
-                    what = f"the CRDs take '{value}', and Karpenter cannot read it: {error}"
+                    message = f"the CRDs take '{value}', and Karpenter cannot read it: {error}"
                     yield Problem(
                         manifest.document.position(pointer),
                         dotted(pointer),
-                        what,
+                        message,
                         "the longest is 2562047h; for no end write Never",
                     )
 
 
 def _at(value: Any, path: Sequence[str], before: Pointer = ()) -> Iterator[tuple[Pointer, Any]]:
-    """What stands at a path; `*` is every item of a list."""
+    """Yield the values at a path; `*` is every item of a list."""
     if not path:
         yield before, value
     elif path[0] == "*":
@@ -136,7 +136,8 @@ def _at(value: Any, path: Sequence[str], before: Pointer = ()) -> Iterator[tuple
 
 
 def _told(obj: Mapping[str, Any]) -> Iterator[tuple[Pointer, str]]:
-    """What a cluster says of an object, where it has another form; the schemas of NodeClaims and NodePools are asked for `spec` alone."""
+    """Yield a cluster's mistakes about an object, where it has another form; for NodeClaims and NodePools only `spec` is judged by
+    schema."""
     status = obj.get("status")
     if status is not None and not isinstance(status, dict):
         yield ("status",), "a map is expected"

@@ -1,4 +1,4 @@
-"""The CRDs of a world by what the user calls them: a release, whose tables we have, or a directory of CRD files."""
+"""The CRDs of a world by their name in a file: a release, whose tables we have, or a directory of CRD files."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class CelEngineMissing(Exception):
 
 
 class UnknownCrds(ValueError):
-    """Neither a release nor a usable directory; `what` is wrong with the name, and `hint` what would be right.
+    """Neither a release nor a usable directory; `what` is the mistake in the name, and `hint` the right way.
 
     `problems` are the mistakes in the directory's files, with their places.
     """
 
-    def __init__(self, what: str, hint: str = "", problems: Sequence[Problem] = ()) -> None:
-        self.what, self.hint, self.problems = what, hint, tuple(problems)
-        super().__init__(f"{what}; {hint}" if hint else what)
+    def __init__(self, mistake: str, hint: str = "", problems: Sequence[Problem] = ()) -> None:
+        self.what, self.hint, self.problems = mistake, hint, tuple(problems)
+        super().__init__(f"{mistake}; {hint}" if hint else mistake)
 
 
 def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
-    """Return why no CRDs are called so: neither a release nor a directory below `base`. None when one is."""
+    """Return why a name is neither a release nor a directory below `base`; None when it is one."""
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES, KNOWN_RELEASES
     from harness.karpenter.releases.policies import POLICIES
     from harness.wording import did_you_mean
@@ -44,8 +44,8 @@ def unknown_crds(name: str, base: Path) -> UnknownCrds | None:
             "a policy is one of controller and CRDs together, for the whole scenario: given.policy",
         )
     hint = did_you_mean(bare, KNOWN_RELEASES, limit=0)
-    known = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
-    return UnknownCrds(f"unknown release '{name}', and no directory {base / name}", hint or known)
+    known_releases = f"known are {ALL_PROVIDER_RELEASES[0]} to {ALL_PROVIDER_RELEASES[-1]}, or a directory of CRD files"
+    return UnknownCrds(f"unknown release '{name}', and no directory {base / name}", hint or known_releases)
 
 
 def _release(name: str) -> str:

@@ -1,4 +1,4 @@
-"""What the pods of a case ask for altogether: the most that one Node can have to hold."""
+"""The requests of all pods of a case: the most that one Node can have to hold."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COUNTS = {"Deployment": "replicas", "ReplicaSet": "replicas", "StatefulSet": "r
 
 
 def demand(case: Case) -> Mapping[str, Quantity]:
-    """Resources by name, of all pods that the case's objects can make at one time. Raises ScenarioError for files it cannot read."""
+    """Return resources by name, of all pods that the case's objects can make at one time. Raises ScenarioError for files it cannot read."""
     pods: list[Mapping[str, Any]] = []
     for manifest in _manifests(case):
         pod, count = _pods(manifest, case)
@@ -38,7 +38,7 @@ def _steps(case: Case) -> Iterator[StepMap]:
 
 
 def _pods(manifest: Manifest, case: Case) -> tuple[Mapping[str, Any], int]:
-    """The pod that an object is or makes, and how many of them."""
+    """Return the pod that an object is or makes, and the number of such pods."""
     spec = manifest.object.get("spec") or {}
     if manifest.kind == "Pod":
         return manifest.object, 1

@@ -1,5 +1,5 @@
-"""Objects as they are found (a folder of a repository, what `kubectl get -o yaml` prints, the output of `helm template`): those that the
-simulation acts on, and those that it leaves out and names.
+"""Dumps of objects (a folder of a repository, the output of `kubectl get -o yaml` or `helm template`): objects that the simulation acts
+on, and objects that it leaves out and names.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _GROUPS = frozenset({core.GROUP, azure.GROUP})
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """What some files hold, by what becomes of it.
+    """The objects of some files, by their role.
 
-    `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller that
-    is given too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
-    ended, Jobs that are done or suspended. `registered` are NodeClaims whose Nodes are given, which would be launched a second time.
-    `live`: what is to be said of a live cluster that was read; `moment`: when that was (RFC 3339), "" without one.
+    `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller in the
+    files, too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
+    ended, Jobs that are done or suspended. `registered` are NodeClaims whose Nodes are in the files, which would be launched again.
+    `live`: notes about a live cluster that was read; `moment`: the time of that (RFC 3339), "" without one.
     """
 
     manifests: tuple[Manifest, ...]
@@ -54,7 +54,7 @@ class Dump:
     moment: str = ""
 
     def notes(self) -> Iterator[str]:
-        """Lines about what was read of a live cluster and about each group that is left out."""
+        """Yield lines about a live cluster that was read and about each group that is left out."""
         yield from self.live
         if self.unused:
             yield f"not simulated: {_listed(self.unused)}"
@@ -69,13 +69,18 @@ class Dump:
 
     @property
     def unused(self) -> tuple[Manifest, ...]:
-        """What is not simulated, without Karpenter's own CRDs: the release stands for them, which may have been read from them."""
-        return tuple(one for one in self.not_simulated if one.kind != _CRD or one.name.partition(".")[2] not in _GROUPS)
+        """Return the objects that are not simulated, without Karpenter's own CRDs: the release stands for them, which may have been read
+        from them."""
+        return tuple(
+            manifest
+            for manifest in self.not_simulated
+            if manifest.kind != _CRD or manifest.name.partition(".")[2] not in _GROUPS
+        )
 
     def time(self) -> int | None:
-        """When the cluster was as the files have it, in nanoseconds since `EPOCH`; None where no Node is given.
+        """Return the time of the cluster's state in the files, in nanoseconds since `EPOCH`; None without a Node.
 
-        That is when a live cluster was read, else the latest moment that a Node, a NodeClaim or a pod knows of.
+        It is the time when a live cluster was read, else the latest moment in a Node, a NodeClaim or a pod.
         """
         objects = (*self.manifests, *self.derived, *self.registered)
         if not any(obj.kind == "Node" for obj in objects):
@@ -84,7 +89,7 @@ class Dump:
 
     @property
     def on_absent_nodes(self) -> tuple[Manifest, ...]:
-        """Pods of a running cluster whose Nodes were not given with them."""
+        """Return pods of a running cluster whose Nodes are missing."""
         nodes = {manifest.name for manifest in self.manifests if manifest.kind == "Node"}
         return tuple(
             manifest
@@ -93,19 +98,19 @@ class Dump:
         )
 
     def value(self) -> dict[str, Any]:
-        """The same for JSON, with every object."""
+        """Return the dump for JSON, with every object."""
         return {
             **({"live": list(self.live)} if self.live else {}),
-            "not_simulated": [_value(one) for one in self.unused],
-            "left_to_controllers": [_value(one) for one in self.derived],
-            "not_running": [_value(one) for one in self.finished],
-            "registered": [_value(one) for one in self.registered],
+            "not_simulated": [_value(manifest) for manifest in self.unused],
+            "left_to_controllers": [_value(manifest) for manifest in self.derived],
+            "not_running": [_value(manifest) for manifest in self.finished],
+            "registered": [_value(manifest) for manifest in self.registered],
             "on_absent_nodes": [_value(node) for node in self.on_absent_nodes],
         }
 
 
 def latest_moment(objects: Iterable[Mapping[str, Any]]) -> int | None:
-    """The latest moment that metadata and status of objects know of, in nanoseconds since `EPOCH`: a dump was made about then."""
+    """Return the latest moment in metadata and status of objects, in nanoseconds since `EPOCH`: a dump was made about then."""
     moments: list[str] = []
 
     def walk(value: Any) -> None:
@@ -126,40 +131,42 @@ def latest_moment(objects: Iterable[Mapping[str, Any]]) -> int | None:
 
 
 def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), moment: str = "") -> Dump:
-    """The objects by what becomes of them; `live` and `moment` as in Dump."""
-    found: list[Manifest] = []
+    """Return the objects by their role; `live` and `moment` as in Dump."""
+    known_kinds: list[Manifest] = []
     left_out: list[Manifest] = []
     for manifest in manifests:
-        (found if _served(manifest) else left_out).append(manifest)
-    names = {(one.kind, one.name, one.namespace) for one in found}
-    kept: list[Manifest] = []
+        (known_kinds if _served(manifest) else left_out).append(manifest)
+    names = {(manifest.kind, manifest.name, manifest.namespace) for manifest in known_kinds}
+    simulated: list[Manifest] = []
     derived: list[Manifest] = []
     finished: list[Manifest] = []
     registered: list[Manifest] = []
-    for manifest in found:
+    for manifest in known_kinds:
         if _is_registered(manifest, names):
             registered.append(manifest)
         elif not names.isdisjoint(controllers(manifest)):
             derived.append(manifest)
         else:
-            (finished if _finished(manifest.object) else kept).append(manifest)
-    return Dump(tuple(kept), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live, moment)
+            (finished if _finished(manifest.object) else simulated).append(manifest)
+    return Dump(tuple(simulated), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live, moment)
 
 
 def registered(manifests: Iterable[Manifest]) -> list[Manifest]:
     """NodeClaims whose Nodes are there, too: they would be launched a second time."""
-    found = list(manifests)
-    nodes = {(one.kind, one.name, one.namespace) for one in found if one.kind == "Node"}
-    return [one for one in found if _is_registered(one, nodes)] if nodes else []
+    all_manifests = list(manifests)
+    nodes = {
+        (manifest.kind, manifest.name, manifest.namespace) for manifest in all_manifests if manifest.kind == "Node"
+    }
+    return [manifest for manifest in all_manifests if _is_registered(manifest, nodes)] if nodes else []
 
 
 def in_order(manifests: Iterable[Manifest]) -> list[Manifest]:
-    """The objects with those first to which others refer: Namespaces, classes, NodePools; the rest in its order."""
-    return sorted(manifests, key=lambda one: creation_rank(one.kind))
+    """Return the objects with those first to which others refer: Namespaces, classes, NodePools; the rest in its order."""
+    return sorted(manifests, key=lambda manifest: creation_rank(manifest.kind))
 
 
 def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
-    """NodePools and AKSNodeClasses that are being deleted: nobody can create such, so they are deleted once they are there."""
+    """Yield NodePools and AKSNodeClasses that are being deleted: nobody can create such, so they are deleted once they are there."""
     return (
         manifest
         for manifest in manifests
@@ -168,15 +175,15 @@ def deleted(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
 
 
 def as_new(obj: Mapping[str, Any]) -> Frozen:
-    """An object of a file, ready to be created: without what a cluster gave it (`kubectl get -o yaml`), but for its uid.
+    """Return an object of a file, ready to be created: without the fields that a cluster gave it (`kubectl get -o yaml`), but for its uid.
 
-    A Namespace loses that, too: each cluster has made some of its own. Nobody changes what was read from a file.
+    A Namespace loses that, too: each cluster has made some of its own. Objects of a file are never changed.
     """
     metadata = obj.get("metadata")
     if not isinstance(metadata, dict) or "resourceVersion" not in metadata:
         return Frozen(obj)
-    given = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
-    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in given}}
+    dropped = ("resourceVersion", "uid") if obj.get("kind") == "Namespace" else ("resourceVersion",)
+    new = {**obj, "metadata": {key: value for key, value in metadata.items() if key not in dropped}}
     return Frozen(without_merged_keys(new) if obj.get("kind") == "Pod" else new)
 
 
@@ -189,27 +196,31 @@ def _node_of(nodeclaim: Mapping[str, Any]) -> str:
 
 
 def controllers(manifest: Manifest) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and namespace of the objects that make this one, if it says so; of a ReplicaSet's pod its Deployment, too."""
+    """Yield kind, name and namespace of the objects that make this one, if it names them; of a ReplicaSet's pod its Deployment, too."""
     metadata: Mapping[str, Any] = manifest.object["metadata"]
     owners = metadata.get("ownerReferences")
     for owner in owners if isinstance(owners, list) else ():
         if isinstance(owner, dict) and owner.get("controller") is True:
             kind, name = str(owner.get("kind")), str(owner.get("name"))
             yield kind, name, manifest.namespace
-            suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash')}"  # ReplicaSets are seldom given
+            suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash')}"  # dumps seldom have ReplicaSets
             if kind == "ReplicaSet" and name.endswith(suffix):
                 yield "Deployment", name.removesuffix(suffix), manifest.namespace
 
 
 def origin_of(manifest: Manifest, dump: Dump) -> Manifest | None:
-    """The object that makes this one anew in a simulation: its controller, or the controller of that one; None where nothing is given."""
-    kept = {(manifest.kind, manifest.name, manifest.namespace): manifest for manifest in dump.manifests}
-    derived = {(one.kind, one.name, one.namespace): one for one in dump.derived}
+    """Return the object that makes this one anew in a simulation: its controller, or the controller of that one; None where both are
+    missing."""
+    simulated = {(manifest.kind, manifest.name, manifest.namespace): manifest for manifest in dump.manifests}
+    derived = {
+        (manifest_derived.kind, manifest_derived.name, manifest_derived.namespace): manifest_derived
+        for manifest_derived in dump.derived
+    }
     waiting, seen = [manifest], set()
     while waiting:
         for owner in controllers(waiting.pop()):
-            if owner in kept:
-                return kept[owner]
+            if owner in simulated:
+                return simulated[owner]
             if owner in derived and owner not in seen:
                 seen.add(owner)
                 waiting.append(derived[owner])
@@ -235,11 +246,11 @@ def _listed(manifests: Sequence[Manifest]) -> str:
     for manifest in manifests:
         foreign = f" ({manifest.object['apiVersion']})" if manifest.kind in KINDS and not _served(manifest) else ""
         kinds.setdefault(manifest.kind + foreign, []).append(manifest.name)
-    told = []
+    parts = []
     for kind, names in kinds.items():
         meaning = CONSEQUENCES.get(kind)
-        told.append(f"{kind} {first_few(names, _FEW)}" + (f" ({meaning})" if meaning else ""))
-    return "; ".join(told)
+        parts.append(f"{kind} {first_few(names, _FEW)}" + (f" ({meaning})" if meaning else ""))
+    return "; ".join(parts)
 
 
 def _served(manifest: Manifest) -> bool:

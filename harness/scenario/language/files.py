@@ -42,9 +42,9 @@ def load(
 ) -> tuple[Scenario, ...]:
     """The scenarios of a file. Raises ScenarioError with every mistake in it; `file` is the name to print.
 
-    `release` is the provider's in place of what the file says: a matrix of releases has then this one value.
-    `header` is what headers have to be: SweepHeader for a sweep's plan. `checkout` is what it may name files of; by itself the one that
-    it lies in.
+    `release` is the provider's in place of the file's: a matrix of releases has then this one value.
+    `header` is the model of headers: SweepHeader for a sweep's plan. `checkout` holds the files that it may name; by default the one
+    that it lies in.
     """
     name = file or str(path)
     own = checkout or Checkout.around(path.parent)
@@ -64,12 +64,12 @@ def load_text(
     header: type[Header] = Header,
     checkout: Checkout | None = None,
 ) -> tuple[Scenario, ...]:
-    """As `load`, for a text that is already read; `directory` is where the files that it names are."""
-    found, problems = documents(text, file)
-    if not found and not problems:
+    """Return the scenarios of a text that is already read, as `load` does; `directory` is the folder of the files that it names."""
+    read, problems = documents(text, file)
+    if not read and not problems:
         problems.append(Problem(Mark(file, 1, 1), "", "the file is empty", "a scenario begins with 'scenario: NAME'"))
     groups: list[tuple[Document, list[Manifest]]] = []
-    for document in found:
+    for document in read:
         if document.is_header:
             groups.append((document, []))
             continue
@@ -90,15 +90,15 @@ def load_text(
         if isinstance(name, str):
             mark = document.position(("scenario",))
             if name in names:
-                what = f"'{name}' is already the name of the scenario in line {names[name].line}"
-                problems.append(Problem(mark, "scenario", what))
+                message = f"'{name}' is already the name of the scenario in line {names[name].line}"
+                problems.append(Problem(mark, "scenario", message))
             names[name] = mark
             scenarios.append(Scenario(name, file, mark, tuple(cases)))
     if problems:
         problems = list(dict.fromkeys(problems))
         for document, manifests in groups:
             problems += header_problems(document, directory, checkout)
-            if not _names_crds(document.value):  # else they may be files that know more fields
+            if not _names_crds(document.value):  # else they may be files that have more fields
                 problems += [problem for manifest in manifests for problem in field_problems(manifest)]
         if not any(_names_crds(document.value) for document, _ in groups):
             problems += [problem for manifest in source.files.all() for problem in field_problems(manifest)]
@@ -113,7 +113,7 @@ def _names_crds(value: Any) -> bool:
 
 
 def _without_header(mark: Mark, file: str, header: type[Header]) -> Problem:
-    """A file of manifests where a scenario is expected, or the plan of a sweep, which names such a file and has axes besides."""
+    """Return the problem of a file of manifests where a scenario is expected, or the plan of a sweep, which names such a file."""
     if header is Header:
         return Problem(mark, "", "a manifest stands before the first scenario", "begin the file with 'scenario: NAME'")
     plan = f"scenario: NAME, given: {{manifests: [{Path(file).name}]}}, matrix: {{region: [eastus, westeurope]}}"

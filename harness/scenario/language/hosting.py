@@ -28,28 +28,28 @@ def violations_of(given: Given) -> Iterator[Violation]:
 
 
 def hosting_options(given: Given) -> dict[str, Any]:
-    """Options that hosting mode and cluster imply; what `given.options` says wins."""
+    """Return the options that hosting mode and cluster imply; `given.options` wins."""
     from harness.karpenter.hosting import network_options
     from harness.karpenter.releases import SHARED_GALLERY
 
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if given.hosting == "nap":
-        found |= SHARED_GALLERY
+        options |= SHARED_GALLERY
     if given.cluster is not None:
-        found |= network_options(_cluster(given))
-    return found
+        options |= network_options(_cluster(given))
+    return options
 
 
 def _cluster(given: Given) -> Cluster:
     from harness.karpenter.hosting import Cluster
 
     assert given.cluster is not None
-    said = {name: getattr(given.cluster, name) for name in given.cluster.model_fields_set}
-    if said.get("network_plugin_mode") == "none":
-        said["network_plugin_mode"] = ""
-    elif said.get("network_plugin") in ("kubenet", "none"):
-        said.setdefault("network_plugin_mode", "")
+    fields = {name: getattr(given.cluster, name) for name in given.cluster.model_fields_set}
+    if fields.get("network_plugin_mode") == "none":
+        fields["network_plugin_mode"] = ""
+    elif fields.get("network_plugin") in ("kubenet", "none"):
+        fields.setdefault("network_plugin_mode", "")
     for name in ("ip_families", "node_os"):
-        if name in said:
-            said[name] = tuple(said[name])
-    return Cluster(**said)
+        if name in fields:
+            fields[name] = tuple(fields[name])
+    return Cluster(**fields)

@@ -1,7 +1,7 @@
-"""What `given` names, and whether it exists: the arguments of a World, and the mistakes in them at their places in the file.
+"""The inputs that `given` names: the arguments of a World, and the mistakes in them at their places in the file.
 
-The judgement is `harness.world.inputs`', which the command line asks, too. A case is judged with everything filled in; the header of a file
-that has other mistakes as it stands, so that all are told at once.
+The judgement is `harness.world.inputs`', which the command line calls, too. A case is judged with everything filled in; the header of a
+file with other mistakes as it stands, so that all are reported at once.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["azure_arguments", "case_problems", "header_problems", "timing_argume
 Path_ = tuple[str | int, ...]
 
 _KEYS = {"provision_mode": "provisionMode"}
-"""Arguments of World whose key in `given` is another one."""
+"""Arguments of World whose key in `given` differs."""
 
 
 _RECORDED = "recorded"
@@ -40,7 +40,7 @@ _RECORDED = "recorded"
 
 
 def world_arguments(given: Given) -> dict[str, Any]:
-    """The keyword arguments of World for what a case says; what it leaves out, or what is no option, is left out."""
+    """Return the keyword arguments of World for a case; defaults, and keys that are no option, are left out."""
     from harness.world.inputs import typed_options
 
     arguments: dict[str, Any] = {
@@ -75,7 +75,7 @@ def timing_arguments(timing: Timing) -> dict[str, float]:
 
 
 def azure_arguments(azure: Market) -> dict[str, Any]:
-    """The state of Azure as plain values, spelled as in the file, only what is said."""
+    """Return the state of Azure as plain values, spelled as in the file, without defaults."""
     value: dict[str, Any] = _plain(azure)
     return value
 
@@ -83,8 +83,8 @@ def azure_arguments(azure: Market) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Model):
         fields = type(value).model_fields
-        said = [(name, field.alias or name) for name, field in fields.items() if name in value.model_fields_set]
-        return {alias: _plain(getattr(value, name)) for name, alias in said}
+        set_fields = [(name, field.alias or name) for name, field in fields.items() if name in value.model_fields_set]
+        return {alias: _plain(getattr(value, name)) for name, alias in set_fields}
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -95,9 +95,9 @@ def _plain(value: Any) -> Any:
 def case_problems(
     case: Case, overrides: Mapping[str, Any], directories: CrdDirectories, caches: Caches | None = None
 ) -> Iterator[Problem]:
-    """Every release, region, version, mode, option, size and state of Azure of a case that does not exist.
+    """Yield every release, region, version, mode, option, size and state of Azure of a case that does not exist.
 
-    `overrides` replace what the file says, by the names of World's arguments. Raises CelEngineMissing.
+    `overrides` replace inputs of the file, by the names of World's arguments. Raises CelEngineMissing.
     """
     from harness.world.inputs import input_mistakes
 
@@ -107,9 +107,13 @@ def case_problems(
     wrong += _version_problems(case)
     if not wrong and not any(entry.expectation.kind == "limits" for entry in case.then):
         wrong += [
-            Problem(case.given_mark("cluster", one.limit.field), f"given.cluster.{one.limit.field}", one.text)
-            for one in violations_of(case.given)
-            if one.holds
+            Problem(
+                case.given_mark("cluster", violation.limit.field),
+                f"given.cluster.{violation.limit.field}",
+                violation.text,
+            )
+            for violation in violations_of(case.given)
+            if violation.holds
         ]
     yield from wrong
     if not any(problem.path in ("given.region", "given.azure.asOf") for problem in wrong):
@@ -117,7 +121,7 @@ def case_problems(
 
 
 def _before_hosting(given: Given) -> dict[str, Any]:
-    """The arguments that can be judged: options as they are written, nothing that follows from a release."""
+    """Return the arguments that can be judged: options as they are written, nothing that follows from a release."""
     bare = given.model_copy(update={"options": {}, "hosting": None, "cluster": None})
     return {**world_arguments(bare), "options": given.options}
 
@@ -157,7 +161,7 @@ def _version_problems(case: Case) -> Iterator[Problem]:
 
 
 def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) -> Iterator[Problem]:
-    """Sizes that a case asks about and that its region does not sell, on the day that is given."""
+    """Yield sizes that a case asks about and that its region does not sell, on the given day."""
     from harness.world import default_caches
     from harness.world.inputs import size_mistake
 
@@ -171,9 +175,9 @@ def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) 
 
 
 def header_problems(document: Document, directory: Path, checkout: Checkout) -> Iterator[Problem]:
-    """What a header of any shape names and nobody knows, where it is plainly a text: releases, regions, versions, CRDs and sizes.
+    """Yield the unknown names in a header of any shape, where they are plainly texts: releases, regions, versions, CRDs and sizes.
 
-    `directory` is where directories of CRD files are looked for, in `checkout` alone.
+    Directories of CRD files are looked for in `directory`, and in `checkout` alone.
     """
     from harness.world import default_caches
     from harness.world.inputs import input_mistakes, size_mistake
@@ -184,7 +188,7 @@ def header_problems(document: Document, directory: Path, checkout: Checkout) -> 
     for path, key, text in _inputs(document.value):
         if key == "crds":
             if not checkout.takes(directory, text):
-                continue  # whether it is there is nobody's business
+                continue  # its existence is not revealed
             unknown = unknown_crds(text, directory)
             if unknown is not None:
                 yield Problem(document.position(path), dotted(path), unknown.what, unknown.hint)
@@ -200,10 +204,12 @@ def header_problems(document: Document, directory: Path, checkout: Checkout) -> 
         days += [day] if not mistakes else []
     lists = [default_caches().on_day(day) for day in dict.fromkeys(days or [None])]
     for path, size in _sizes(document.value):
-        found = [size_mistake(size, region, day) for region in dict.fromkeys(regions or [""]) for day in lists]
-        if found[0] is not None and all(found):
+        size_mistakes = [size_mistake(size, region, day) for region in dict.fromkeys(regions or [""]) for day in lists]
+        if size_mistakes[0] is not None and all(size_mistakes):
             more = "".join(f", {region}" for region in list(dict.fromkeys(regions))[1:])
-            yield Problem(document.position(path), dotted(path), f"{found[0].what}{more}", found[0].hint)
+            yield Problem(
+                document.position(path), dotted(path), f"{size_mistakes[0].what}{more}", size_mistakes[0].hint
+            )
 
 
 def _own_regions(header: Any) -> Iterator[str]:

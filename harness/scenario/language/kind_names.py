@@ -1,4 +1,4 @@
-"""Kinds and API groups that are misspelt, told from those that only the simulation does without."""
+"""Misspelt kinds and API groups, as opposed to those that only the simulation does without."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _ALIKE = 0.85  # groups that differ by a letter or two: karpenter.sk, but not an
 
 
 def kind_mistake(manifest: Manifest) -> Problem | None:
-    """What is wrong with a kind that is not served; None where there may be such a kind, and for kinds that are."""
+    """Return the mistake in a kind that is not served; None where there may be such a kind, and for served kinds."""
     api_version = str(manifest.object["apiVersion"])
     if served(api_version, manifest.kind) is not None:
         return None
     group = api_version.rpartition("/")[0]
     kind = manifest.kind
-    kept = kept_as(group, kind)
+    served_version = kept_as(group, kind)
 
-    def problem(field: str, what: str, hint: str = "") -> Problem:
-        return Problem(manifest.document.position((field,)), field, what, hint)
+    def problem(field: str, message: str, hint: str = "") -> Problem:
+        return Problem(manifest.document.position((field,)), field, message, hint)
 
-    if kept is not None:
-        return problem("apiVersion", f"{kind} is not served as {api_version}", f"it is as {kept}")
+    if served_version is not None:
+        return problem("apiVersion", f"{kind} is not served as {api_version}", f"it is as {served_version}")
     if kind in NOT_KEPT.get(group, ()):
         return None
     own = {kind.kind for kind in KINDS.values() if kind.group == group}
@@ -47,10 +47,10 @@ def kind_mistake(manifest: Manifest) -> Problem | None:
 
 
 def _meant(group: str, kind: str) -> str:
-    """The group of ours that was misspelt, for one of our kinds."""
+    """Return the group of ours that was misspelt, for one of our kinds."""
     from difflib import SequenceMatcher  # only a mistake needs it
 
-    known = KINDS.get(kind)
-    if known is not None and SequenceMatcher(None, group, known.group).ratio() >= _ALIKE:
-        return known.group
+    row = KINDS.get(kind)
+    if row is not None and SequenceMatcher(None, group, row.group).ratio() >= _ALIKE:
+        return row.group
     return ""

@@ -1,4 +1,4 @@
-"""`given.manifests` and `given.patches`: objects of files beside the scenario, found by names and patterns, and changes of objects."""
+"""`given.manifests` and `given.patches`: objects of files beside the scenario, by names and patterns, and changes of objects."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ class Outside(Exception):
 
 
 def outside_problem(document: Document, place: Path_, name: str) -> Problem:
-    """The problem of such a name, whether there is such a file or not."""
-    what = f"'{name}' leads out of the checkout that the scenario is in"
-    return Problem(document.position(place), dotted(place), what, f"{OPTION} permits that")
+    """Return the problem of such a name, whether there is such a file or not."""
+    message = f"'{name}' leads out of the checkout that the scenario is in"
+    return Problem(document.position(place), dotted(place), message, f"{OPTION} permits that")
 
 
 class ManifestFiles:
     """The files that a scenario file refers to, each read once for all cases. `file` is the scenario file's name in messages.
 
-    What leads out of `checkout` is neither looked for nor read.
+    A name that leads out of `checkout` is neither looked for nor read.
     """
 
     def __init__(self, file: str, directory: Path, checkout: Checkout) -> None:
@@ -51,9 +51,9 @@ class ManifestFiles:
         self._read: dict[str, tuple[Manifest, ...] | ScenarioError] = {}
 
     def found(self, name: str) -> list[str]:
-        """The files that a name, a folder or a pattern stands for, from the scenario's folder; a pattern finds no scenario files.
+        """Return the files that a name, a folder or a pattern stands for, from the scenario's folder; a pattern finds no scenario files.
 
-        Raises ScenarioError as `files_in`, TooManyFiles, and Outside for what leads out of the checkout.
+        Raises ScenarioError as `files_in`, TooManyFiles, and Outside for a name that leads out of the checkout.
         """
         if not self._checkout.takes(self._directory, name):
             raise Outside
@@ -65,11 +65,11 @@ class ManifestFiles:
     def _found(self, name: str) -> list[str]:
         path = self._directory / name
         if path.is_dir():
-            inside = (Path(name) / one.relative_to(path) for one in files_in(path, name, Checkout(None)))
-            return [str(one) for one in inside if self._is_plain(str(one))]
+            inside = (Path(name) / file.relative_to(path) for file in files_in(path, name, Checkout(None)))
+            return [str(file) for file in inside if self._is_plain(str(file))]
         if path.exists() or not has_magic(name):
             return [name] if path.is_file() else []
-        return [one for one in matching(self._directory, name) if is_manifest_name(one) and self._is_plain(one)]
+        return [file for file in matching(self._directory, name) if is_manifest_name(file) and self._is_plain(file)]
 
     def _is_plain(self, name: str) -> bool:
         path = self._directory / name
@@ -85,10 +85,10 @@ class ManifestFiles:
                 )
             except ScenarioError as error:
                 self._read[key] = error
-        known = self._read[key]
-        if isinstance(known, ScenarioError):
-            raise known
-        return known
+        result = self._read[key]
+        if isinstance(result, ScenarioError):
+            raise result
+        return result
 
     def beside(self, name: str) -> list[str]:
         """The manifest files in the folder of a missing name, with the folder as it is spelled there, for suggestions."""
@@ -101,15 +101,15 @@ class ManifestFiles:
 
     def all(self) -> Iterator[Manifest]:
         """Every object that was read so far."""
-        for known in self._read.values():
-            if not isinstance(known, ScenarioError):
-                yield from known
+        for result in self._read.values():
+            if not isinstance(result, ScenarioError):
+                yield from result
 
 
 def objects_of(
     given: Given, own: Sequence[Manifest], document: Document, origin: Origin, files: ManifestFiles
 ) -> tuple[list[Manifest], list[Problem]]:
-    """The objects of a case: those of the files that `given` names, those of the scenario itself in place of them, all patched.
+    """Return the objects of a case: those of the files that `given` names, those of the scenario itself in place of them, all patched.
 
     `origin` leads from a field of the case to its place in the document.
     """
@@ -118,22 +118,22 @@ def objects_of(
     problems: list[Problem] = []
     objects = _referenced(given, document, origin, files, problems)
     if given.manifests:
-        names = {one.identity for one in own}
+        names = {manifest.identity for manifest in own}
         objects = in_order([*(obj for obj in objects if obj.identity not in names), *own])
     else:
         objects = list(own)
     for index, patch in enumerate(given.patches):
         place = origin(("given", "patches", index))
-        touched = [number for number, one in enumerate(objects) if _fits(one, patch.of)]
+        touched = [number for number, manifest in enumerate(objects) if _fits(manifest, patch.of)]
         if not touched:
-            what = f"'{patch.of}' is not an object of this scenario"
+            message = f"'{patch.of}' is not an object of this scenario"
             hint = did_you_mean(patch.of, [obj.reference for obj in objects])
-            problems.append(Problem(document.position((*place, "of")), dotted((*place, "of")), what, hint))
+            problems.append(Problem(document.position((*place, "of")), dotted((*place, "of")), message, hint))
         for number in touched:
             changed = patched(objects[number], document, (*place, "to"))
             if objects[number].identity != _identity_of(changed):
-                what = "a patch cannot give an object another kind, namespace or name"
-                problems.append(Problem(document.position((*place, "to")), dotted((*place, "to")), what))
+                message = "a patch cannot give an object another kind, namespace or name"
+                problems.append(Problem(document.position((*place, "to")), dotted((*place, "to")), message))
                 continue
             objects[number] = changed
     return objects, problems
@@ -147,23 +147,23 @@ def _referenced(
     for index, name in enumerate(given.manifests):
         place = origin(("given", "manifests", index))
         try:
-            found = files.found(name)
-        except ScenarioError:  # a folder without any
-            found = []
+            files_found = files.found(name)
+        except ScenarioError:  # an empty folder
+            files_found = []
         except Outside:
             problems.append(outside_problem(document, place, name))
             continue
         except TooManyFiles:
-            what = f"'{name}' looks at more than {MAX_ENTRIES:,} files and folders"
+            message = f"'{name}' looks at more than {MAX_ENTRIES:,} files and folders"
             problems.append(
-                Problem(document.position(place), dotted(place), what, "name the folders that hold the files")
+                Problem(document.position(place), dotted(place), message, "name the folders that hold the files")
             )
             continue
-        if not found:
-            what = f"no file matches '{name}'" if has_magic(name) else f"there is no file '{name}'"
+        if not files_found:
+            message = f"no file matches '{name}'" if has_magic(name) else f"there is no file '{name}'"
             hint = did_you_mean(name, files.beside(name))
-            problems.append(Problem(document.position(place), dotted(place), what, hint))
-        names.update(dict.fromkeys(os.path.normpath(one) for one in found))
+            problems.append(Problem(document.position(place), dotted(place), message, hint))
+        names.update(dict.fromkeys(os.path.normpath(file) for file in files_found))
     read: dict[tuple[str, str, str], Manifest] = {}
     for name in names:
         try:
@@ -172,16 +172,18 @@ def _referenced(
             problems += error.problems
             continue
         for manifest in manifests:
-            known = read.setdefault(manifest.identity, manifest)
-            if known is not manifest:
-                what = f"{manifest.reference} is also in {known.document.position(('metadata', 'name'))}"
-                problems.append(Problem(manifest.document.position(("metadata", "name")), "metadata.name", what))
+            first = read.setdefault(manifest.identity, manifest)
+            if first is not manifest:
+                message = f"{manifest.reference} is also in {first.document.position(('metadata', 'name'))}"
+                problems.append(Problem(manifest.document.position(("metadata", "name")), "metadata.name", message))
             if served(str(manifest.object["apiVersion"]), manifest.kind) is None and (
                 mistake := kind_mistake(manifest)
             ):
                 problems.append(mistake)
-    kept = sorted_dump(read.values()).manifests
-    return [replace(one, document=replace(one.document, value=as_new(one.object))) for one in kept]
+    simulated = sorted_dump(read.values()).manifests
+    return [
+        replace(manifest, document=replace(manifest.document, value=as_new(manifest.object))) for manifest in simulated
+    ]
 
 
 def _fits(manifest: Manifest, reference: str) -> bool:

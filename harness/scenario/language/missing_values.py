@@ -11,7 +11,7 @@ __all__ = ["missing_values", "without_missing"]
 
 
 def missing_values(document: Document) -> list[Problem]:
-    """`key:` without a value. Fields of manifests inside a header (`to`) may be empty: a merge patch removes them."""
+    """Return `key:` without a value. Fields of manifests inside a header (`to`) may be empty: a merge patch removes them."""
     problems: list[Problem] = []
 
     def walk(value: Any, path: tuple[str | int, ...]) -> None:
@@ -30,7 +30,7 @@ def missing_values(document: Document) -> list[Problem]:
 
 
 def without_missing(value: Any) -> Any:
-    """The same without what has no value."""
+    """Return the same value without keys that have no value."""
     if isinstance(value, dict):
         return {key: without_missing(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

@@ -32,21 +32,22 @@ AXES = ("karpenter", "crds", "kubernetes", "region", "provisionMode", "policy", 
 
 
 def check_variables(document: Document, manifests: Sequence[Manifest], axes: Axes) -> list[Problem]:
-    """An axis or value that nothing uses is a typing error; so is a name in the header that nothing sets."""
+    """Return the problems of variables: an axis or value that nothing uses is a typing error; so is a name in the header that nothing
+    sets."""
     used = document.variables().union(*(manifest.document.variables() for manifest in manifests))
     problems: list[Problem] = []
-    known = set(AXES)
+    known_names = set(AXES)
     for axis in axes.matrix:
-        known.add(axis)
+        known_names.add(axis)
         if axis not in AXES and axis not in used:
-            what = f"axis '{axis}' is neither a key of 'given' nor used as $({axis})"
+            message = f"axis '{axis}' is neither a key of 'given' nor used as $({axis})"
             problems.append(
-                Problem(document.position(("matrix", axis)), f"matrix.{axis}", what, did_you_mean(axis, AXES))
+                Problem(document.position(("matrix", axis)), f"matrix.{axis}", message, did_you_mean(axis, AXES))
             )
     all_names = {name for case in axes.cases for name in case.values}
     for number, case in enumerate(axes.cases):
         for name in case.values:
-            known.add(name)
+            known_names.add(name)
             if name not in used:
                 path = ("cases", number, "values", name)
                 problems.append(
@@ -58,9 +59,9 @@ def check_variables(document: Document, manifests: Sequence[Manifest], axes: Axe
                     document.position(("cases", number)), f"cases[{number}].values", f"'{name}' is missing in this case"
                 )
             )
-    for name in sorted(document.variables() - known):
+    for name in sorted(document.variables() - known_names):
         problems.append(
-            Problem(document.position(("scenario",)), "", f"$({name}) has no value", did_you_mean(name, known))
+            Problem(document.position(("scenario",)), "", f"$({name}) has no value", did_you_mean(name, known_names))
         )
     return problems
 
@@ -78,43 +79,43 @@ def check_references(
     directory: Path,
     checkout: Checkout,
 ) -> list[Problem]:
-    """Objects and files that steps and expectations name must be there."""
+    """Return the problems of objects and files that steps and expectations name and that do not exist."""
     applied = [name for step in header.when if isinstance(step, StepMap) for name in step.apply or ()]
-    known = _Known(manifests, any(_is_file(name) for name in applied), document, directory, checkout)
-    problems = [*known.check_steps(header, origin), *(found for entry in entries for found in known.check(*entry))]
+    names = _Known(manifests, any(_is_file(name) for name in applied), document, directory, checkout)
+    problems = [*names.check_steps(header, origin), *(problem for entry in entries for problem in names.check(*entry))]
     for path, number in _steps(header):
         if not 1 <= number <= len(header.when):
             count = f"`when` has {len(header.when)} step{'' if len(header.when) == 1 else 's'}"
-            problems.append(known.problem(origin(path), f"there is no step {number}", count))
+            problems.append(names.problem(origin(path), f"there is no step {number}", count))
     return problems
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What names may refer to: the objects of a scenario, and the files beside it."""
+    """The targets of names: the objects of a scenario, and the files beside it."""
 
     manifests: Sequence[Manifest]
     from_files: bool
-    """Whether steps apply files, whose objects are not known here."""
+    """Whether steps apply files, whose objects are unknown here."""
     document: Document
     directory: Path
     checkout: Checkout
 
-    def problem(self, place: Path_, what: str, hint: str = "") -> Problem:
-        """At a place of the document."""
-        return Problem(self.document.position(place), dotted(place), what, hint)
+    def problem(self, place: Path_, message: str, hint: str = "") -> Problem:
+        """Return a problem at a place of the document."""
+        return Problem(self.document.position(place), dotted(place), message, hint)
 
-    def unknown(self, place: Path_, reference: str, what: str = "is not an object of this scenario") -> Problem:
+    def unknown(self, place: Path_, reference: str, predicate: str = "is not an object of this scenario") -> Problem:
         """The problem of a name that refers to nothing, with the nearest known one."""
         names = [manifest.reference for manifest in self.manifests]
-        return self.problem(place, f"'{reference}' {what}", did_you_mean(reference, names))
+        return self.problem(place, f"'{reference}' {predicate}", did_you_mean(reference, names))
 
     def has(self, reference: str) -> bool:
         """Return whether there is such an object."""
         return any(manifest.is_named(reference) for manifest in self.manifests)
 
     def check_steps(self, header: Header, origin: Callable[[Path_], Path_]) -> Iterator[Problem]:
-        """What steps apply, patch and scale, and the CRD files that are named."""
+        """Yield the problems of objects that steps apply, patch and scale, and of named CRD files."""
         named: list[tuple[Path_, str | None]] = [(("given", "crds"), header.given.crds)]
         named += [
             (("when", index, "crds"), step.crds) for index, step in enumerate(header.when) if isinstance(step, StepMap)
@@ -138,8 +139,8 @@ class _Known:
                 yield from self._check_rollout(("when", index, "rollout"), step.rollout, origin)
             for key, part in (("patch", step.patch), ("scale", step.scale)):
                 if key == "scale" and step.scale is not None and step.scale.replicas > PODS.most():
-                    what = f"{step.scale.replicas:,} pods are more than the {PODS.most():,} that a step may ask for"
-                    yield self.problem(origin(("when", index, key, "replicas")), what, PODS.hint)
+                    message = f"{step.scale.replicas:,} pods are more than the {PODS.most():,} that a step may ask for"
+                    yield self.problem(origin(("when", index, key, "replicas")), message, PODS.hint)
                 if part is None or self.from_files or "*" in part.of:
                     continue
                 if not self.has(part.of):
@@ -153,7 +154,7 @@ class _Known:
                     yield self.unknown(origin((*place, verb)), reference)
 
     def check(self, path: Path_, expectation: ExpectationMap) -> Iterator[Problem]:
-        """What an expectation is about, and the workloads whose pods it looks at."""
+        """Yield the problems of an expectation's object, and of the workloads whose pods it is about."""
         for attribute, kind in (("object", ""), ("nodepool", "NodePool/"), ("nodeclass", "AKSNodeClass/")):
             named = getattr(expectation.body, attribute, None)
             if named is None or self.from_files or expectation.kind == "nodeclaims" or self.has(kind + named):
@@ -171,7 +172,7 @@ class _Known:
 
 
 def _steps(header: Header) -> Iterator[tuple[Path_, int]]:
-    """The steps that moments of expectations name, with their places."""
+    """Yield the steps that moments of expectations name, with their places."""
     for index, expectation in enumerate(header.then):
         body = expectation.elapsed or expectation.over_time
         for key in ("from", "until", "to"):
@@ -197,32 +198,37 @@ def _owners(expectation: ExpectationMap) -> Iterator[tuple[Path_, str]]:
 def check_only(
     document: Document, raw: Mapping[str, Any], cases: Sequence[Mapping[str, str]], axes: Axes
 ) -> list[Problem]:
-    """`only` names axes and values that exist, so that no expectation is left out by a typing error."""
+    """Return the problems of `only`: unknown axes and values, so that no expectation is left out by a typing error."""
     problems: list[Problem] = []
-    known = {
+    values_of_axis = {
         axis: {case[axis] for case in cases if axis in case}
         for axis in (*axes.matrix, *(["case"] if axes.cases else []))
     }
     for axis, values in raw.get("matrix", {}).items():
-        known[axis].update(values)  # also those that a release of the command line stands for
+        values_of_axis[axis].update(values)  # also those that a release of the command line stands for
     for path, body in _bodies(raw):
         only = body.get("only")
         if not isinstance(only, dict):
             continue
         for axis, values in only.items():
             place = (*path, "only", axis)
-            if axis not in known:
+            if axis not in values_of_axis:
                 problems.append(
                     Problem(
-                        document.position(place), dotted(place), f"unknown axis '{axis}'", did_you_mean(axis, known)
+                        document.position(place),
+                        dotted(place),
+                        f"unknown axis '{axis}'",
+                        did_you_mean(axis, values_of_axis),
                     )
                 )
                 continue
             for number, value in enumerate(values):
-                if value not in known[axis]:
-                    what = f"'{value}' is not a value of axis '{axis}'"
+                if value not in values_of_axis[axis]:
+                    message = f"'{value}' is not a value of axis '{axis}'"
                     at = (*place, number)
-                    problems.append(Problem(document.position(at), dotted(at), what, did_you_mean(value, known[axis])))
+                    problems.append(
+                        Problem(document.position(at), dotted(at), message, did_you_mean(value, values_of_axis[axis]))
+                    )
     return problems
 
 

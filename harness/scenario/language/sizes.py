@@ -1,4 +1,4 @@
-"""How many pods and nodes objects ask for, judged before any of them is made."""
+"""The numbers of pods and nodes that objects make, judged before any of them is made."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["SCALED", "count_of", "scale_problem", "size_problems"]
 
 _REPLICATED = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})
 SCALED = (*sorted(_REPLICATED), "Job", "NodePool")
-"""Kinds whose objects say how many of others there are."""
+"""Kinds whose objects decide the number of others."""
 
 
 def count_of(obj: Mapping[str, Any]) -> tuple[Limit, int, str] | None:
-    """What an object makes: the limit that it counts against, how many of them at one time, and the field of `spec` that says so."""
+    """Return the count of an object: the limit that it counts against, the number at one time, and its field of `spec`."""
     kind, spec = obj.get("kind"), obj.get("spec")
     fields: Mapping[str, Any] = spec if isinstance(spec, Mapping) else {}
     if kind == "Pod":
@@ -32,7 +32,7 @@ def count_of(obj: Mapping[str, Any]) -> tuple[Limit, int, str] | None:
 
 
 def size_problems(manifests: Iterable[Manifest]) -> Iterator[Problem]:
-    """The objects with which there are more pods, or nodes of static NodePools, than a file may ask for. Raises LimitsError."""
+    """Yield the objects with which a file exceeds its limit of pods, or of nodes of static NodePools. Raises LimitsError."""
     totals: dict[str, int] = {}
     for manifest in manifests:
         counted = count_of(manifest.object)
@@ -41,27 +41,27 @@ def size_problems(manifests: Iterable[Manifest]) -> Iterator[Problem]:
         limit, count, field = counted
         before = totals.get(limit.name, 0)
         totals[limit.name] = before + count
-        if before + count > limit.most() >= before:  # the first that is too much
+        if before + count > limit.most() >= before:  # the first one beyond the limit
             path = ("spec", field) if field else ()
-            what = f"{before + count:,} {limit.name} are more than the {limit.most():,} that a file may ask for"
-            yield Problem(manifest.document.position(path), dotted(path), what, limit.hint)
+            message = f"{before + count:,} {limit.name} are more than the {limit.most():,} that a file may ask for"
+            yield Problem(manifest.document.position(path), dotted(path), message, limit.hint)
 
 
 def scale_problem(
     objects: Iterable[Mapping[str, Any]], there: Iterable[Mapping[str, Any]], mark: Mark, path: str
 ) -> Problem | None:
-    """What is wrong with the sizes that a step gives objects, beside those that are `there` already. Raises LimitsError."""
+    """Return the problem of the sizes that a step gives objects, beside those that are `there` already. Raises LimitsError."""
     sizes: dict[tuple[Any, ...], tuple[Limit, int]] = {}
     for obj in (*there, *objects):
         counted, metadata = count_of(obj), obj.get("metadata") or {}
-        if counted is not None and not metadata.get("ownerReferences"):  # what makes those is counted itself
+        if counted is not None and not metadata.get("ownerReferences"):  # their owners are counted themselves
             limit, count, _ = counted
             sizes[obj.get("kind"), metadata.get("namespace") or "default", metadata.get("name")] = limit, count
     for limit in (PODS, NODES):
         total = sum(count for of, count in sizes.values() if of is limit)
         if total > limit.most():
-            what = f"{total:,} {limit.name} are more than the {limit.most():,} that a step may ask for"
-            return Problem(mark, path, what, limit.hint)
+            message = f"{total:,} {limit.name} are more than the {limit.most():,} that a step may ask for"
+            return Problem(mark, path, message, limit.hint)
     return None
 
 

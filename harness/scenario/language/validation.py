@@ -1,4 +1,4 @@
-"""From a document to a model, and from pydantic's errors to lines that a person can act on."""
+"""Validation of a document as a model, with pydantic's errors as lines that a person can act on."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _TAGS = frozenset({"value", "conditions", "map", "count", "names", "table"})
 
 
 def validated(model: type[M], value: Any, locate: Locate, holds: Holds) -> tuple[M | None, list[Problem]]:
-    """The model of a value, or None and every problem. `locate` gives the place of a field, `holds` whether the file has it."""
+    """The model of a value, or None and every problem. `locate` returns the place of a field, `holds` whether the file has it."""
     try:
         return model.model_validate(value), []
     except ValidationError as error:
         problems = []
         for detail in error.errors(include_url=False):
             path = _without_tags(detail["loc"], holds)
-            what, hint = _explained(model, detail, path)
-            if what == "":
+            message, hint = _explained(model, detail, path)
+            if message == "":
                 continue
-            problems.append(Problem(locate(path), dotted(path), what, hint))
+            problems.append(Problem(locate(path), dotted(path), message, hint))
         return None, problems
 
 
@@ -51,20 +51,20 @@ def _is_alternative(loc: tuple[str | int, ...], index: int) -> bool:
 
 
 def _explained(model: type[BaseModel], detail: Any, path: tuple[str | int, ...]) -> tuple[str, str]:
-    kind, given = detail["type"], detail["input"]
+    kind, actual = detail["type"], detail["input"]
     if kind == "extra_forbidden":
         return f"unknown key '{path[-1]}'", did_you_mean(str(path[-1]), _keys_at(model, detail["loc"][:-1]))
     if kind == "missing":
         return f"'{path[-1]}' is missing", ""
     if kind == "literal_error":
         expected = [word.strip("'") for word in detail["ctx"]["expected"].replace(" or ", ", ").split(", ")]
-        if not isinstance(given, str):
+        if not isinstance(actual, str):
             return "a text is expected", f"one of {', '.join(expected)}"
-        return f"unknown value '{given}'", did_you_mean(given, expected) or f"one of {', '.join(expected)}"
+        return f"unknown value '{actual}'", did_you_mean(actual, expected) or f"one of {', '.join(expected)}"
     if kind in ("model_type", "dict_type", "model_attributes_type"):
-        return f"a map is expected, not {_shape(given)}", ""
+        return f"a map is expected, not {_shape(actual)}", ""
     if kind == "list_type":
-        return f"a list is expected, not {_shape(given)}", ""
+        return f"a list is expected, not {_shape(actual)}", ""
     if kind == "too_short":
         return "must not be empty", ""
     if kind == "invalid_key":
@@ -94,17 +94,17 @@ def _keys_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
 
 
 def _deeper(annotation: Any, part: str | int) -> list[Any]:
-    found: list[Any] = []
+    annotations: list[Any] = []
     for candidate in _models(annotation):
         fields = {field.alias or name: field.annotation for name, field in candidate.model_fields.items()}
         if part in fields:
-            found.append(fields[str(part)])
+            annotations.append(fields[str(part)])
     for container in _containers(annotation):
         arguments = get_args(container)
-        found.append(arguments[-1])
+        annotations.append(arguments[-1])
     if part in _TAGS:
-        found.append(annotation)  # the name of an alternative: still the same place
-    return found
+        annotations.append(annotation)  # the name of an alternative: still the same place
+    return annotations
 
 
 def _flat(annotation: Any) -> list[Any]:
@@ -116,14 +116,18 @@ def _flat(annotation: Any) -> list[Any]:
         return [annotation]
     arguments = get_args(annotation)
     if hasattr(annotation, "__metadata__"):
-        later = [one.model for one in annotation.__metadata__ if isinstance(one, LaterModel)]
+        later = [marker.model for marker in annotation.__metadata__ if isinstance(marker, LaterModel)]
         arguments = tuple(later) or arguments[:1]
     return [flat for argument in arguments for flat in _flat(argument)] or [annotation]
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
-    return [one for one in _flat(annotation) if isinstance(one, type) and issubclass(one, BaseModel)]
+    return [
+        alternative
+        for alternative in _flat(annotation)
+        if isinstance(alternative, type) and issubclass(alternative, BaseModel)
+    ]
 
 
 def _containers(annotation: Any) -> list[Any]:
-    return [one for one in _flat(annotation) if get_origin(one) in (list, dict)]
+    return [alternative for alternative in _flat(annotation) if get_origin(alternative) in (list, dict)]

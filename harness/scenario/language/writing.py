@@ -14,7 +14,7 @@ __all__ = ["objects_text", "scenario_text"]
 
 _WIDTH = 140
 _LINE = 90  # characters of a map or list that is written in one line
-_NESTED = 3  # how deep such a one is
+_NESTED = 3  # the deepest nesting of such a value
 
 
 def scenario_text(header: Mapping[str, Any], objects: Iterable[Mapping[str, Any]]) -> str:
@@ -29,18 +29,18 @@ def objects_text(documents: Iterable[Mapping[str, Any]]) -> str:
     )
     return "---\n".join(
         map(printable_lines, texts)
-    )  # its escapes are those of YAML, and all that needs one has double quotes
+    )  # its escapes are those of YAML, and a text that needs one has double quotes
 
 
 class _Plain(yaml.SafeDumper):
     """YAML as Kubernetes reads it: without anchors, and with quotes around every text that it would take for something else."""
 
     def ignore_aliases(self, data: Any) -> bool:
-        """Every value is written where it stands."""
+        """Return True: every value is written where it stands."""
         return True
 
     def serialize(self, node: yaml.Node) -> None:
-        """Short maps and lists stand in one line, but for a document."""
+        """Write short maps and lists in one line, but for a document."""
         for child in _children(node):
             _in_one_line(child)
         super().serialize(node)
@@ -53,12 +53,12 @@ def _children(node: yaml.Node) -> list[yaml.Node]:
 
 
 def _in_one_line(node: yaml.Node) -> tuple[int, int]:
-    """Depth and length of a value; what is short and flat enough is written in one line."""
+    """Return depth and length of a value; a short and flat one is written in one line."""
     if isinstance(node, yaml.ScalarNode):
         return 0, len(node.value) + 2
     keys = sum(len(key.value) + 2 for key, _ in node.value) if isinstance(node, yaml.MappingNode) else 0
     below = [_in_one_line(child) for child in _children(node)]
-    depth, length = max((one[0] for one in below), default=0) + 1, sum(one[1] for one in below) + keys
+    depth, length = max((child[0] for child in below), default=0) + 1, sum(child[1] for child in below) + keys
     if isinstance(node, yaml.CollectionNode):
         node.flow_style = length <= _LINE and depth <= _NESTED
     return depth, length

@@ -1,1 +1,1 @@
-"""Running a case: its world, its steps, and what its expectations find."""
+"""Running a case: its world, its steps, and the verdicts of its expectations."""

@@ -15,14 +15,17 @@ __all__ = ["applied_manifests"]
 
 def applied_manifests(case: Case, name: str, *, own_crds: bool = True) -> Iterator[Manifest]:
     """Yield the objects that a step applies by this name: of the case, or of a file. Raises ScenarioError."""
-    found = [manifest for manifest in case.manifests if manifest.is_named(name)]
-    if found:
-        yield from found
+    manifests = [manifest for manifest in case.manifests if manifest.is_named(name)]
+    if manifests:
+        yield from manifests
     else:
-        found = list(read_manifests(case.directory / name))
-        problems = [*size_problems(found), *(problem for manifest in found for problem in core_problems(manifest))]
+        manifests = list(read_manifests(case.directory / name))
+        problems = [
+            *size_problems(manifests),
+            *(problem for manifest in manifests for problem in core_problems(manifest)),
+        ]
         if not own_crds:
-            problems += [problem for manifest in found for problem in field_problems(manifest)]
+            problems += [problem for manifest in manifests for problem in field_problems(manifest)]
         if problems:
             raise ScenarioError(problems)
-        yield from found
+        yield from manifests

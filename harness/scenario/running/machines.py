@@ -1,4 +1,4 @@
-"""The step `machine`: what happens to machines in Azure, and what no object of the cluster tells of."""
+"""The step `machine`: events of machines in Azure that no object of the cluster shows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMPUTE = "2025-04-01"
 
 
 def happen(run: Run, step: MachineStep, mark: Mark) -> None:
-    """Raise ScenarioError where there is no such machine."""
+    """Take the step. Raises ScenarioError where there is no such machine."""
     nodes, missing = run.nodes_of(step.of)
     if not nodes:
         raise ScenarioError([Problem(mark, "when", missing)])
@@ -32,7 +32,7 @@ def happen(run: Run, step: MachineStep, mark: Mark) -> None:
 
 
 def _machine(run: Run, node: Mapping[str, Any], mark: Mark) -> str:
-    """The id of a Node's AKS machine."""
+    """Return the id of a Node's AKS machine."""
     provider_id = spec_of(node).get("providerID")
     for claim in run.world.list("NodeClaim"):
         if status_of(claim).get("providerID") == provider_id and AKS_MACHINE_ID in annotations_of(claim):

@@ -1,4 +1,4 @@
-"""Comparing what is expected with what is: in part, in any order, and with the reason for every difference."""
+"""Comparison of expected with actual values: in part, in any order, and with the reason for every difference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.scenario.language.models.base import Model
 from harness.scenario.language.models.matchers import CONDITIONS
 from lazyrecords import dataclass
 
-__all__ = ["ABSENT", "Difference", "differences", "nearest_and_last", "said", "show", "text_of"]
+__all__ = ["ABSENT", "Difference", "as_written", "differences", "nearest_and_last", "show", "text_of"]
 
 
 class _Absent:
@@ -28,14 +28,14 @@ ABSENT = _Absent()
 _BEFORE = 60
 """Characters that are shown before the place that decides."""
 _MOST_COMPARED = 50
-"""Texts among which the one is looked for that is most like another, the last ones."""
+"""The number of texts among which the most similar one is looked for: the last ones."""
 _SOUGHT, _SEARCHED = 300, 4_000
-"""Characters of a text that are looked for, and of another in which; the search takes their product in time."""
+"""Characters of a text to look for, and of the text to search; the search takes their product in time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One difference: where in the value, what was expected and what is there, as texts."""
+    """One difference: the place in the value, the expected and the actual text."""
 
     path: str
     expected: str
@@ -60,7 +60,8 @@ def text_of(value: Any) -> str:
 
 
 def show(value: Any, limit: int = 400, near: Any = None) -> str:
-    """A value in YAML's flow style, cut when it is long; ``near`` is what it was compared with, and decides which part is shown."""
+    """Return a value in YAML's flow style, cut when it is long; ``near`` is the value that it was compared with, and decides which part is
+    shown."""
     text = _flow(value)
     if len(text) <= limit:
         return text
@@ -74,15 +75,15 @@ def show(value: Any, limit: int = 400, near: Any = None) -> str:
     return f"{text[: limit - 1]}…"
 
 
-def likeness(one: str, other: str) -> float:
-    """How alike two texts are, from 0 to 1."""
+def likeness(text: str, other: str) -> float:
+    """Return the similarity of two texts, from 0 to 1."""
     from difflib import SequenceMatcher  # only failures need it
 
-    return SequenceMatcher(None, one[:_SOUGHT], other[:_SOUGHT], autojunk=False).quick_ratio()
+    return SequenceMatcher(None, text[:_SOUGHT], other[:_SOUGHT], autojunk=False).quick_ratio()
 
 
 def nearest_and_last(texts: Sequence[str], near: Sequence[str], wanted: str) -> str:
-    """The text of ``near`` that is most like what is ``wanted``, then the last five of all ``texts``."""
+    """Return the text of ``near`` that is most like the ``wanted`` one, then the last five of all ``texts``."""
     last = show(list(texts[-5:]), 900)
     distinct = list(dict.fromkeys(near))[-_MOST_COMPARED:]
     if not distinct or len(texts) < 2:
@@ -91,7 +92,7 @@ def nearest_and_last(texts: Sequence[str], near: Sequence[str], wanted: str) -> 
 
 
 def _deciding(text: str, near: str) -> int:
-    """Return where to begin: shortly before the place where the texts come apart, or where ``text`` has the most of ``near``."""
+    """Return the place to begin: shortly before the texts come apart, or where ``text`` has the most of ``near``."""
     shared = sum(takewhile(bool, map(eq, text, near)))
     if shared < _BEFORE:
         from difflib import SequenceMatcher
@@ -105,7 +106,7 @@ def _flow(value: Any) -> str:
     if value is ABSENT:
         return "nothing"
     if isinstance(value, Model):
-        value = said(value)
+        value = as_written(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
     if isinstance(value, (list, tuple, set, frozenset)):
@@ -115,13 +116,13 @@ def _flow(value: Any) -> str:
 
 
 def differences(expected: Any, actual: Any, path: str = "", *, quantities: bool = False) -> list[Difference]:
-    """Everything in which `actual` is not as `expected`; empty when it matches.
+    """Return all differences of `actual` from `expected`; empty when it matches.
 
-    Maps match in part, lists as sets of different items; a map whose keys are all conditions stands for a value. With
-    `quantities`, scalars are compared by what they mean as quantities (`1000m` is `1`).
+    Maps match in part, lists as sets of different items; a map whose keys are all conditions stands for a value. With `quantities`, scalars
+    are compared by their value as quantities (`1000m` is `1`).
     """
     if isinstance(expected, Model):
-        expected = said(expected)
+        expected = as_written(expected)
     if isinstance(expected, Mapping):
         if expected and expected.keys() <= CONDITIONS:
             return _conditions(expected, actual, path, quantities)
@@ -134,8 +135,8 @@ def differences(expected: Any, actual: Any, path: str = "", *, quantities: bool 
     return [] if same else [Difference(path, show(expected, near=actual), show(actual, near=expected))]
 
 
-def said(model: Model) -> dict[str, Any]:
-    """A model's map as it is in the file: keys as they are spelled there, without those left out."""
+def as_written(model: Model) -> dict[str, Any]:
+    """Return a model's map as it is in the file: keys as they are spelled there, without omitted ones."""
     fields = {field.alias or name: getattr(model, name) for name, field in type(model).model_fields.items()}
     return {key: value for key, value in fields.items() if value is not None}
 
@@ -149,18 +150,18 @@ def _literally(wanted: Any, actual: Any) -> bool:
     if isinstance(wanted, (list, tuple)):
         if not isinstance(actual, (list, tuple)) or len(wanted) != len(actual):
             return False
-        return all(_literally(one, other) for one, other in zip(wanted, actual, strict=True))
+        return all(_literally(left, right) for left, right in zip(wanted, actual, strict=True))
     return not isinstance(actual, (Mapping, list, tuple)) and text_of(wanted) == text_of(actual)
 
 
 def _map(expected: Mapping[str, Any], actual: Any, path: str, quantities: bool) -> list[Difference]:
     if not isinstance(actual, Mapping):
         return [Difference(path, show(expected), show(actual))]
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     for key, value in expected.items():
         below = f"{path}.{key}" if path else key
-        found += differences(value, actual.get(key, ABSENT), below, quantities=quantities)
-    return found
+        wrong += differences(value, actual.get(key, ABSENT), below, quantities=quantities)
+    return wrong
 
 
 def _list(
@@ -172,10 +173,10 @@ def _list(
         return [Difference(path, show(expected), show(actual))]
     if not expected and not exactly and actual:
         return [Difference(path, "[]", show(actual))]
-    expected = [said(item) if isinstance(item, Model) else item for item in expected]
-    costs = [[differences(item, one, quantities=quantities) for one in actual] for item in expected]
+    expected = [as_written(item) if isinstance(item, Model) else item for item in expected]
+    costs = [[differences(item, candidate, quantities=quantities) for candidate in actual] for item in expected]
     partner = _assigned([[index for index, cost in enumerate(row) if not cost] for row in costs], len(actual))
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     taken = set(partner.values())
     for number, item in enumerate(expected):
         if number in partner:
@@ -183,26 +184,31 @@ def _list(
         rest = [index for index in range(len(actual)) if index not in taken]
         place = f"{path}[{number}]"
         if not rest:
-            found.append(Difference(place, show(item), f"no further item in {show(actual, near=item)}"))
+            wrong.append(Difference(place, show(item), f"no further item in {show(actual, near=item)}"))
             continue
         nearest = min(rest, key=lambda index: len(costs[number][index]))
         taken.add(nearest)
         if isinstance(item, Mapping) and isinstance(actual[nearest], Mapping):
             note = f"the nearest item is {show(actual[nearest], 160)}"
-            found += [
-                Difference(f"{place}.{one.path}" if one.path else place, one.expected, one.actual, note)
-                for one in costs[number][nearest]
+            wrong += [
+                Difference(
+                    f"{place}.{difference.path}" if difference.path else place,
+                    difference.expected,
+                    difference.actual,
+                    note,
+                )
+                for difference in costs[number][nearest]
             ]
         else:
-            found.append(Difference(place, show(item), show(actual, near=item)))
-    if exactly and not found and len(actual) != len(expected):
-        extra = [one for index, one in enumerate(actual) if index not in taken]
-        found.append(Difference(path, f"exactly {show(list(expected))}", f"also {show(extra)}"))
-    return found
+            wrong.append(Difference(place, show(item), show(actual, near=item)))
+    if exactly and not wrong and len(actual) != len(expected):
+        extra = [item_there for index, item_there in enumerate(actual) if index not in taken]
+        wrong.append(Difference(path, f"exactly {show(list(expected))}", f"also {show(extra)}"))
+    return wrong
 
 
 def _assigned(fits: Sequence[Sequence[int]], size: int) -> dict[int, int]:
-    """A largest assignment of expected items to different actual ones (augmenting paths)."""
+    """Return a largest assignment of expected items to different actual ones (augmenting paths)."""
     owner: dict[int, int] = {}
 
     def place(number: int, seen: set[int]) -> bool:
@@ -221,18 +227,18 @@ def _assigned(fits: Sequence[Sequence[int]], size: int) -> dict[int, int]:
 
 
 def _conditions(conditions: Mapping[str, Any], actual: Any, path: str, quantities: bool) -> list[Difference]:
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     for name, wanted in conditions.items():
         if not _holds(name, wanted, actual, quantities):
             expected = f"{_WORDS.get(name, name)} {show(wanted)}" if name != "absent" else "nothing"
-            found.append(Difference(path, expected, show(actual, near=wanted)))
+            wrong.append(Difference(path, expected, show(actual, near=wanted)))
         elif name in ("exactly", "inOrder") and isinstance(wanted, (list, tuple)):
-            found += (
+            wrong += (
                 _list(wanted, actual, path, quantities, exactly=True)
                 if name == "exactly"
                 else _in_order(wanted, actual, path, quantities)
             )
-    return found
+    return wrong
 
 
 _WORDS = {
@@ -266,9 +272,9 @@ def _holds(name: str, wanted: Any, actual: Any, quantities: bool) -> bool:
         return False
     text = text_of(actual)
     if name == "in":
-        return any(text == text_of(one) or (quantities and _same_quantity(one, actual)) for one in wanted)
+        return any(text == text_of(choice) or (quantities and _same_quantity(choice, actual)) for choice in wanted)
     if name == "not":
-        return all(text != text_of(one) for one in (wanted if isinstance(wanted, (list, tuple)) else [wanted]))
+        return all(text != text_of(choice) for choice in (wanted if isinstance(wanted, (list, tuple)) else [wanted]))
     if name == "contains":
         return text_of(wanted) in text
     if name == "matches":
@@ -282,10 +288,10 @@ def _holds(name: str, wanted: Any, actual: Any, quantities: bool) -> bool:
 def _in_order(expected: Sequence[Any], actual: Any, path: str, quantities: bool) -> list[Difference]:
     if not isinstance(actual, (list, tuple)) or len(actual) != len(expected):
         return [Difference(path, f"in this order {show(list(expected))}", show(actual))]
-    found: list[Difference] = []
-    for index, (item, one) in enumerate(zip(expected, actual, strict=True)):
-        found += differences(item, one, f"{path}[{index}]", quantities=quantities)
-    return found
+    wrong: list[Difference] = []
+    for index, (item, actual_item) in enumerate(zip(expected, actual, strict=True)):
+        wrong += differences(item, actual_item, f"{path}[{index}]", quantities=quantities)
+    return wrong
 
 
 def _quantity(value: Any) -> Quantity | None:
@@ -295,6 +301,6 @@ def _quantity(value: Any) -> Quantity | None:
         return None
 
 
-def _same_quantity(one: Any, other: Any) -> bool:
-    left, right = _quantity(one), _quantity(other)
+def _same_quantity(left_value: Any, right_value: Any) -> bool:
+    left, right = _quantity(left_value), _quantity(right_value)
     return left is not None and right is not None and left.nano == right.nano

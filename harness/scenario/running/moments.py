@@ -1,4 +1,4 @@
-"""Moments of a run: when an object was created, a pod bound, Azure called, a step taken."""
+"""Moments of a run: the creation of an object, the binding of a pod, a call of Azure, a step."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from harness.engine.clock import EPOCH, SECOND
 from harness.scenario.language.models.base import split_reference
 from harness.scenario.language.models.moments import Moment
 from harness.scenario.running.checks.azure import call_differences
-from harness.scenario.running.matching import said, show
+from harness.scenario.running.matching import as_written, show
 from harness.scenario.running.run import Run
 from harness.wording import duration_text
 from lazyrecords import dataclass
 
-__all__ = ["START", "Reached", "first", "told"]
+__all__ = ["START", "Reached", "first", "moment_text"]
 
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """When something happened: in seconds since the start of the world, and its number in the journal that has it."""
+    """The time of an event: in seconds since the start of the world, and its number in the journal that has it."""
 
     seconds: float
     journal: str
@@ -32,13 +32,15 @@ START = Reached(0.0, "", 0)
 
 
 def first(moment: Moment, run: Run, start: Reached | None = None) -> Reached | None:
-    """The first such moment, from `start` on; None when there is none."""
+    """Return the first such moment, from `start` on; None when there is none."""
     reached = _reached(moment, run)
-    return next((one for one in reached if start is None or _follows(one, start)), None)
+    return next(
+        (moment_reached for moment_reached in reached if start is None or _follows(moment_reached, start)), None
+    )
 
 
 def _reached(moment: Moment, run: Run) -> Iterator[Reached]:
-    """All that a moment describes, oldest first."""
+    """Yield all events that a moment describes, oldest first."""
     if moment.at is not None:
         yield Reached(moment.at, "at", round(moment.at * SECOND))
         return
@@ -82,12 +84,12 @@ def _node_of(pod: Any) -> str:
     return str(((pod or {}).get("spec") or {}).get("nodeName") or "")
 
 
-def told(moment: Moment) -> str:
-    """A moment as the file writes it."""
-    return show({key: _word(key, value) for key, value in said(moment).items()})
+def moment_text(moment: Moment) -> str:
+    """Return a moment as the file writes it."""
+    return show({key: _word(key, value) for key, value in as_written(moment).items()})
 
 
 def _word(key: str, value: Any) -> Any:
     if key == "at":
         return duration_text(value)
-    return said(value) if key == "call" else value
+    return as_written(value) if key == "call" else value

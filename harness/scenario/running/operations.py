@@ -17,7 +17,7 @@ _ON_NODES = ("cordon", "uncordon", "drain")
 
 
 def operate(run: Run, step: StepMap, mark: Mark) -> None:
-    """Take the step, where it is one of these. Raises ScenarioError for objects that are not there, or that kubectl would refuse."""
+    """Take the step, where it is one of these. Raises ScenarioError for missing objects, or those that kubectl would refuse."""
     for verb in _ON_NODES:
         for reference in getattr(step, verb) or ():
             for node in _nodes(run, reference, mark):
@@ -28,10 +28,10 @@ def operate(run: Run, step: StepMap, mark: Mark) -> None:
 
 def existing(run: Run, reference: str, mark: Mark) -> Mapping[str, Any]:
     """Return the object that a step names. Raises ScenarioError where there is none."""
-    found = run.find(reference)
-    if found is None:
+    obj = run.find(reference)
+    if obj is None:
         raise ScenarioError([Problem(mark, "when", f"there is no {reference} at this point")])
-    return found
+    return obj
 
 
 def _nodes(run: Run, reference: str, mark: Mark) -> list[Mapping[str, Any]]:
@@ -42,8 +42,8 @@ def _nodes(run: Run, reference: str, mark: Mark) -> list[Mapping[str, Any]]:
 
 
 def _roll_out(run: Run, rollout: Rollout, mark: Mark) -> None:
-    asked = [(verb, reference) for verb in VERBS for reference in getattr(rollout, verb) or ()]
-    for verb, reference in asked:
+    changes = [(verb, reference) for verb in VERBS for reference in getattr(rollout, verb) or ()]
+    for verb, reference in changes:
         for workload in run.matching(reference) or [existing(run, reference, mark)]:
             try:
                 refused = run.world.rollout(verb, workload["kind"], name_of(workload), namespace_of(workload))

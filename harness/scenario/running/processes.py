@@ -1,4 +1,4 @@
-"""Cases in several processes, which are forked when all files are read: each knows all cases, and answers by a case's number."""
+"""Cases in several processes, which are forked when all files are read: each has all cases, and answers with a case's number."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PORTION = 16
 
 
 class CannotFork(Exception):
-    """This system has no fork that is safe."""
+    """This system has no safe fork."""
 
 
 def can_fork() -> bool:
@@ -35,7 +35,7 @@ def can_fork() -> bool:
 
 
 def processes_of(text: str) -> int:
-    """Return the number of an option: `auto` is as many as there are cores that this process may use, and one where none can be forked.
+    """Return the number of an option: `auto` is one for each core that this process may use, and one where none can be forked.
 
     Raises ValueError.
     """
@@ -46,13 +46,13 @@ def processes_of(text: str) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-processes_of.__name__ = "int"  # by which argparse calls what is no number
+processes_of.__name__ = "int"  # the word in argparse's message about a text that is no number
 
 
 def by_release(cases: Sequence[Case], processes: int) -> list[list[Portion]]:
-    """Return what each process takes one after the other: its cases in their order, so that all go side by side through the list.
+    """Return the portions of each process, in the order of its cases, so that all processes go side by side through the list.
 
-    Cases of one release share what is computed for it, which takes as long as some of them. So a process gets all of a release if it can;
+    Cases of one release share its computed lists, which take as long as some of them. So a process gets all of a release if it can;
     the largest releases are dealt out first, and those of more cases than a process should have to several.
     """
     from harness.karpenter.releases import DEFAULT_RELEASE
@@ -75,8 +75,10 @@ def by_release(cases: Sequence[Case], processes: int) -> list[list[Portion]]:
 
 
 class Portions:
-    """The portions of each process. Who has none left takes the next one of the process that has most, since who tells what came of the
-    cases tells it in their order."""
+    """The portions of each process.
+
+    A process without portions takes the next one of the process that has most left: results are reported in the order of the cases.
+    """
 
     def __init__(self, queues: Sequence[Sequence[tuple[int, ...]]], context: Any) -> None:
         self._queues = queues
@@ -95,7 +97,7 @@ class Portions:
 
 
 class Processes:
-    """One process for each queue of portions. `judge` is called there with a case's number; what it returns goes through pickle."""
+    """One process for each queue of portions. `judge` is called there with a case's number; its result goes through pickle."""
 
     def __init__(self, queues: Sequence[Sequence[Portion]], judge: Callable[[int], Any]) -> None:
         self._queues, self._judge = queues, judge
@@ -122,27 +124,28 @@ class Processes:
         theirs_to_hear.close()
 
     def ready(self, timeout: float | None = None) -> list[tuple[int, Any]]:
-        """Numbers and answers that have come, after a wait of `timeout` seconds (None: until there is one). Empty once all have ended."""
+        """Return numbers and answers that have come, after a wait of `timeout` seconds (None: until there is one). Empty once all have
+        ended."""
         from multiprocessing.connection import wait
 
-        found: list[tuple[int, Any]] = []
-        while self._open and not found:
+        received: list[tuple[int, Any]] = []
+        while self._open and not received:
             connections: list[Any] = wait(self._open, timeout)
             if not connections:
                 break
             for connection in connections:
                 try:
-                    found.append(connection.recv())
+                    received.append(connection.recv())
                 except (EOFError, OSError):  # it has ended, or was killed in the middle of an answer
                     self._open.remove(connection)
-        return found
+        return received
 
     def answers(self) -> Iterator[tuple[int, Any]]:
-        """All of them as they come, from the start to the end of the processes. Raises CannotFork."""
+        """Yield all answers as they come, from the start to the end of the processes. Raises CannotFork."""
         try:
             self.start()
-            while found := self.ready():
-                yield from found
+            while received := self.ready():
+                yield from received
         finally:
             self.stop()
 
@@ -179,13 +182,16 @@ def _work(
     lifeline: tuple[Connection, Connection],
     read: Sequence[Connection],
 ) -> None:
-    """``read`` are the ends of pipes that came along with the fork: only where nobody else has them the reader's end is noticed."""
+    """Judge portions until none is left.
+
+    ``read`` are the ends of pipes that came along with the fork: the end of the reader is noticed only where nobody else holds them.
+    """
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one ends it
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # so, whatever that one does about the signal itself
-    for one in read:
-        one.close()
+    for inherited in read:
+        inherited.close()
     hears, speaks = lifeline
     speaks.close()
     end_with(hears)

@@ -1,4 +1,4 @@
-"""Steps about what kubelets and agents report: conditions, and pods that are resized in place."""
+"""Steps in which kubelets and agents report: conditions, and pods that are resized in place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def report_condition(run: Run, step: ConditionStep, mark: Mark) -> None:
     for obj in run.matching(step.of) or [existing(run, step.of, mark)]:
         before = condition(obj, step.type) or {}
         since = before.get("lastTransitionTime", now) if before.get("status") == step.status else now
-        said = {
+        reported = {
             "type": step.type,
             "status": step.status,
             "reason": step.reason or "Reported",
@@ -33,11 +33,11 @@ def report_condition(run: Run, step: ConditionStep, mark: Mark) -> None:
             for condition in (obj.get("status") or {}).get("conditions") or ()
             if condition["type"] != step.type
         ]
-        run.refused(run.world.report(obj, {"status": {"conditions": [*others, said]}}), step.of)
+        run.refused(run.world.report(obj, {"status": {"conditions": [*others, reported]}}), step.of)
 
 
 def resized(pod: Object, changed: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The containers that ask for something else now, as the subresource `resize` takes them."""
+    """Return the containers whose requests change, as the subresource `resize` takes them."""
     before = {container["name"]: container.get("resources") or {} for container in spec_of(pod).get("containers") or ()}
     wanted = [(container.get("name"), container.get("resources") or {}) for container in _containers(changed)]
     return [
@@ -59,5 +59,5 @@ def with_resources_of(changed: Mapping[str, Any], pod: Object) -> dict[str, Any]
 
 
 def _containers(pod: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    found: Sequence[Mapping[str, Any]] = (pod.get("spec") or {}).get("containers") or ()
-    return found
+    containers: Sequence[Mapping[str, Any]] = (pod.get("spec") or {}).get("containers") or ()
+    return containers

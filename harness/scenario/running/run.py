@@ -1,4 +1,4 @@
-"""One run of one case: the world, what was refused in it, and how it came to rest. Expectations look at this."""
+"""One run of one case: the world, the refusals in it, and its end. Expectations are checked on it."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Refusal:
     expected: bool = False
 
     def mark(self, otherwise: Mark) -> Mark:
-        """Return where the offending field stands in the user's file."""
+        """Return the place of the offending field in the user's file."""
         if self.manifest is None:
             return otherwise
         return self.manifest.document.position(self.rejection.pointer)
 
     @property
     def text(self) -> str:
-        """The message, and what the file should have where that is clear."""
+        """Return the message, and the right value in the file where that is clear."""
         if self.manifest is None:
             return self.rejection.text
         mistake = kind_mistake(self.manifest)
@@ -77,19 +77,19 @@ class Run:
     exhausted: list[str] = field(default_factory=list)
     recording: Recording | None = None
     explainer: Explainer | None = None
-    """They listen to the world where somebody wants to know why."""
+    """The explainer, which listens to the world where somebody wants reasons."""
     cost_before: float | None = None
     """USD per hour before the first `advance`; None without one."""
     taken: list[float] = field(default_factory=list)
-    """When each step was taken, in seconds since the start of the world."""
+    """The time of each step, in seconds since the start of the world."""
     watches: dict[str, Watch] = field(default_factory=dict)
-    """What was seen of each entry over virtual time, by its label."""
+    """The observations of each entry over virtual time, by its label."""
     history_start: float = 0.0
-    """Seconds since the start of the world before which nothing counts of what has happened."""
+    """Seconds since the start of the world before which no event counts."""
 
     @contextmanager
     def history_from(self, seconds: float) -> Iterator[None]:
-        """Let expectations count only what happens from this moment on: an entry over virtual time may begin late."""
+        """Let expectations count only events from this moment on: an entry over virtual time may begin late."""
         self.history_start = seconds
         try:
             yield
@@ -123,52 +123,52 @@ class Run:
         return next((manifest for manifest in self.case.manifests if manifest.is_named(reference)), None)
 
     def refused(self, rejections: Iterable[Rejection], reference: str) -> None:
-        """Note what was refused when a step changed the object that it names."""
+        """Note the refusals when a step changed the object that it names."""
         manifest = self.manifest(reference)
         self.refusals += [Refusal(rejection, manifest) for rejection in rejections]
 
     def find(self, reference: str) -> Object | None:
-        """The object of the cluster that is called so; namespace `default` where none is given; `Node/*` has to fit one only."""
+        """Return the object of this name; namespace `default` where none is given; `Node/*` has to fit one only."""
         kind, namespace, name = split_reference(reference)
         if "*" in name:
             matching = self.matching(reference)
             return matching[0] if len(matching) == 1 else None
-        found: Object | None = self.world.get(kind, name, namespace)
-        if found is None and not namespace:
-            found = self.world.get(kind, name, "default")
-        return found
+        obj: Object | None = self.world.get(kind, name, namespace)
+        if obj is None and not namespace:
+            obj = self.world.get(kind, name, "default")
+        return obj
 
     def matching(self, reference: str) -> Sequence[Object]:
-        """The objects of the cluster whose name fits, where `*` stands for any text; in the namespace that is given, or in `default`."""
+        """Return the objects whose name fits, where `*` stands for any text; in the given namespace, or in `default`."""
         kind, namespace, name = split_reference(reference)
         places = ("", namespace or "default")
         return [
-            each
-            for each in self.world.list(kind)
-            if fnmatchcase(name_of(each), name) and (each["metadata"].get("namespace") or "") in places
+            obj
+            for obj in self.world.list(kind)
+            if fnmatchcase(name_of(obj), name) and (obj["metadata"].get("namespace") or "") in places
         ]
 
     def nodes_of(self, reference: str) -> tuple[Sequence[Object], str]:
-        """The Nodes that a reference leads to, and why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""
+        """Return the Nodes that a reference leads to, or why there are none: of a Pod, a workload, a NodeClaim, a NodePool, or itself."""
         kind, _, name = split_reference(reference)
         if kind == "Node" and "*" in name:
             return self.matching(reference), f"there is no {reference}"
         if kind == "NodePool":
             nodes = [node for node in self.world.list("Node") if _label(node, NODEPOOL) == name]
             return nodes, f"{reference} has no Node"
-        found = self.find(reference)
-        if found is None:
+        obj = self.find(reference)
+        if obj is None:
             return [], f"there is no {reference}"
         if kind == "Node":
-            return [found], ""
+            return [obj], ""
         if kind in WORKLOADS:
             names = {pod["spec"].get("nodeName") for pod in self.pods_of(reference)}
             nodes = [node for node in self.world.list("Node") if name_of(node) in names]
             return nodes, f"no pod of {reference} runs on a Node"
         if kind == "Pod":
-            node_name, missing = found.get("spec", {}).get("nodeName"), f"{reference} runs on no Node"
+            node_name, missing = obj.get("spec", {}).get("nodeName"), f"{reference} runs on no Node"
         elif kind == "NodeClaim":
-            node_name, missing = found.get("status", {}).get("nodeName"), f"{reference} has no Node"
+            node_name, missing = obj.get("status", {}).get("nodeName"), f"{reference} has no Node"
         else:
             return [], f"{kind} has no Node; Pod, a workload, Node, NodeClaim or NodePool is expected"
         node = self.world.get("Node", node_name, "") if node_name else None
@@ -180,7 +180,9 @@ class Run:
         if owner is None:
             return ()
         owners = {uid_of(owner)}
-        owners |= {uid_of(each) for each in self.world.list("ReplicaSet") if _owner(each) in owners}
+        owners |= {
+            uid_of(replica_set) for replica_set in self.world.list("ReplicaSet") if _owner(replica_set) in owners
+        }
         return [pod for pod in self.world.list("Pod") if _owner(pod) in owners]
 
 
@@ -196,7 +198,7 @@ def _label(obj: Object, key: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The verdicts of a case, and the path of its trace where one was written; `of` is the run where there was one alone."""
+    """The verdicts of a case, and the path of its trace where one was written; `of` is the run where there was only one."""
 
     verdicts: tuple[Verdict, ...]
     trace: str = ""
@@ -204,7 +206,7 @@ class Judged:
 
     @property
     def run(self) -> Run:
-        """That run. Raises LookupError for a case of several seeds."""
+        """Return that run. Raises LookupError for a case of several seeds."""
         if self.of is None:
             raise LookupError("a case under several seeds has no run of its own")
         return self.of

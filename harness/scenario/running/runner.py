@@ -1,6 +1,6 @@
-"""Runs cases: builds the world of each, walks through its steps and asks every expectation.
+"""Runs cases: builds the world of each, takes its steps and checks every expectation.
 
-What nobody expected fails a case as well: an object that is refused, a runaway, a fault that never happened.
+Unexpected events fail a case as well: an object that is refused, a runaway, a fault that never happened.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ if TYPE_CHECKING:
 __all__ = ["Runner", "expected_outcome", "take_steps", "unexpected", "walk"]
 
 
-_QUESTIONS = frozenset({"requirements", "labels"})  # they look at no history of the world
+_QUESTIONS = frozenset({"requirements", "labels"})  # they depend on no history of the world
 
 
 class Runner:
-    """Runs cases one after the other; their worlds share what never changes (catalogue, instance types)."""
+    """Runs cases one after the other; their worlds share the constant parts (catalogue, instance types)."""
 
     def __init__(self, caches: Caches | None = None, **overrides: Any) -> None:
-        """`overrides` replace what the files say, by the names of World's arguments (`karpenter`, `region`); None does not."""
+        """`overrides` replace inputs of the files, by the names of World's arguments (`karpenter`, `region`); None does not."""
         self.shared = Shared(caches, {key: value for key, value in overrides.items() if value is not None})
         self.tracing: Tracing | None = None
-        """Where traces go, if anywhere."""
+        """The folder of traces, if any."""
 
     def check_inputs(self, cases: Iterable[Case]) -> None:
         """Raise ScenarioError for every release, region, size, option or state of Azure that does not exist."""
         self.shared.check_inputs(cases)
 
     def run(self, case: Case) -> CaseReport:
-        """One case, from an empty world to its verdicts. Bad input is a ScenarioError; anything else is in the report."""
+        """Run one case, from an empty world to its verdicts. Bad input is a ScenarioError; any other error is in the report."""
         start = perf_counter()
         header = case.header
         if header.skip is not None:
@@ -64,17 +64,18 @@ class Runner:
         return self._report(case, outcome, judged.verdicts, start, reason=reason, trace=judged.trace)
 
     def judge(self, case: Case) -> Judged:
-        """The verdicts of all expectations of a case, and of what is unexpected; with several seeds one about the share that held, too."""
+        """Return the verdicts of all expectations of a case, and of unexpected events; with several seeds one about the share that held,
+        too."""
         if case.seeds is None:
             return self.judge_once(case)
-        found = under_seeds(case, lambda one: self.examine(one)[1])
-        if self.tracing is None and all(verdict.holds for verdict in found.decides):
-            return Judged(found.verdicts())
-        judged = self.judge_once(found.case)  # once more, to know why and to leave a trace
-        return Judged(found.verdicts(judged.verdicts), judged.trace)
+        runs_under_seeds = under_seeds(case, lambda seeded: self.examine(seeded)[1])
+        if self.tracing is None and all(verdict.holds for verdict in runs_under_seeds.decides):
+            return Judged(runs_under_seeds.verdicts())
+        judged = self.judge_once(runs_under_seeds.case)  # once more, to know why and to leave a trace
+        return Judged(runs_under_seeds.verdicts(judged.verdicts), judged.trace)
 
     def judge_once(self, case: Case) -> Judged:
-        """The verdicts under the case's own seed. Those that do not hold say why: in memory a failed case is run again for it."""
+        """Return the verdicts under the case's own seed. Failed ones have reasons: in memory a failed case is run again for them."""
         elsewhere = "cluster" in self.shared.overrides
         tracing = self.tracing
         recorded = elsewhere or (tracing is not None and tracing.all)
@@ -92,13 +93,13 @@ class Runner:
         return Judged(verdicts, trace, run)
 
     def verdicts(self, case: Case) -> tuple[Verdict, ...]:
-        """The verdicts alone."""
+        """Return the verdicts alone."""
         return self.judge(case).verdicts
 
     def examine(
         self, case: Case, *, recorded: bool = False, explained: bool = False
     ) -> tuple[Run, tuple[Verdict, ...]]:
-        """A case's run, whose world can still be looked at, and its verdicts; `recorded` and `explained` if somebody may ask why."""
+        """Return a case's run, whose world can still be read, and its verdicts; `recorded` and `explained` for reasons."""
         elsewhere = "cluster" in self.shared.overrides
         if elsewhere:
             self._look(case)
@@ -109,11 +110,11 @@ class Runner:
             listen(run, explained=explained or elsewhere)
         take_steps(run)
         verdicts = [verdict for entry in case.then for verdict in check(entry, run)]
-        # an object that was refused explains what is missing, not the other way round
+        # a refused object explains a missing one, not the other way round
         return run, (*unexpected(run), *verdicts)
 
     def _look(self, case: Case) -> None:
-        """What label tables ask of a cluster is asked first: it belongs to one world at a time, and then to the case's own."""
+        """Check label tables on a cluster first: it belongs to one world at a time, and then to the case's own."""
         from harness.scenario.running.checks import label_table
 
         for entry in case.then:
@@ -137,7 +138,7 @@ class Runner:
 
 
 def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, str]:
-    """Passed or failed, seen in the light of `xfail`, and the reason that stands there."""
+    """Return passed or failed, in the light of `xfail`, and its reason."""
     holds = all(verdict.holds for verdict in verdicts)
     expected = case.header.xfail
     if expected is None:
@@ -147,14 +148,14 @@ def expected_outcome(case: Case, verdicts: Iterable[Verdict]) -> tuple[Outcome, 
 
 
 def walk(case: Case, world: World, shared: Shared) -> Run:
-    """Apply the manifests, takes the steps, and let the world settle."""
+    """Apply the manifests, take the steps, and let the world settle."""
     run = Run(case, world, shared)
     take_steps(run)
     return run
 
 
 def take_steps(run: Run) -> None:
-    """The same for a run that is there already."""
+    """Take the steps of a run that exists already."""
     with watched(run):
         _walk(run)
 
@@ -198,7 +199,7 @@ def _has_work(run: Run) -> bool:
 
 
 def unexpected(run: Run) -> Iterator[Verdict]:
-    """Refusals, runaways and silent faults that no expectation speaks of."""
+    """Yield refusals, runaways and silent faults without an expectation."""
     from harness.world.refused import class_hint, is_mistake
 
     case = run.case
@@ -206,10 +207,10 @@ def unexpected(run: Run) -> Iterator[Verdict]:
         rejection = refusal.rejection
         if not refusal.expected and is_mistake(rejection):
             label = f"unexpected rejection by {rejection.layer}"
-            told = "; ".join(filter(None, (refusal.text, class_hint(rejection.text, run.world.view))))
+            refusal_text = "; ".join(filter(None, (refusal.text, class_hint(rejection.text, run.world.view))))
             expectation = f"- rejected: {{object: {rejection.object}, layer: {rejection.layer}}}"
             note = f"where that is right: `{expectation}`"
-            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", told, note)
+            yield Verdict.failed(label, refusal.mark(case.mark), f"{rejection.object} taken", refusal_text, note)
     if run.runaways and not run.runaway_expected:
         yield Verdict.failed("unexpected runaway", case.mark, "a world that comes to rest", str(run.runaways[0]))
     for exhausted in run.exhausted:

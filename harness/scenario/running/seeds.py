@@ -21,43 +21,45 @@ Verdicts = tuple[Verdict, ...]
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """The results of a case under its seeds. `case` is it under the seed that decides: the first that fails, or holds if one is enough."""
+    """The results of a case under its seeds. `case` has the seed that decides: the first that fails, or holds if one is enough."""
 
     case: Case
     decides: Verdicts
     share: Verdict
 
     def verdicts(self, judged: Iterable[Verdict] | None = None) -> Verdicts:
-        """The verdicts under that seed (`judged` are they with reasons), named by it, and one on the share that held."""
+        """Return the verdicts under that seed (`judged`: the same with reasons), with its name, and one on the share that held."""
         seed = self.case.given.seed or 0
-        told = self.decides if judged is None else judged
-        return (*(replace(one, label=f"{one.label} (seed {seed})") for one in told), self.share)
+        deciding = self.decides if judged is None else judged
+        return (*(replace(verdict, label=f"{verdict.label} (seed {seed})") for verdict in deciding), self.share)
 
 
 def under_seeds(case: Case, examine: Callable[[Case], Verdicts]) -> Seeded:
     """Examine the case under each of its seeds."""
-    asked = case.seeds
-    assert asked is not None
+    seeds = case.seeds
+    assert seeds is not None
     runs: list[tuple[Case, Verdicts]] = []
-    for one in map(case.seeded, range(asked.count)):
-        runs.append((one, examine(one)))
+    for seeded in map(case.seeded, range(seeds.count)):
+        runs.append((seeded, examine(seeded)))
         garbage.after_world()
     held = [all(verdict.holds for verdict in verdicts) for _, verdicts in runs]
-    wanted = asked.hold == "some"
+    wanted = seeds.hold == "some"
     decides = next((run for run, holds in zip(runs, held, strict=True) if holds == wanted), runs[0])
-    share = f"{sum(held)} of {asked.count} seeds"
+    share = f"{sum(held)} of {seeds.count} seeds"
     mark = case.given_document.position(("seeds",))
     if any(held) if wanted else all(held):
         return Seeded(*decides, Verdict(f"seeds: held under {share}", mark))
     failed = [run for run, holds in zip(runs, held, strict=True) if not holds]
-    numbers = [str(one.given.seed or 0) for one, _ in failed]
+    numbers = [str(seeded.given.seed or 0) for seeded, _ in failed]
     listed = ", ".join(numbers[:_TOLD]) + (" …" if len(numbers) > _TOLD else "")
-    told = Verdict.failed("seeds", mark, f"{asked.hold} of {asked.count} seeds hold", f"{share} hold; not {listed}")
-    return Seeded(*decides, replace(told, why=tuple(_apart(failed))))
+    share_verdict = Verdict.failed(
+        "seeds", mark, f"{seeds.hold} of {seeds.count} seeds hold", f"{share} hold; not {listed}"
+    )
+    return Seeded(*decides, replace(share_verdict, why=tuple(_apart(failed))))
 
 
 def _apart(failed: Sequence[tuple[Case, Verdicts]]) -> Iterator[str]:
-    """What did not hold, and under which seeds; equal failures are grouped."""
+    """Yield the failures, each with its seeds; equal ones are grouped."""
     alike: dict[str, list[str]] = {}
     for case, verdicts in failed:
         worst = next(verdict for verdict in verdicts if not verdict.holds)

@@ -1,4 +1,4 @@
-"""What the cases of a run share: untouched worlds for questions that change nothing, and label probes, both by their inputs."""
+"""Parts that the cases of a run share: untouched worlds for questions that change nothing, and label probes, both by their inputs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["Shared"]
 
 _CASES = 8192
-"""Of how many cases the problems are kept."""
+"""The number of cases whose problems are kept."""
 _PROBED = ("NodePool", "AKSNodeClass")
 
 
 class Shared:
-    """One for each run. `overrides` replace inputs of all cases."""
+    """The shared parts of one run. `overrides` replace inputs of all cases."""
 
     def __init__(self, caches: Caches | None = None, overrides: Mapping[str, Any] | None = None) -> None:
         self.overrides = dict(overrides or {})
@@ -47,15 +47,18 @@ class Shared:
         return self._caches
 
     def new_world(self, case: Case) -> World:
-        """A world of a case's own. Raises ScenarioError where its inputs do not exist."""
+        """Return a world of a case's own. Raises ScenarioError where its inputs do not exist."""
         return self._new_world(case, self.overrides)
 
     def _new_world(self, case: Case, overrides: Mapping[str, Any]) -> World:
         return new_world(case, self.caches, overrides, self.crd_directories, self._problems_of(case, overrides))
 
     def _problems_of(self, case: Case, overrides: Mapping[str, Any]) -> tuple[Problem, ...]:
-        """What does not exist of a case's inputs. A case never changes, nor do these overrides, the catalogue and the CRDs that were read;
-        so what was found out when its file was read holds for each of its worlds."""
+        """Return the problems of a case's inputs.
+
+        A case never changes, nor do these overrides, the catalogue and the CRDs that were read; so the problems that were found when its
+        file was read hold for each of its worlds.
+        """
         return self._problems.of(
             case,
             lambda: tuple(case_problems(case, overrides, self.crd_directories, self._caches)),
@@ -63,7 +66,7 @@ class Shared:
         )
 
     def _in_memory(self, case: Case) -> World:
-        """Questions are answered in memory: a real cluster belongs to one world at a time, and the scenario's own may be on it."""
+        """Return a world in memory for questions: a real cluster belongs to one world at a time, and the scenario's own may be on it."""
         overrides = {name: value for name, value in self.overrides.items() if name != "cluster"}
         return self._new_world(case, overrides)
 
@@ -82,15 +85,15 @@ class Shared:
             problems.update(self._problems_of(case, self.overrides))
             if not self.own_crds(case):
                 refused = case.refused
-                found = (
+                accepted = (
                     manifest for manifest in case.manifests if not any(manifest.is_named(name) for name in refused)
                 )
-                problems.update(problem for manifest in found for problem in field_problems(manifest))
+                problems.update(problem for manifest in accepted for problem in field_problems(manifest))
         if problems:
             raise ScenarioError(problems)
 
     def own_crds(self, case: Case) -> bool:
-        """Return whether CRD files of the user's judge a case's objects at some time, rather than a release's."""
+        """Return whether CRD files of a user judge a case's objects at some time, rather than a release's."""
         replaced = self.overrides.get("crds")
         if replaced is not None:
             return not isinstance(replaced, str)
@@ -111,5 +114,5 @@ class Shared:
 
 
 def _key(case: Case) -> str:
-    directory = str(case.directory) if case.given.crds is not None else ""  # the one that CRD files are named from
+    directory = str(case.directory) if case.given.crds is not None else ""  # the folder in which CRD files are named
     return json.dumps([world_arguments(case.given), directory], sort_keys=True, default=str)

@@ -40,7 +40,7 @@ def apply_manifest(run: Run, manifest: Manifest) -> None:
 
 
 def settle(run: Run) -> None:
-    """Let the world come to rest; what keeps it from that is noted."""
+    """Let the world come to rest; a runaway or an exhausted bound is noted."""
     settled = run.world.settle(allow_rejections=True)
     if settled.runaway is not None:
         run.runaways.append(settled.runaway)
@@ -49,7 +49,7 @@ def settle(run: Run) -> None:
 
 
 def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
-    """Take one step; whether the world is where the scenario wants it afterwards, so that it need not settle again."""
+    """Take one step; return whether the world has settled already, as the scenario wants it."""
     if isinstance(step, str):
         settle(run)
         return True
@@ -68,8 +68,8 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
         for manifest in applied:
             apply_manifest(run, manifest)
     for name in step.delete or ():
-        for found in run.matching(name) or [existing(run, name, mark)]:
-            run.world.delete(found["kind"], name_of(found), found["metadata"].get("namespace"))
+        for obj in run.matching(name) or [existing(run, name, mark)]:
+            run.world.delete(obj["kind"], name_of(obj), obj["metadata"].get("namespace"))
     if step.patch is not None:
         index = run.case.when_marks.index(mark)
         patch = _patch_value(run.case, index)
@@ -97,9 +97,9 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
 
 
 def _evict(run: Run, reference: str, mark: Mark) -> None:
-    for found in run.matching(reference) or [existing(run, reference, mark)]:
-        named = {"Pod": spec_of(found).get("nodeName"), "NodeClaim": status_of(found).get("nodeName")}
-        node = named.get(found["kind"], name_of(found))
+    for obj in run.matching(reference) or [existing(run, reference, mark)]:
+        named = {"Pod": spec_of(obj).get("nodeName"), "NodeClaim": status_of(obj).get("nodeName")}
+        node = named.get(obj["kind"], name_of(obj))
         try:
             run.world.evict(str(node or ""))
         except (LookupError, ValueError) as error:
@@ -107,14 +107,14 @@ def _evict(run: Run, reference: str, mark: Mark) -> None:
 
 
 def _patch_value(case: Case, index: int) -> Mapping[str, Any]:
-    """The patch as kubectl reads the file: a plain number is a number."""
+    """Return the patch as kubectl reads the file: a plain number is a number."""
     node = case.given_document.node_at(case.when_paths[index] + ("patch", "to"))
     value: Mapping[str, Any] = kubernetes_value(node)
     return value
 
 
 def _check_sizes(run: Run, objects: Sequence[Mapping[str, Any]], mark: Mark) -> None:
-    """Raise ScenarioError for objects with which there would be more than the limits allow."""
+    """Raise ScenarioError for objects that would exceed the limits."""
     if all(count_of(obj) is None for obj in objects):
         return
     there = [obj for kind in SCALED for obj in run.world.list(kind)]
@@ -124,26 +124,26 @@ def _check_sizes(run: Run, objects: Sequence[Mapping[str, Any]], mark: Mark) -> 
 
 def _change(run: Run, reference: str, mark: Mark, patch: Mapping[str, Any]) -> None:
     manifest = run.manifest(reference)
-    for found in run.matching(reference) or [existing(run, reference, mark)]:
+    for obj in run.matching(reference) or [existing(run, reference, mark)]:
         status = patch.get("status")
         if isinstance(status, Mapping):
-            run.refused(run.world.report(found, {"status": status}), reference)
+            run.refused(run.world.report(obj, {"status": status}), reference)
         elsewhere = {key: value for key, value in patch.items() if key != "status" or not isinstance(status, Mapping)}
         if not elsewhere:
             continue
-        changed = _merged(found, elsewhere)
-        if found["kind"] == "Pod" and (sizes := resized(found, changed)):
-            run.refused(run.world.resize(found, sizes), reference)
-            changed = with_resources_of(changed, run.world.get("Pod", name_of(found), namespace_of(found)) or found)
+        changed = _merged(obj, elsewhere)
+        if obj["kind"] == "Pod" and (sizes := resized(obj, changed)):
+            run.refused(run.world.resize(obj, sizes), reference)
+            changed = with_resources_of(changed, run.world.get("Pod", name_of(obj), namespace_of(obj)) or obj)
         _check_sizes(run, [changed], mark)
-        # as kubectl patch and scale do: whatever controllers write meanwhile is no conflict
+        # as kubectl patch and scale do: writes of controllers meanwhile are no conflict
         changed["metadata"] = {key: value for key, value in changed["metadata"].items() if key != "resourceVersion"}
         for rejection in run.world.apply(changed):
             run.refusals.append(Refusal(rejection, manifest))
 
 
 def _merged(value: Any, patch: Any) -> Any:
-    """A JSON merge patch (RFC 7386). Its nulls stay, so that what is sent takes away what others wrote, too."""
+    """Return a JSON merge patch (RFC 7386). Its nulls stay, so that the sent object removes fields of others, too."""
     if not isinstance(patch, Mapping):
         return patch
     result = dict(value) if isinstance(value, Mapping) else {}

@@ -1,4 +1,4 @@
-"""The traces of cases: which are recorded, what is told to a recording, and where its file goes."""
+"""The traces of cases: the recorded ones, the facts added to a recording, and the place of its file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST = 120
 
 @dataclass(frozen=True, slots=True)
 class Tracing:
-    """Traces go into `folder`: of all cases, or of those that fail; `explained`: with what would help pods that wait."""
+    """The folder of traces: of all cases, or of those that fail; `explained`: with the changes that would help waiting pods."""
 
     folder: Path
     all: bool = True
@@ -45,7 +45,7 @@ class Tracing:
 
 
 def trace_name(case: Case) -> str:
-    """The name of a case's file: what its id says, in letters that all systems take, and a few that keep it apart."""
+    """Return the name of a case's file: its id, in letters that all systems take, and a few that keep it apart."""
     identity = f"{case.file}::{case.name}"
     words = re.sub(r"[^A-Za-z0-9.]+", "-", identity).strip("-")[-_LONGEST:].strip("-.")
     return f"{words}.{sha256(identity.encode()).hexdigest()[:8]}.jsonl"
@@ -58,7 +58,7 @@ def step_text(case: Case, index: int) -> str:
 
 
 def _pairs(value: dict[str, Any]) -> str:
-    return ", ".join(f"{key}: {_flow(each)}" for key, each in value.items())
+    return ", ".join(f"{key}: {_flow(item)}" for key, item in value.items())
 
 
 def _flow(value: Any) -> str:
@@ -82,9 +82,9 @@ def listen(run: Run, *, explained: bool) -> None:
 
 
 def finished(
-    run: Run, verdicts: tuple[Verdict, ...], outcome: str, kept: Mapping[str, str] = MappingProxyType({})
+    run: Run, verdicts: tuple[Verdict, ...], outcome: str, excused: Mapping[str, str] = MappingProxyType({})
 ) -> Trace:
-    """The trace of a case that has been judged; `kept` says of what does not hold, by its label, why it need not."""
+    """Return the trace of a case that has been judged; `excused` has, by label, the reasons why failed verdicts need not hold."""
     recording, case = run.recording, run.case
     assert recording is not None
     for verdict in verdicts:
@@ -98,7 +98,7 @@ def finished(
             }
             for difference in verdict.differences
         ]
-        why_not = "" if verdict.holds else kept.get(verdict.label, "")
+        why_not = "" if verdict.holds else excused.get(verdict.label, "")
         recording.expectation(verdict.label, verdict.holds, place, differences, verdict.why, why_not)
     if run.explainer is not None:
         from harness.explain.pods.recorded import record_reasons

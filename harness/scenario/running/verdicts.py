@@ -1,4 +1,4 @@
-"""What a run says: one verdict for every expectation and every row of a table, each with its place in the file."""
+"""The verdicts of a run: one for every expectation and every row of a table, each with its place in the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CaseReport", "Outcome", "Verdict"]
 
 
 class Outcome(StrEnum):
-    """How a case ended."""
+    """The end of a case."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -29,7 +29,7 @@ _BAD = frozenset({Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds. `why`: how it came to what was found.
+    """One comparison: `label` names it (`then[0].node.labels.team`); without differences it holds. `why`: how the state came about.
 
     `about` names the objects that differ, where the expectation is about several or about the nearest of some.
     """
@@ -46,9 +46,9 @@ class Verdict:
         return not self.differences
 
     @classmethod
-    def of(cls, label: str, mark: Mark, found: Iterable[Difference]) -> Verdict:
+    def compared(cls, label: str, mark: Mark, differences: Iterable[Difference]) -> Verdict:
         """The verdict of a comparison."""
-        return cls(label, mark, tuple(found))
+        return cls(label, mark, tuple(differences))
 
     @classmethod
     def failed(cls, label: str, mark: Mark, expected: str, actual: str, note: str = "") -> Verdict:
@@ -77,7 +77,7 @@ class CaseReport:
 
     @property
     def failures(self) -> tuple[Verdict, ...]:
-        """The verdicts that do not hold."""
+        """Return the failed verdicts."""
         return tuple(verdict for verdict in self.verdicts if not verdict.holds)
 
     @property

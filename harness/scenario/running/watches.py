@@ -1,4 +1,4 @@
-"""What was seen of an expectation over virtual time, stretch after stretch."""
+"""Observations of an expectation over virtual time, stretch after stretch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Seen", "Watch"]
 
 @dataclass(slots=True)
 class Seen:
-    """What did not hold from `start` until `end`, in seconds since the start of the world; nothing when all did."""
+    """The failed verdicts from `start` until `end`, in seconds since the start of the world; none when all held."""
 
     start: float
     end: float
@@ -22,7 +22,7 @@ class Seen:
 
 @dataclass(slots=True)
 class Watch:
-    """One entry, and what was seen of it, in order; equal neighbours are one."""
+    """One entry, and its observations, in order; equal neighbours are one."""
 
     entry: Entry
     start: float | None = None
@@ -30,7 +30,7 @@ class Watch:
     seen: list[Seen] = field(default_factory=list)
 
     def add(self, failed: tuple[Verdict, ...], now: float) -> None:
-        """Take note of what does not hold now."""
+        """Note the verdicts that fail now."""
         if self.seen:
             self.seen[-1].end = now
             if self.seen[-1].failed == failed:

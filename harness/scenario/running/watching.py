@@ -1,4 +1,4 @@
-"""Looks at what `eventually`, `always` and `never` are about, at every moment at which something has happened."""
+"""Checks of `eventually`, `always` and `never`, at every moment at which something has happened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["watched"]
 
 
 def _look(watch: Watch, run: Run, now: float) -> None:
-    """Check one entry whose beginning has come or is known to come, and note what does not hold at `now`."""
+    """Check one entry whose beginning has come or is known to come, and note the failures at `now`."""
     if watch.start is None:
         watch.start = _start(watch.entry, run)
     if watch.start is None:
@@ -40,15 +40,15 @@ def watched(run: Run) -> Iterator[None]:
         yield
         return
     clock, recorder = run.world.clock, run.world.recorder
-    known: tuple[int, ...] = ()
+    last_state: tuple[int, ...] = ()
 
     def look() -> None:
-        nonlocal known
-        said = len(recorder.events), len(recorder.lines), len(recorder.disruptions)
-        now = run.world.engine.revision, len(run.taken), *said
-        if now == known:
+        nonlocal last_state
+        counts = len(recorder.events), len(recorder.lines), len(recorder.disruptions)
+        now = run.world.engine.revision, len(run.taken), *counts
+        if now == last_state:
             return
-        known = now
+        last_state = now
         for watch in run.watches.values():
             _look(watch, run, clock.seconds)
 

@@ -23,9 +23,9 @@ def new_world(
     directories: CrdDirectories | None = None,
     problems: Sequence[Problem] | None = None,
 ) -> World:
-    """The world that a case begins in; a ScenarioError where its inputs do not exist. `directories` keeps CRD files that were read.
+    """Return the world that a case begins in; a ScenarioError where its inputs do not exist. `directories` keeps CRD files that were read.
 
-    `problems` are what `case_problems` says of the same arguments, where that was asked before.
+    `problems` are those of `case_problems` for the same arguments, where they are known.
 
     Raises harness.scenario.language.crds.CelEngineMissing.
     """
@@ -41,12 +41,12 @@ def world_inputs(
     directories: CrdDirectories | None = None,
     problems: Sequence[Problem] | None = None,
 ) -> dict[str, Any]:
-    """The arguments of that World. Raises as `new_world`."""
+    """Return the arguments of that World. Raises as `new_world`."""
     replaced = dict(overrides or {})
     directories = directories or CrdDirectories()
-    found = list(case_problems(case, replaced, directories, caches)) if problems is None else problems
-    if found:
-        raise ScenarioError(found)
+    mistakes = list(case_problems(case, replaced, directories, caches)) if problems is None else problems
+    if mistakes:
+        raise ScenarioError(mistakes)
     arguments = {**world_arguments(case.given), **replaced}
     if case.given.crds is not None and "crds" not in replaced:
         arguments["crds"] = directories.named(case.given.crds, case.directory)

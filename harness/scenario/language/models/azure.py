@@ -159,7 +159,7 @@ class Fault(Model):
 
 
 class Market(Model):
-    """What Azure is short of, and what it charges."""
+    """Azure's shortages and prices."""
 
     preset: Literal["restricted-2023"] | None = Field(
         None,
@@ -240,7 +240,7 @@ class Reservation(Model):
 
 
 class Azure(Market):
-    """What Azure is short of, what it charges, what it sells, and which of its lists of sizes is read."""
+    """Azure's shortages, prices and sizes, and the day of its lists of sizes."""
 
     sizes: dict[Text, SizeChange] = Field(
         default_factory=no_entries, description="Sizes that are added or changed, by name."

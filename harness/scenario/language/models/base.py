@@ -1,6 +1,6 @@
-"""What all models of the file format share: strict, closed, frozen; scalars arrive as text and are read here.
+"""The base of all models of the file format: strict, closed, frozen; scalars arrive as text and are read here.
 
-Numbers, durations and flags are read by validators, so that a mistake is told at its place with the rest of them. The annotations of
+Numbers, durations and flags are read by validators, so that a mistake is reported at its place with the rest of them. The annotations of
 models are no texts (`from __future__ import annotations`): pydantic would compile each of them again at every start.
 """
 
@@ -65,7 +65,7 @@ _HOMES = {
     "steps": ("ConditionStep", "MachineStep", "Rollout", "Scale"),
     "timing": ("GivenTiming", "Simulation", "Timing"),
 }
-"""The models that are made later, by the module of this package that has them."""
+"""Models that are made at their first use, by their module of this package."""
 
 
 class LaterModel:
@@ -78,8 +78,8 @@ class LaterModel:
     def model(self) -> type[BaseModel]:
         """The model itself."""
         home = next(home for home, names in _HOMES.items() if self._name in names)
-        found: type[BaseModel] = getattr(import_module(f"harness.scenario.language.models.{home}"), self._name)
-        return found
+        model: type[BaseModel] = getattr(import_module(f"harness.scenario.language.models.{home}"), self._name)
+        return model
 
     def __get_pydantic_core_schema__(self, source: object, handler: object) -> CoreSchema:
         return no_info_plain_validator_function(self._validate)
@@ -162,7 +162,7 @@ def _flag(value: Any) -> bool:
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_LONGEST = 2**63 / 1e9  # what Go's time.Duration can hold, 292 years
+_LONGEST = 2**63 / 1e9  # the longest time.Duration of Go, 292 years
 _PART = r"(\d+(?:\.\d+)?)(ms|s|m|h|d)"
 
 
@@ -235,7 +235,7 @@ RejectionLayer = Literal[
 
 
 class Body(Model):
-    """What every expectation may say beside its own fields."""
+    """The keys that every expectation may have beside its own fields."""
 
     source: Text | None = Field(
         None, description="Where the expected values come from: a document, a recording, an upstream file."

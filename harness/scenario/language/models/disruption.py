@@ -11,7 +11,7 @@ __all__ = ["Disrupted", "NotDisrupted", "ReplacementMatch"]
 
 
 class ReplacementMatch(Model):
-    """What comes in the place of the nodes that go."""
+    """A replacement of the nodes that go."""
 
     nodepool: Text | None = Field(None, description="Its NodePool.")
     size: TextMatch | None = Field(None, description="Size that was launched.")

@@ -45,7 +45,7 @@ class ExpectationMap(Looks):
 
     @property
     def over_time(self) -> "OverTime | None":
-        """What holds at some, every or no moment, where the entry is about that."""
+        """Return the expectation that holds at some, every or no moment, where the entry is one."""
         return self.eventually or self.always or self.never
 
     @property

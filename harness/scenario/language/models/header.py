@@ -38,7 +38,7 @@ class ExpectedFailure(Model):
 
 
 class CaseName(Model):
-    """What a case says of itself, before any value is filled in."""
+    """A case's own name and reasons, before any value is filled in."""
 
     case: Text = Field(description="Its name, part of the test's id.")
     values: dict[Text, Text] = Field(

@@ -75,7 +75,7 @@ def _yes_no(value: Any) -> Any:
 
 
 class PodCell(Model):
-    """What happens to a pod that asks for a label."""
+    """The outcome of a pod that asks for a label."""
 
     outcome: Literal["bound", "no-known-values", "ignored", "runaway", "stuck", "incompatible"] = Field(
         description="`bound`; `no-known-values` or `incompatible`: it stays pending for that; `ignored`: pod validation refuses it; "
@@ -85,7 +85,7 @@ class PodCell(Model):
 
 
 class PoolCell(Model):
-    """What happens to a NodePool that sets a label."""
+    """The outcome of a NodePool that sets a label."""
 
     settable: Annotated[YesNo, BeforeValidator(_yes_no)] = Field(description="Whether it is taken.")
     layer: RejectionLayer | None = Field(None, description="Who refuses it.")

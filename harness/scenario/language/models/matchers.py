@@ -1,4 +1,4 @@
-"""How an expected value is written: the value itself, or a map of conditions that must all hold."""
+"""Expected values: the value itself, or a map of conditions that must all hold."""
 
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Self

@@ -33,7 +33,7 @@ class Moment(Model):
 
 
 class Elapsed(Body):
-    """How much virtual time lies between two moments. Skipped on clusters of real time."""
+    """The virtual time between two moments. Skipped on clusters of real time."""
 
     from_: Moment | None = Field(None, alias="from", description="Where it begins; the start of the world when absent.")
     to: Moment = Field(description="Where it ends: the first such moment from there on.")

@@ -1,4 +1,4 @@
-"""What of a world can be looked at at any moment: its Nodes, pods, NodeClaims and other objects, what was said, what it costs."""
+"""Expectations about any moment of a world: its Nodes, pods, NodeClaims and other objects, its messages, its costs."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -85,7 +85,7 @@ def _names_shape(value: Any) -> str:
 
 
 class Pods(Body):
-    """Which pods run and which do not, with Karpenter's own sentence.
+    """The pods that run and those that do not, with Karpenter's own sentence.
 
     Names are `name`, `namespace/name`, or a workload such as `Deployment/web`, which stands for all of its pods.
     """
@@ -211,7 +211,7 @@ class UsageMatch(Model):
 
 
 class AzureExpectation(Body):
-    """What Azure was asked and what it has left."""
+    """Calls of Azure, its quotas and its machines."""
 
     calls: list[CallMatch] = Field(
         default_factory=no_items, description="Calls it received; each entry is counted by itself."
@@ -221,14 +221,14 @@ class AzureExpectation(Body):
 
 
 class Cost(Body):
-    """What the Nodes that exist in the end cost."""
+    """The costs of the Nodes that exist in the end."""
 
     per_hour: NumberMatch = Field(description="USD per hour.")
     before: NumberMatch | None = Field(None, description="USD per hour before the first `advance`.")
 
 
 class Metric(Body):
-    """What one of Karpenter's metrics says in the end: the sum of the series that have these labels (docs/reference/metrics.md)."""
+    """One of Karpenter's metrics in the end: the sum of the series that have these labels (docs/reference/metrics.md)."""
 
     name: Text = Field(description="Its name, for example karpenter_nodeclaims_created_total.")
     labels: dict[Text, Text] = Field(default_factory=no_entries, description="Labels that its series have.")

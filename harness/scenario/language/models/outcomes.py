@@ -1,4 +1,4 @@
-"""What comes of objects and of the whole world: refused, taken, a loop without end, limits that are broken."""
+"""Outcomes of objects and of the whole world: refused, accepted, a loop without end, limits that are broken."""
 
 from pydantic import Field
 

@@ -33,7 +33,7 @@ class OfferingMatch(Model):
 
 
 class RequirementsExpectation(Body):
-    """What Karpenter computes for a size: its requirements, capacity and offerings, or the filter that drops it."""
+    """Karpenter's result for a size: its requirements, capacity and offerings, or the filter that drops it."""
 
     of: Text = Field(description="VM size, for example Standard_D4s_v5.")
     nodepool: Text | None = Field(

@@ -8,14 +8,14 @@ __all__ = ["GivenTiming", "Simulation", "Timing"]
 
 
 class Simulation(Model):
-    """How long Karpenter's scheduling simulation takes: virtual time, which may end it early and passes before its results."""
+    """Durations of Karpenter's scheduling simulation: virtual time, which may end it early and passes before its results."""
 
     attempt: Duration | None = Field(None, description="What each attempt to place a pod takes; 0.8 ms when absent.")
     limit: Duration | None = Field(None, description="When the simulation stops; Karpenter's one minute when absent.")
 
 
 class Timing(Model):
-    """How long the steps take from a NodeClaim to a pod that runs, in virtual time. `never`: it does not happen."""
+    """Durations of the steps from a NodeClaim to a pod that runs, in virtual time. `never`: it does not happen."""
 
     request: Duration | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""The expectations: one module for each key of `then`, with `check(body, entry, run)` giving its verdicts.
+"""The expectations: one module for each key of `then`, with `check(body, entry, run)`, which yields its verdicts.
 
 A module is imported when a scenario first uses its key.
 """
@@ -40,7 +40,7 @@ MODULES = {
 
 
 def check(entry: Entry, run: Run) -> list[Verdict]:
-    """The verdicts of one entry of `then`: one, or one for each row of its tables; never none."""
+    """Return the verdicts of one entry of `then`: one, or one for each row of its tables; never none."""
     module = import_module(f"harness.scenario.running.checks.{MODULES[entry.expectation.kind]}")
     verdicts: Iterable[Verdict] = module.check(entry.expectation.body, entry, run)
     return list(verdicts) or [

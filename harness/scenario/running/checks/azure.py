@@ -25,7 +25,7 @@ def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
         fitting = [call for call in calls if not call_differences(wanted, call)]
         label, mark = f"{entry.label}.calls[{index}]", entry.mark("calls", index)
         if wanted.count is not None:
-            yield Verdict.of(label, mark, count_differences(wanted.count, len(fitting)))
+            yield Verdict.compared(label, mark, count_differences(wanted.count, len(fitting)))
         elif fitting:
             yield Verdict(label, mark)
         elif not calls:
@@ -33,11 +33,11 @@ def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
         else:
             nearest = min(calls, key=lambda call: len(call_differences(wanted, call)))
             note = f"the nearest of {len(calls)} calls is {nearest}"
-            found = [
+            wrong = [
                 Difference(difference.path, difference.expected, difference.actual, note)
                 for difference in call_differences(wanted, nearest)
             ]
-            yield Verdict.of(label, mark, found)
+            yield Verdict.compared(label, mark, wrong)
     if body.usage:
         usages = run.world.usages()
         for name, quota in body.usage.items():
@@ -46,16 +46,16 @@ def check(body: AzureExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
             if usage is None:
                 yield Verdict.failed(label, mark, name, f"no such quota; {did_you_mean(name, usages)}")
                 continue
-            found = differences(quota.used, usage.used, "used") if quota.used is not None else []
-            found += differences(quota.limit, usage.limit, "limit") if quota.limit is not None else []
-            yield Verdict.of(label, mark, found)
+            wrong = differences(quota.used, usage.used, "used") if quota.used is not None else []
+            wrong += differences(quota.limit, usage.limit, "limit") if quota.limit is not None else []
+            yield Verdict.compared(label, mark, wrong)
     if body.vms is not None:
         vms = run.world.vms()
-        yield Verdict.of(f"{entry.label}.vms", entry.mark("vms"), count_differences(body.vms, len(vms)))
+        yield Verdict.compared(f"{entry.label}.vms", entry.mark("vms"), count_differences(body.vms, len(vms)))
 
 
 def call_differences(wanted: CallMatch, call: Any) -> list[Difference]:
-    """In which of its facts a call differs from what is wanted; `count` is none of them."""
+    """Return the facts in which a call differs from the expected one; `count` is none of them."""
     facts: Mapping[str, Any] = {
         "method": call.method,
         "path": call.path,
@@ -68,16 +68,16 @@ def call_differences(wanted: CallMatch, call: Any) -> list[Difference]:
         "body": call.body or {},
         "custom_data": _custom_data(call.body or {}),
     }
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     for key, actual in facts.items():
         expected = getattr(wanted, key)
         if expected is not None:
-            found += differences(expected, actual, CallMatch.model_fields[key].alias or key)
-    return found
+            wrong += differences(expected, actual, CallMatch.model_fields[key].alias or key)
+    return wrong
 
 
 def _custom_data(body: Mapping[str, Any]) -> Any:
-    """The script that a VM starts with."""
+    """Return the script with which a VM starts."""
     text = ((body.get("properties") or {}).get("osProfile") or {}).get("customData")
     if not isinstance(text, str):
         return ABSENT

@@ -14,12 +14,12 @@ __all__ = ["check"]
 
 
 def check(body: Cost, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict about the end, and one about what was before."""
-    found = count_differences(body.per_hour, round(run.world.cost(), 6))
-    yield Verdict.of(f"{entry.label}.perHour", entry.mark("perHour"), found)
+    """Yield one verdict about the end, and one about the state before."""
+    wrong = count_differences(body.per_hour, round(run.world.cost(), 6))
+    yield Verdict.compared(f"{entry.label}.perHour", entry.mark("perHour"), wrong)
     if body.before is not None:
         if run.cost_before is None:
             yield Verdict.failed(f"{entry.label}.before", entry.mark("before"), "a step advance", "there is none")
         else:
-            found = count_differences(body.before, round(run.cost_before, 6))
-            yield Verdict.of(f"{entry.label}.before", entry.mark("before"), found)
+            wrong = count_differences(body.before, round(run.cost_before, 6))
+            yield Verdict.compared(f"{entry.label}.before", entry.mark("before"), wrong)

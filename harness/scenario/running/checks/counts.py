@@ -9,7 +9,7 @@ __all__ = ["count_differences", "wants_none"]
 
 
 def count_differences(wanted: int | float | Model, actual: float, path: str = "") -> list[Difference]:
-    """How a number differs from what is wanted."""
+    """Return the differences of a number from the expected one."""
     return differences(wanted, actual, path)
 
 

@@ -1,4 +1,4 @@
-"""`events`: what was told to users through Kubernetes events."""
+"""`events`: the Kubernetes Events for users."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["check"]
 
 
 def check(body: Events, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict: that such an event was recorded, or as many as are wanted."""
+    """Yield one verdict: that such an event was recorded, or as many as expected."""
     about = [event for event in run.events() if body.of is None or _about(event, body.of)]
     fitting = [event for event in about if not _differences(body, event)]
     if body.count is not None:
-        found = count_differences(body.count, len(fitting))
-        yield Verdict.of(entry.label, entry.mark("count"), found)
+        wrong = count_differences(body.count, len(fitting))
+        yield Verdict.compared(entry.label, entry.mark("count"), wrong)
     elif fitting:
         yield Verdict(entry.label, entry.mark())
     else:
@@ -33,7 +33,9 @@ def check(body: Events, entry: Entry, run: Run) -> Iterator[Verdict]:
         fewest = min((len(_differences(body, event)) for event in texts.values()), default=0)
         near = [text for text, event in texts.items() if len(_differences(body, event)) == fewest]
         note = nearest_and_last(
-            list(texts), near, " ".join(show(each) for each in (body.reason, body.message) if each is not None)
+            list(texts),
+            near,
+            " ".join(show(wanted_text) for wanted_text in (body.reason, body.message) if wanted_text is not None),
         )
         yield Verdict.failed(entry.label, entry.mark(), "such an event", f"none among {len(about)}", note)
 

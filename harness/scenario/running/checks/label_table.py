@@ -22,7 +22,7 @@ __all__ = ["check", "look"]
 
 
 def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict for each cell that the file fills in."""
+    """Yield one verdict for each cell that the file fills in."""
     probe = run.shared.probe(run.case)
     for key, row in body.are.items():
         yield from _row(key, row, probe, entry)
@@ -30,30 +30,30 @@ def check(body: LabelTable, entry: Entry, run: Run) -> Iterator[Verdict]:
 
 
 def look(body: LabelTable, probe: LabelProbe, new_world: Callable[[], World]) -> None:
-    """Let a cluster elsewhere answer, with one Node for all rows, what the rows say of Nodes and of NodePools."""
+    """Let a cluster elsewhere answer, with one Node for all rows, the cells about Nodes and NodePools."""
     settable: list[tuple[str, str]] = []
     for key, row in body.are.items():
         if row.nodepool is not None:
-            with suppress(LookupError):  # told by `check`
+            with suppress(LookupError):  # reported by `check`
                 settable.append((key, row.value or probe.value_of(key)))
     probe.look(new_world, settable, node=any(row.written is not None for row in body.are.values()))
 
 
 def _row(key: str, row: LabelRow, probe: LabelProbe, entry: Entry) -> Iterator[Verdict]:
     try:
-        asked = row.pod is not None or row.nodepool is not None
-        value = row.value or (probe.value_of(key) if asked else "")
+        needs_value = row.pod is not None or row.nodepool is not None
+        value = row.value or (probe.value_of(key) if needs_value else "")
     except LookupError as error:
         yield Verdict.failed(f"{entry.label}.{key}", entry.mark("are", key), "a Node to look at", str(error))
         return
     if row.pod is not None:
-        found = _pod(row.pod, probe.pod(key, value))
-        yield Verdict.of(f"{entry.label}.{key}.pod", entry.mark("are", key, "pod"), found)
+        wrong = _pod(row.pod, probe.pod(key, value))
+        yield Verdict.compared(f"{entry.label}.{key}.pod", entry.mark("are", key, "pod"), wrong)
     if row.nodepool is not None:
-        found = _nodepool(row.nodepool, probe.nodepool(key, value))
-        yield Verdict.of(f"{entry.label}.{key}.nodepool", entry.mark("are", key, "nodepool"), found)
+        wrong = _nodepool(row.nodepool, probe.nodepool(key, value))
+        yield Verdict.compared(f"{entry.label}.{key}.nodepool", entry.mark("are", key, "nodepool"), wrong)
     if row.written is not None:
-        yield Verdict.of(
+        yield Verdict.compared(
             f"{entry.label}.{key}.written", entry.mark("are", key, "written"), _written(row.written, key, probe)
         )
 
@@ -65,11 +65,17 @@ def _pod(wanted: str | PodCell, fact: PodFact) -> list[Difference]:
             return []
         expected = "a pod that asks for it is bound" if wanted == "yes" else "a pod that asks for it is not bound"
         return [Difference("", expected, f"{fact.outcome} with value {fact.value}", fact.message)]
-    found = differences(wanted.outcome, str(fact.outcome), "outcome")
+    wrong = differences(wanted.outcome, str(fact.outcome), "outcome")
     if wanted.message is not None:
-        found += differences(wanted.message, fact.message, "message")
+        wrong += differences(wanted.message, fact.message, "message")
     return [
-        Difference(one.path, one.expected, one.actual, fact.message if one.path == "outcome" else "") for one in found
+        Difference(
+            difference.path,
+            difference.expected,
+            difference.actual,
+            fact.message if difference.path == "outcome" else "",
+        )
+        for difference in wrong
     ]
 
 
@@ -82,11 +88,11 @@ def _nodepool(wanted: str | PoolCell, fact: PoolFact) -> list[Difference]:
         return []
     nearest: list[Difference] = []
     for rejection in fact.rejections:
-        found = differences(wanted.layer, str(rejection.layer), "layer") if wanted.layer is not None else []
-        found += differences(wanted.message, rejection.message, "message") if wanted.message is not None else []
-        if not found:
+        wrong = differences(wanted.layer, str(rejection.layer), "layer") if wanted.layer is not None else []
+        wrong += differences(wanted.message, rejection.message, "message") if wanted.message is not None else []
+        if not wrong:
             return []
-        nearest = nearest or found
+        nearest = nearest or wrong
     return nearest
 
 
@@ -96,9 +102,9 @@ def _written(wanted: str | NodeLabelMap, key: str, probe: LabelProbe) -> list[Di
         return label_differences(wanted, key, labels, writes.get(key, ()))
     if (key in labels) == (wanted == "yes"):
         return []
-    found = f"on the Node: {labels[key]}" if key in labels else "not on the Node"
+    state = f"on the Node: {labels[key]}" if key in labels else "not on the Node"
     return [
         Difference(
-            "", "on the Node" if wanted == "yes" else "not on the Node", found, render_writes(writes.get(key, ()))
+            "", "on the Node" if wanted == "yes" else "not on the Node", state, render_writes(writes.get(key, ()))
         )
     ]

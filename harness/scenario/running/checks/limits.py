@@ -1,4 +1,4 @@
-"""`limits`: which documented limits of Karpenter the described cluster breaks."""
+"""`limits`: the documented limits of Karpenter that the described cluster breaks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ __all__ = ["check"]
 
 
 def check(body: Limits, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict for each list: the limits in it are broken, and no others."""
+    """Yield one verdict for each list: the limits in it are broken, and no others."""
     from harness.karpenter.hosting import LIMITS
 
-    known = {limit.id for limit in LIMITS}
-    found = list(violations_of(run.case.given))
+    limit_ids = {limit.id for limit in LIMITS}
+    broken = list(violations_of(run.case.given))
     for name, wanted, holds in (("violated", body.violated, True), ("outdated", body.outdated, False)):
-        seen = {one.limit.id: one.text for one in found if one.holds is holds}
+        seen = {violation.limit.id: violation.text for violation in broken if violation.holds is holds}
         differences = [
             Difference(
                 "",
                 f"{limit} broken",
-                "not broken by given.cluster" if limit in known else f"no such limit; {did_you_mean(limit, known)}",
+                "not broken by given.cluster"
+                if limit in limit_ids
+                else f"no such limit; {did_you_mean(limit, limit_ids)}",
             )
             for limit in wanted
             if limit not in seen
@@ -35,4 +37,4 @@ def check(body: Limits, entry: Entry, run: Run) -> Iterator[Verdict]:
         differences += [
             Difference("", "no other limit broken", limit, text) for limit, text in seen.items() if limit not in wanted
         ]
-        yield Verdict.of(f"{entry.label}.{name}", entry.mark(name), differences)
+        yield Verdict.compared(f"{entry.label}.{name}", entry.mark(name), differences)

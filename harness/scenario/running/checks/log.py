@@ -1,4 +1,4 @@
-"""`log`: what the controllers logged."""
+"""`log`: the log lines of the controllers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ __all__ = ["check"]
 
 
 def check(body: Log, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict: that such a line was logged, or as many as are wanted."""
+    """Yield one verdict: that such a line was logged, or as many as expected."""
     log = run.log()
     fitting = [line for line in log if _fits(body, line)]
     if body.count is not None:
-        yield Verdict.of(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
+        yield Verdict.compared(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
     elif fitting:
         yield Verdict(entry.label, entry.mark())
     else:
         texts = [f"{line.level} {line.controller}: {line.message}" for line in log]
         note = nearest_and_last(
-            texts, texts, " ".join(show(each) for each in (body.controller, body.message) if each is not None)
+            texts,
+            texts,
+            " ".join(show(wanted_text) for wanted_text in (body.controller, body.message) if wanted_text is not None),
         )
         yield Verdict.failed(entry.label, entry.mark(), "such a line", f"none among {len(log)}", note)
 

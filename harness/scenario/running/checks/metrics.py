@@ -1,4 +1,4 @@
-"""`metric`: what Karpenter's metrics say in the end."""
+"""`metric`: the values of Karpenter's metrics in the end."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ __all__ = ["check"]
 
 
 def check(body: Metric, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict."""
+    """Yield one verdict."""
     try:
         value = run.world.metrics().value(body.name, **body.labels)
     except LookupError as error:
         yield Verdict.failed(f"{entry.label}.name", entry.mark("name"), body.name, str(error))
         return
-    found = count_differences(body.value, round(value, 6))
-    yield Verdict.of(f"{entry.label}.value", entry.mark("value"), found)
+    wrong = count_differences(body.value, round(value, 6))
+    yield Verdict.compared(f"{entry.label}.value", entry.mark("value"), wrong)

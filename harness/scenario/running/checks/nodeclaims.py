@@ -1,4 +1,4 @@
-"""`nodeclaims`: how many there are, what they allow and what was launched for them."""
+"""`nodeclaims`: the number of NodeClaims, their requirements, and their machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.observed import NodeClaimMatch, NodeClaims
 from harness.scenario.running.checks.counts import count_differences
 from harness.scenario.running.checks.requirement_match import render, requirement_differences
-from harness.scenario.running.matching import ABSENT, Difference, differences, said, show
+from harness.scenario.running.matching import ABSENT, Difference, as_written, differences, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
@@ -22,19 +22,19 @@ __all__ = ["check"]
 
 
 def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict for each count, and for each NodeClaim that is described."""
+    """Yield one verdict for each count, and for each NodeClaim that is described."""
     claims = [_View(claim, run) for claim in run.world.list("NodeClaim")]
     claims = [claim for claim in claims if body.nodepool is None or claim.nodepool == body.nodepool]
     if body.count is not None:
-        found = count_differences(body.count, len(claims))
-        yield Verdict.of(f"{entry.label}.count", entry.mark("count"), found)
+        wrong = count_differences(body.count, len(claims))
+        yield Verdict.compared(f"{entry.label}.count", entry.mark("count"), wrong)
     if body.created is not None:
         created = sum(
             write.verb == "create" and write.key.kind == "NodeClaim" and write.error is None
             for write in run.world.journal
         )
         differing = count_differences(body.created, created)
-        yield Verdict.of(f"{entry.label}.created", entry.mark("created"), differing)
+        yield Verdict.compared(f"{entry.label}.created", entry.mark("created"), differing)
     taken: set[int] = set()
     for index, wanted in enumerate(body.are):
         compared = [(number, _differences(wanted, claim)) for number, claim in enumerate(claims) if number not in taken]
@@ -42,12 +42,12 @@ def check(body: NodeClaims, entry: Entry, run: Run) -> Iterator[Verdict]:
         if not compared:
             yield Verdict.failed(label, mark, "a NodeClaim", f"no further one; there are {len(claims)}")
             continue
-        number, found = min(compared, key=lambda one: len(one[1]))
+        number, wrong = min(compared, key=lambda pair: len(pair[1]))
         taken.add(number)
-        if found:
+        if wrong:
             note = f"the nearest is {claims[number].name}"
-            found = [Difference(one.path, one.expected, one.actual, note) for one in found]
-        yield replace(Verdict.of(label, mark, found), about=(claims[number].name,))
+            wrong = [Difference(difference.path, difference.expected, difference.actual, note) for difference in wrong]
+        yield replace(Verdict.compared(label, mark, wrong), about=(claims[number].name,))
 
 
 class _View:
@@ -59,7 +59,7 @@ class _View:
         self.name: str = metadata["name"]
         self.nodepool = self.labels.get(NODEPOOL, ABSENT)
         vocabulary = run.world.release.vocabulary
-        # by the keys that stand there: an old name is not read as the new one
+        # by the keys in the object: an old name is not read as the new one
         written: dict[str, list[Mapping[str, Any]]] = {}
         for requirement in spec.get("requirements") or ():
             written.setdefault(requirement["key"], []).append(requirement)
@@ -84,13 +84,16 @@ class _View:
 
 
 def _differences(wanted: NodeClaimMatch, claim: _View) -> list[Difference]:
-    found: list[Difference] = []
-    for key, value in said(wanted).items():
+    wrong: list[Difference] = []
+    for key, value in as_written(wanted).items():
         if key in claim.facts and value != {}:
-            found += differences(value, claim.facts[key], key)
+            wrong += differences(value, claim.facts[key], key)
     for key, requirement in wanted.requirements.items():
-        found += requirement_differences(requirement, claim.requirements.get(key), f"requirements.{key}")
+        wrong += requirement_differences(requirement, claim.requirements.get(key), f"requirements.{key}")
     for key in wanted.absent:
         if key in claim.requirements:
-            found.append(Difference("absent", f"no requirement for {key}", render(claim.requirements[key])))
-    return [Difference(one.path, one.expected, show(one.actual), one.note) for one in found]
+            wrong.append(Difference("absent", f"no requirement for {key}", render(claim.requirements[key])))
+    return [
+        Difference(difference.path, difference.expected, show(difference.actual), difference.note)
+        for difference in wrong
+    ]

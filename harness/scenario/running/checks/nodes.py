@@ -1,4 +1,4 @@
-"""`node`: the labels of a Node and who wrote them, its taints and what it is made of."""
+"""`node`: the labels of a Node and their writers, its taints and its machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.labels import LabelWrite, NodeLabelMap
 from harness.scenario.language.models.matchers import TextConditions
 from harness.scenario.language.models.observed import NodeExpectation
-from harness.scenario.running.matching import ABSENT, Difference, differences, said, show
+from harness.scenario.running.matching import ABSENT, Difference, as_written, differences, show
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
@@ -63,32 +63,32 @@ def _of_node(body: NodeExpectation, node: Mapping[str, Any], entry: Entry, run: 
     labels = node["metadata"].get("labels") or {}
     writes = run.world.writes(node["metadata"]["name"]) if body.labels else {}
     for key, wanted in body.labels.items():
-        found = label_differences(wanted, key, labels, writes.get(key, ()))
-        yield Verdict.of(f"{entry.label}.labels.{key}", entry.mark("labels", key), found)
+        wrong = label_differences(wanted, key, labels, writes.get(key, ()))
+        yield Verdict.compared(f"{entry.label}.labels.{key}", entry.mark("labels", key), wrong)
     for index, key in enumerate(body.absent):
-        found = [] if key not in labels else [Difference("", f"no label {key}", show(labels[key]))]
-        yield Verdict.of(f"{entry.label}.absent.{key}", entry.mark("absent", index), found)
+        wrong = [] if key not in labels else [Difference("", f"no label {key}", show(labels[key]))]
+        yield Verdict.compared(f"{entry.label}.absent.{key}", entry.mark("absent", index), wrong)
     facts = _facts(node)
     for name in ("size", "zone", "capacity_type", "ready"):
         wanted_fact = getattr(body, name)
         if wanted_fact is not None:
             key = "capacityType" if name == "capacity_type" else name
-            yield Verdict.of(f"{entry.label}.{key}", entry.mark(key), differences(wanted_fact, facts[key]))
+            yield Verdict.compared(f"{entry.label}.{key}", entry.mark(key), differences(wanted_fact, facts[key]))
     for key, wanted_text in body.annotations.items():
         actual = (node["metadata"].get("annotations") or {}).get(key, ABSENT)
-        yield Verdict.of(
+        yield Verdict.compared(
             f"{entry.label}.annotations.{key}", entry.mark("annotations", key), differences(wanted_text, actual)
         )
     if body.taints is not None:
         actual = node.get("spec", {}).get("taints") or []
-        yield Verdict.of(f"{entry.label}.taints", entry.mark("taints"), differences(body.taints, actual))
+        yield Verdict.compared(f"{entry.label}.taints", entry.mark("taints"), differences(body.taints, actual))
     for name in ("capacity", "allocatable"):
         for resource, quantity in getattr(body, name).items():
             actual = (node.get("status", {}).get(name) or {}).get(resource, ABSENT)
-            found = differences(quantity, actual, quantities=True)
-            yield Verdict.of(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), found)
+            wrong = differences(quantity, actual, quantities=True)
+            yield Verdict.compared(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), wrong)
     if body.model_fields_set <= {"of", "every", "source", "only"}:
-        yield Verdict(entry.label, entry.mark("of"))  # that there is such a Node is all that is expected
+        yield Verdict(entry.label, entry.mark("of"))  # the existence of such a Node is all that is expected
 
 
 def _facts(node: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +107,7 @@ def _facts(node: Mapping[str, Any]) -> dict[str, Any]:
 def label_differences(
     wanted: str | TextConditions | NodeLabelMap, key: str, labels: Mapping[str, str], writes: Sequence[Any]
 ) -> list[Difference]:
-    """How a label and its history differ from what is expected."""
+    """Return the differences of a label and its history from the expected ones."""
     actual = labels.get(key, ABSENT)
     note = did_you_mean(key, labels, limit=0) if actual is ABSENT else ""
     if not isinstance(wanted, NodeLabelMap):
@@ -115,21 +115,21 @@ def label_differences(
             Difference(difference.path, difference.expected, difference.actual, note)
             for difference in differences(wanted, actual)
         ]
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     if wanted.value is not None:
-        found += [
+        wrong += [
             Difference("value", difference.expected, difference.actual, note)
             for difference in differences(wanted.value, actual)
         ]
     if wanted.by is not None or wanted.from_ is not None:
-        found += _writer(wanted, actual, writes)
+        wrong += _writer(wanted, actual, writes)
     for kind in ("withheld", "refused"):
         who = getattr(wanted, kind)
         if who is not None and not any(str(write.kind) == kind and write.by == who for write in writes):
-            found.append(Difference(kind, f"a write that {who} {_PASSIVE[kind]}", render_writes(writes)))
+            wrong.append(Difference(kind, f"a write that {who} {_PASSIVE[kind]}", render_writes(writes)))
     if wanted.writes is not None:
-        found += _sequence(wanted.writes, writes)
-    return found
+        wrong += _sequence(wanted.writes, writes)
+    return wrong
 
 
 _PASSIVE = {"withheld": "withheld", "refused": "was refused"}
@@ -138,30 +138,30 @@ _PASSIVE = {"withheld": "withheld", "refused": "was refused"}
 def _writer(wanted: NodeLabelMap, actual: Any, writes: Sequence[Any]) -> list[Difference]:
     changes = [write for write in writes if str(write.kind) in _CHANGING]
     last = changes[-1] if changes and actual is not ABSENT else None
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     history = render_writes(writes)
     if wanted.by is not None and (last is None or last.by != wanted.by):
-        found.append(Difference("by", wanted.by, last.by if last else "nobody", history))
+        wrong.append(Difference("by", wanted.by, last.by if last else "nobody", history))
     if wanted.from_ is not None and (last is None or last.from_ != wanted.from_):
-        found.append(Difference("from", wanted.from_, str(last.from_) if last else "nowhere", history))
-    return found
+        wrong.append(Difference("from", wanted.from_, str(last.from_) if last else "nowhere", history))
+    return wrong
 
 
 def _sequence(wanted: Sequence[LabelWrite], writes: Sequence[Any]) -> list[Difference]:
-    kinds = {*_CHANGING, *(one.kind for one in wanted if one.kind is not None)}
+    kinds = {*_CHANGING, *(write_wanted.kind for write_wanted in wanted if write_wanted.kind is not None)}
     compared = [write for write in writes if str(write.kind) in kinds]
     history = render_writes(writes)
     if len(compared) != len(wanted):
         return [Difference("writes", f"{len(wanted)} writes", history)]
-    found: list[Difference] = []
-    for index, (one, write) in enumerate(zip(wanted, compared, strict=True)):
+    wrong: list[Difference] = []
+    for index, (wanted_write, write) in enumerate(zip(wanted, compared, strict=True)):
         actual = {"by": write.by, "from": write.from_, "value": write.value, "kind": str(write.kind)}
-        expected = said(one)
-        found += [
-            Difference(one_.path, one_.expected, one_.actual, history)
-            for one_ in differences(expected, actual, f"writes[{index}]")
+        expected = as_written(wanted_write)
+        wrong += [
+            Difference(difference.path, difference.expected, difference.actual, history)
+            for difference in differences(expected, actual, f"writes[{index}]")
         ]
-    return found
+    return wrong
 
 
 def render_writes(writes: Sequence[Any]) -> str:

@@ -15,37 +15,39 @@ __all__ = ["check"]
 
 
 def check(body: Objects, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict: the object looks like this, or as many of its kind do as are wanted."""
+    """Yield one verdict: the object matches, or as many of its kind do as expected."""
     if body.of is not None:
-        found = run.find(body.of)
+        present = run.find(body.of)
         if wants_none(body.count):
-            differing = count_differences(0, 0 if found is None else 1)
-            yield Verdict.of(entry.label, entry.mark("count"), differing)
-        elif found is None:
+            differing = count_differences(0, 0 if present is None else 1)
+            yield Verdict.compared(entry.label, entry.mark("count"), differing)
+        elif present is None:
             yield Verdict.failed(entry.label, entry.mark("of"), body.of, "no such object")
         else:
-            yield Verdict.of(entry.label, entry.mark("match"), differences(body.match or {}, found))
+            yield Verdict.compared(entry.label, entry.mark("match"), differences(body.match or {}, present))
         return
     objects = [
-        one
-        for one in run.world.list(body.kind or "")
-        if body.labels.items() <= (one["metadata"].get("labels") or {}).items()
+        candidate
+        for candidate in run.world.list(body.kind or "")
+        if body.labels.items() <= (candidate["metadata"].get("labels") or {}).items()
     ]
     compared = [(obj, differences(body.match or {}, obj)) for obj in objects]
-    fitting = [one for one, differing in compared if not differing]
+    fitting = [candidate for candidate, differing in compared if not differing]
     if body.count is not None:
-        yield Verdict.of(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
+        yield Verdict.compared(entry.label, entry.mark("count"), count_differences(body.count, len(fitting)))
     elif fitting:
         yield Verdict(entry.label, entry.mark())
     elif not compared:
         yield Verdict.failed(entry.label, entry.mark("kind"), f"a {body.kind}", "none")
     else:
-        nearest, differing = min(compared, key=lambda one: len(one[1]))
-        yield Verdict.of(
+        nearest, differing = min(compared, key=lambda pair: len(pair[1]))
+        yield Verdict.compared(
             entry.label,
             entry.mark("match"),
             [
-                type(one)(one.path, one.expected, one.actual, f"nearest: {nearest['metadata']['name']}")
-                for one in differing
+                type(difference)(
+                    difference.path, difference.expected, difference.actual, f"nearest: {nearest['metadata']['name']}"
+                )
+                for difference in differing
             ],
         )

@@ -1,4 +1,4 @@
-"""`eventually`, `always`, `never`: what holds at some, every or no moment of a stretch of virtual time."""
+"""`eventually`, `always`, `never`: expectations that hold at some, every or no moment of a stretch of virtual time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from harness.scenario.language.cases import Entry
 from harness.scenario.language.models.moments import Always, Eventually, OverTime
-from harness.scenario.running.moments import START, first, told
+from harness.scenario.running.moments import START, first, moment_text
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 from harness.scenario.running.watches import Seen
@@ -18,11 +18,11 @@ __all__ = ["check"]
 
 
 def check(body: OverTime, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict; a failure names the moment that decides."""
+    """Yield one verdict; a failure names the moment that decides."""
     start = START if body.from_ is None else first(body.from_, run)
     if start is None:
         assert body.from_ is not None
-        yield Verdict.failed(entry.label, entry.mark("from"), told(body.from_), "no such moment")
+        yield Verdict.failed(entry.label, entry.mark("from"), moment_text(body.from_), "no such moment")
         return
     end, included = math.inf, True
     if body.within is not None:
@@ -30,7 +30,9 @@ def check(body: OverTime, entry: Entry, run: Run) -> Iterator[Verdict]:
     elif body.until is not None:
         ending = first(body.until, run, start)
         if ending is None:
-            yield Verdict.failed(entry.label, entry.mark("until"), told(body.until), "no such moment from there on")
+            yield Verdict.failed(
+                entry.label, entry.mark("until"), moment_text(body.until), "no such moment from there on"
+            )
             return
         end, included = ending.seconds, False
     stretches = run.watches[entry.label].seen
@@ -47,15 +49,15 @@ def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Ve
     if not seen:
         return Verdict.failed(entry.label, entry.mark(), "a moment to look at", "there is none")
     if isinstance(body, Eventually):
-        if any(not one.failed for one in seen):
+        if any(not stretch.failed for stretch in seen):
             return Verdict(entry.label, entry.mark())
         return _failed(seen[-1], f"at no moment; the last, at {duration_text(max(seen[-1].start, start))}")
     if isinstance(body, Always):
-        wrong = next((one for one in seen if one.failed), None)
+        wrong = next((stretch for stretch in seen if stretch.failed), None)
         if wrong is None:
             return Verdict(entry.label, entry.mark())
         return _failed(wrong, f"at {duration_text(max(wrong.start, start))}")
-    held = next((one for one in seen if not one.failed), None)
+    held = next((stretch for stretch in seen if not stretch.failed), None)
     if held is None:
         return Verdict(entry.label, entry.mark())
     return Verdict.failed(
@@ -64,10 +66,10 @@ def _verdict(body: OverTime, entry: Entry, seen: list[Seen], start: float) -> Ve
 
 
 def _failed(seen: Seen, when: str) -> Verdict:
-    """What did not hold, with the moment."""
+    """Return the verdict about a failed stretch, with the moment."""
     worst = seen.failed[0]
-    found = [
+    differences = [
         replace(difference, note=f"{when}; {difference.note}" if difference.note else when)
         for difference in worst.differences
     ]
-    return Verdict.of(worst.label, worst.mark, found)
+    return Verdict.compared(worst.label, worst.mark, differences)

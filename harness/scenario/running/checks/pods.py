@@ -1,4 +1,4 @@
-"""`pods`: which run, which wait, and Karpenter's sentence for those that wait."""
+"""`pods`: running pods, waiting ones, and Karpenter's sentence about these."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["check", "sentence"]
 
 
 def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict for each count, and for each pod that is named."""
+    """Yield one verdict for each count, and for each pod that is named."""
     pods = {short_name(pod): pod for pod in run.world.list("Pod")}
     bound = {name: pod for name, pod in pods.items() if pod.get("spec", {}).get("nodeName")}
     waiting = {name: pod for name, pod in pods.items() if name not in bound}
@@ -31,8 +31,10 @@ def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
         label = f"{entry.label}.{key}"
         if not wanted or not isinstance(wanted, (list, dict)):
             count = 0 if isinstance(wanted, (list, dict)) else wanted
-            found = count_differences(count, len(there))
-            yield Verdict.of(label, entry.mark(key), [replace(one, note=_waiting(waiting, run)) for one in found])
+            wrong = count_differences(count, len(there))
+            yield Verdict.compared(
+                label, entry.mark(key), [replace(difference, note=_waiting(waiting, run)) for difference in wrong]
+            )
         for index, name in enumerate(wanted if isinstance(wanted, (list, dict)) else ()):
             mark = entry.mark(key, index if isinstance(wanted, list) else name)
             value = wanted[name] if isinstance(wanted, dict) else None
@@ -42,14 +44,14 @@ def check(body: Pods, entry: Entry, run: Run) -> Iterator[Verdict]:
                 yield Verdict.failed(f"{label}.{name}", mark, f"Pod/{name} {key}", _state(name, pods, run))
             else:
                 pod = there[name.removeprefix("default/")]
-                yield Verdict.of(f"{label}.{name}", mark, _differences(key, value, pod, run))
+                yield Verdict.compared(f"{label}.{name}", mark, _differences(key, value, pod, run))
 
 
 def _waiting(pods: Mapping[str, Any], run: Run) -> str:
-    """The first pods that wait, each with its reason; empty when none does."""
-    told = [f"{name}: {sentence(pod, run) or _schedulers(pod, run)}" for name, pod in list(pods.items())[:_FEW]]
+    """Return the first pods that wait, each with its reason; empty when none does."""
+    reasons = [f"{name}: {sentence(pod, run) or _schedulers(pod, run)}" for name, pod in list(pods.items())[:_FEW]]
     more = f"; and {len(pods) - _FEW} more" if len(pods) > _FEW else ""
-    return f"pending are {'; '.join(told)}{more}" if told else ""
+    return f"pending are {'; '.join(reasons)}{more}" if reasons else ""
 
 
 _FEW = 3
@@ -58,20 +60,24 @@ _WORKLOAD = tuple(f"{kind}/" for kind in WORKLOADS)
 
 
 def _workload(label: str, mark: Mark, name: str, key: str, value: Any, run: Run) -> Verdict:
-    """All pods of a workload are bound, or are pending, and each as it is wanted."""
+    """Return the verdict on all pods of a workload: all are bound, or pending, and each as expected."""
     pods = run.pods_of(name)
     if not pods:
         return Verdict.failed(label, mark, f"pods of {name} {key}", "it has no pods")
     others = [pod for pod in pods if bool(pod.get("spec", {}).get("nodeName")) != (key == "bound")]
     if others:
         first = short_name(others[0])
-        said = f"{len(others)} of its {len(pods)} are not: {first}, {_state(first, {first: others[0]}, run)}"
-        return Verdict.failed(label, mark, f"all pods of {name} {key}", said)
+        actual = f"{len(others)} of its {len(pods)} are not: {first}, {_state(first, {first: others[0]}, run)}"
+        return Verdict.failed(label, mark, f"all pods of {name} {key}", actual)
     for pod in pods:
-        found = _differences(key, value, pod, run)
-        if found:
+        wrong = _differences(key, value, pod, run)
+        if wrong:
             note = f"pod {short_name(pod)}"
-            return Verdict.of(label, mark, [Difference(one.path, one.expected, one.actual, note) for one in found])
+            return Verdict.compared(
+                label,
+                mark,
+                [Difference(difference.path, difference.expected, difference.actual, note) for difference in wrong],
+            )
     return Verdict(label, mark)
 
 
@@ -88,13 +94,13 @@ def _nodepool(pod: Mapping[str, Any], run: Run) -> str:
 
 
 def sentence(pod: Mapping[str, Any], run: Run) -> str:
-    """Karpenter's sentence why it cannot schedule this pod; empty when there is none."""
+    """Return Karpenter's sentence why it cannot schedule this pod; empty when there is none."""
     return _last_word(pod, run, "karpenter").removeprefix("Failed to schedule pod, ")
 
 
 def _schedulers(pod: Mapping[str, Any], run: Run) -> str:
-    said = _last_word(pod, run, "default-scheduler")
-    return f"Karpenter said nothing, kube-scheduler {said}" if said else "nobody said why"
+    words = _last_word(pod, run, "default-scheduler")
+    return f"Karpenter said nothing, kube-scheduler {words}" if words else "nobody said why"
 
 
 def _last_word(pod: Mapping[str, Any], run: Run, source: str) -> str:
@@ -114,5 +120,5 @@ def _state(name: str, pods: Mapping[str, Any], run: Run) -> str:
         return f"no such pod; {hint}" if hint else "no such pod"
     if pod.get("spec", {}).get("nodeName"):
         return f"it runs on {pod['spec']['nodeName']} of NodePool {_nodepool(pod, run)}"
-    said = sentence(pod, run)
-    return f"it is pending: {said}" if said else "it is pending"
+    reason = sentence(pod, run)
+    return f"it is pending: {reason}" if reason else "it is pending"

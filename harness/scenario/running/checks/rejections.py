@@ -1,4 +1,4 @@
-"""`rejected` and `accepted`: who refuses an object, for which key and with which text, and since when."""
+"""`rejected` and `accepted`: the layer that refuses an object, the key, the text, and the first release that does."""
 
 from __future__ import annotations
 
@@ -18,19 +18,23 @@ _FIELDS = ("layer", "key", "path", "rule", "message", "text")
 
 
 def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict: that a refusal like this was seen, or, outside of its releases, that none was."""
+    """Yield one verdict: that a refusal like this was seen, or, outside of its releases, that none was."""
     concerned = [refusal for refusal in run.refusals if _same(refusal.rejection.object, body.object, run)]
     if isinstance(body, Accepted):
         yield _accepted(concerned, body.object, entry, "")
         return
     release = release_order(run.case.given.karpenter or DEFAULT_RELEASE)
     if body.since is not None and release < release_order(body.since):
-        yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"before {body.since}")
+        yield _accepted(
+            [refusal for refusal in concerned if _matches(body, refusal)], body.object, entry, f"before {body.since}"
+        )
         return
     if body.until is not None and release >= release_order(body.until):
-        yield _accepted([one for one in concerned if _matches(body, one)], body.object, entry, f"from {body.until}")
+        yield _accepted(
+            [refusal for refusal in concerned if _matches(body, refusal)], body.object, entry, f"from {body.until}"
+        )
         return
-    fitting = [one for one in concerned if _matches(body, one)]
+    fitting = [refusal for refusal in concerned if _matches(body, refusal)]
     for refusal in fitting:
         refusal.expected = True
     if fitting:
@@ -38,14 +42,17 @@ def check(body: Rejected | Accepted, entry: Entry, run: Run) -> Iterator[Verdict
     elif not concerned:
         yield Verdict.failed(entry.label, entry.mark("object"), f"{body.object} refused", "it was taken")
     else:
-        nearest = min(concerned, key=lambda one: len(_compared(body, one)))
-        nearest.expected = True  # told here, not again as unexpected
+        nearest = min(concerned, key=lambda refusal: len(_compared(body, refusal)))
+        nearest.expected = True  # reported here, not again as unexpected
         place = nearest.mark(entry.mark())
-        told = (
+        refusal_text = (
             f"refused at {place} by {nearest.rejection.layer}, rule {nearest.rejection.rule}: {nearest.rejection.text}"
         )
-        found = [Difference(one.path, one.expected, one.actual, told) for one in _compared(body, nearest)]
-        yield Verdict.of(entry.label, entry.mark(found[0].path), found)
+        wrong = [
+            Difference(difference.path, difference.expected, difference.actual, refusal_text)
+            for difference in _compared(body, nearest)
+        ]
+        yield Verdict.compared(entry.label, entry.mark(wrong[0].path), wrong)
 
 
 def _same(name: str, reference: str, run: Run) -> bool:
@@ -60,12 +67,12 @@ def _matches(body: Rejected, refusal: Refusal) -> bool:
 
 
 def _compared(body: Rejected, refusal: Refusal) -> list[Difference]:
-    found: list[Difference] = []
+    wrong: list[Difference] = []
     for field in _FIELDS:
         wanted = getattr(body, field)
         if wanted is not None:
-            found += differences(wanted, getattr(refusal.rejection, field), field)
-    return found
+            wrong += differences(wanted, getattr(refusal.rejection, field), field)
+    return wrong
 
 
 def _accepted(concerned: list[Refusal], name: str, entry: Entry, when: str) -> Verdict:
@@ -75,7 +82,12 @@ def _accepted(concerned: list[Refusal], name: str, entry: Entry, when: str) -> V
         return Verdict(entry.label, entry.mark())
     expected = f"{name} taken {when}".rstrip()
     texts = [
-        Difference("", expected, f"{one.rejection.layer} refused it: {one.rejection.text}", str(one.mark(entry.mark())))
-        for one in concerned
+        Difference(
+            "",
+            expected,
+            f"{refusal.rejection.layer} refused it: {refusal.rejection.text}",
+            str(refusal.mark(entry.mark())),
+        )
+        for refusal in concerned
     ]
-    return Verdict.of(entry.label, entry.mark("object"), texts)
+    return Verdict.compared(entry.label, entry.mark("object"), texts)

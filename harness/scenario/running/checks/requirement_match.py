@@ -1,16 +1,16 @@
-"""One requirement of Karpenter against what a file says of it."""
+"""One requirement of Karpenter compared with the expected one."""
 
 from __future__ import annotations
 
 from harness.karpenter.requirements import Requirement
 from harness.scenario.language.models.matchers import RequirementConditions
-from harness.scenario.running.matching import Difference, said, show
+from harness.scenario.running.matching import Difference, as_written, show
 
 __all__ = ["render", "requirement_differences"]
 
 
 def render(requirement: Requirement | None) -> str:
-    """A requirement as a person writes it: `In [a, b]`, `Exists >=5`, `nothing`."""
+    """Return a requirement as a person writes it: `In [a, b]`, `Exists >=5`, `nothing`."""
     if requirement is None:
         return "nothing"
     text = str(requirement)
@@ -20,18 +20,18 @@ def render(requirement: Requirement | None) -> str:
 def requirement_differences(
     wanted: str | RequirementConditions, actual: Requirement | None, path: str = ""
 ) -> list[Difference]:
-    """How the requirement differs from a single value, or from conditions."""
-    found = render(actual)
+    """Return the differences of the requirement from a single value, or from conditions."""
+    rendered = render(actual)
     if actual is None:
-        return [Difference(path, _render_wanted(wanted), found)]
+        return [Difference(path, _render_wanted(wanted), rendered)]
     if isinstance(wanted, str):
         exact = actual.operator == "In" and set(actual.values) == {wanted}
-        return [] if exact else [Difference(path, f"In [{wanted}]", found)]
+        return [] if exact else [Difference(path, f"In [{wanted}]", rendered)]
     differences: list[Difference] = []
 
     def expect(holds: bool, expected: str) -> None:
         if not holds:
-            differences.append(Difference(path, expected, found))
+            differences.append(Difference(path, expected, rendered))
 
     if wanted.in_ is not None:
         expect(actual.operator == "In" and set(actual.values) == set(wanted.in_), f"In {show(sorted(wanted.in_))}")
@@ -56,4 +56,4 @@ def requirement_differences(
 def _render_wanted(wanted: str | RequirementConditions) -> str:
     if isinstance(wanted, str):
         return f"In [{wanted}]"
-    return show(said(wanted))
+    return show(as_written(wanted))

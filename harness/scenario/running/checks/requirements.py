@@ -1,4 +1,4 @@
-"""`requirements`: what Karpenter computes for a size."""
+"""`requirements`: Karpenter's computed values for a size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["check", "refusal_of"]
 
 
 def refusal_of(body: RequirementsExpectation, run: Run) -> tuple[str, Rejection] | None:
-    """The field whose object the API server does not take, so that nothing can be computed with it, and why it does not."""
+    """Return the field whose object the API server refuses, so that nothing can be computed with it, and the rejection."""
     for field, kind, name in (("nodepool", "NodePool", body.nodepool), ("nodeclass", "AKSNodeClass", body.nodeclass)):
         refusal = next((refusal for refusal in run.refusals if refusal.rejection.object == f"{kind}/{name}"), None)
         if refusal is not None and refusal.rejection.layer in ("crd-schema", "crd-cel"):
@@ -32,7 +32,7 @@ def refusal_of(body: RequirementsExpectation, run: Run) -> tuple[str, Rejection]
 
 
 def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict for each key, resource and offering."""
+    """Yield one verdict for each key, resource and offering."""
     if (refused := refusal_of(body, run)) is not None:
         field, rejection = refused
         text = f"it is refused by {rejection.layer}: {rejection.text}"
@@ -41,11 +41,11 @@ def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Ver
     nodepool = _object(run, "NodePool", body.nodepool)
     result = run.world.requirements_of(body.of, nodepool, _object(run, "AKSNodeClass", body.nodeclass))
     if body.dropped is not None:
-        found = result.filter if isinstance(result, DroppedSize) else "nothing: it is an instance type"
+        outcome = result.filter if isinstance(result, DroppedSize) else "nothing: it is an instance type"
         if isinstance(result, DroppedSize):
-            yield Verdict.of(f"{entry.label}.dropped", entry.mark("dropped"), differences(body.dropped, found))
+            yield Verdict.compared(f"{entry.label}.dropped", entry.mark("dropped"), differences(body.dropped, outcome))
         else:
-            yield Verdict.failed(f"{entry.label}.dropped", entry.mark("dropped"), f"{body.of} dropped", found)
+            yield Verdict.failed(f"{entry.label}.dropped", entry.mark("dropped"), f"{body.of} dropped", outcome)
         return
     if isinstance(result, DroppedSize):
         actual = f"dropped by the filter {result.filter}"
@@ -66,7 +66,7 @@ def check(body: RequirementsExpectation, entry: Entry, run: Run) -> Iterator[Ver
     if not (body.are or body.absent or body.capacity or body.allocatable or body.offerings) and (
         body.offering_count is None
     ):
-        yield Verdict(entry.label, entry.mark("of"))  # that it is an instance type is all that is expected
+        yield Verdict(entry.label, entry.mark("of"))  # the instance type itself is all that is expected
 
 
 def _object(run: Run, kind: str, name: str | None) -> Mapping[str, Any] | None:
@@ -79,30 +79,30 @@ def _object(run: Run, kind: str, name: str | None) -> Mapping[str, Any] | None:
 def _requirements(body: RequirementsExpectation, entry: Entry, actual: Requirements) -> Iterator[Verdict]:
     present = {key: actual[key] for key in actual}
     for key, wanted in body.are.items():
-        found = requirement_differences(wanted, present.get(key))
-        if found and key not in present:
+        wrong = requirement_differences(wanted, present.get(key))
+        if wrong and key not in present:
             hint = did_you_mean(key, present, limit=0)
-            found = [Difference(one.path, one.expected, one.actual, hint) for one in found]
-        yield Verdict.of(f"{entry.label}.are.{key}", entry.mark("are", key), found)
+            wrong = [Difference(difference.path, difference.expected, difference.actual, hint) for difference in wrong]
+        yield Verdict.compared(f"{entry.label}.are.{key}", entry.mark("are", key), wrong)
     for index, key in enumerate(body.absent):
         there = key in present and present[key].operator != "DoesNotExist"
-        found = [Difference("", f"no value for {key}", render(present[key]))] if there else []
-        yield Verdict.of(f"{entry.label}.absent.{key}", entry.mark("absent", index), found)
+        wrong = [Difference("", f"no value for {key}", render(present[key]))] if there else []
+        yield Verdict.compared(f"{entry.label}.absent.{key}", entry.mark("absent", index), wrong)
 
 
 def _resources(
     wanted: Mapping[str, str | Model], name: str, entry: Entry, actual: Mapping[str, Quantity]
 ) -> Iterator[Verdict]:
     for resource, value in wanted.items():
-        found = str(actual[resource]) if resource in actual else None
-        if found is None:
-            known = ", ".join(sorted(actual))
+        amount = str(actual[resource]) if resource in actual else None
+        if amount is None:
+            present = ", ".join(sorted(actual))
             yield Verdict.failed(
-                f"{entry.label}.{name}.{resource}", entry.mark(name, resource), show(value), f"only {known}"
+                f"{entry.label}.{name}.{resource}", entry.mark(name, resource), show(value), f"only {present}"
             )
             continue
-        verdict = differences(value, found, quantities=True)
-        yield Verdict.of(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), verdict)
+        verdict = differences(value, amount, quantities=True)
+        yield Verdict.compared(f"{entry.label}.{name}.{resource}", entry.mark(name, resource), verdict)
 
 
 def _offerings(body: RequirementsExpectation, entry: Entry, actual: InstanceType) -> Iterator[Verdict]:
@@ -117,7 +117,7 @@ def _offerings(body: RequirementsExpectation, entry: Entry, actual: InstanceType
     ]
     for index, wanted in enumerate(body.offerings):
         label = f"{entry.label}.offerings[{index}]"
-        yield Verdict.of(label, entry.mark("offerings", index), differences([wanted], offerings))
+        yield Verdict.compared(label, entry.mark("offerings", index), differences([wanted], offerings))
     if body.offering_count is not None:
-        found = differences(body.offering_count, len(offerings))
-        yield Verdict.of(f"{entry.label}.offeringCount", entry.mark("offeringCount"), found)
+        wrong = differences(body.offering_count, len(offerings))
+        yield Verdict.compared(f"{entry.label}.offeringCount", entry.mark("offeringCount"), wrong)

@@ -1,4 +1,4 @@
-"""`runaway`: the same loop again and again, as it is meant to be found."""
+"""`runaway`: the same loop again and again, as the file expects it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["check"]
 
 
 def check(body: Runaway, entry: Entry, run: Run) -> Iterator[Verdict]:
-    """One verdict: that the world was stopped, and because of which label."""
+    """Yield one verdict: that the world was stopped, and because of which label."""
     run.runaway_expected = True
     if not run.runaways:
         yield Verdict.failed(entry.label, entry.mark(), "a runaway", "the world came to rest")
         return
-    found = run.runaways[0]
-    compared = differences(body.key, found.fault or "no single label", "key") if body.key is not None else []
-    compared += count_differences(body.loops, len(found.loops), "loops") if body.loops is not None else []
-    yield Verdict.of(entry.label, entry.mark(), compared)
+    runaway = run.runaways[0]
+    compared = differences(body.key, runaway.fault or "no single label", "key") if body.key is not None else []
+    compared += count_differences(body.loops, len(runaway.loops), "loops") if body.loops is not None else []
+    yield Verdict.compared(entry.label, entry.mark(), compared)

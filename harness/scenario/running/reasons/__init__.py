@@ -1,6 +1,6 @@
-"""Why an expectation does not hold: which part of the run's story belongs under which kind of expectation.
+"""Reasons of failed expectations: the part of the run's story for each kind of expectation.
 
-A module for each of them, with `tell(asked)` giving lines; it is imported when such an expectation fails.
+Each kind has a module with `failure_lines(failure)`, which returns lines; it is imported when such an expectation fails.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from shlex import quote
 
 from harness.explain.traces.why import MOST, Why, listed
 from harness.scenario.language.cases import Case
-from harness.scenario.running.reasons.asked import ITEMS, Asked
+from harness.scenario.running.reasons.failed_expectation import ITEMS, FailedExpectation
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
-__all__ = ["MODULES", "lines_under", "story_command", "tell", "with_reasons"]
+__all__ = ["MODULES", "failure_lines", "lines_under", "story_command", "with_reasons"]
 
 MODULES: Mapping[str, str] = {
     "requirements": "sizes",
@@ -50,38 +50,38 @@ def story_command(case: Case) -> str:
 
 
 def with_reasons(run: Run, verdicts: Iterable[Verdict]) -> tuple[Verdict, ...]:
-    """The verdicts; those that do not hold say how it came to that, each thing once, and the last of them where there is more."""
+    """Return the verdicts; failed ones with their reasons, each reason once, and the last of them with the command for more."""
     assert run.recording is not None
     why = Why(run.recording.trace())
-    told: dict[tuple[str, ...], str] = {}
-    found: list[Verdict] = []
+    first_with: dict[tuple[str, ...], str] = {}
+    result: list[Verdict] = []
     for verdict in verdicts:
         lines = () if verdict.holds else tuple(lines_under(run, why, verdict))
-        if lines in told:
-            lines = (f"as for {told[lines]}",)
+        if lines in first_with:
+            lines = (f"as for {first_with[lines]}",)
         elif lines:
-            told[lines] = verdict.label
-        found.append(replace(verdict, why=lines))
-    last = max((number for number, one in enumerate(found) if not one.holds), default=None)
+            first_with[lines] = verdict.label
+        result.append(replace(verdict, why=lines))
+    last = max((number for number, verdict_after in enumerate(result) if not verdict_after.holds), default=None)
     if last is not None:
         more = f"all that happened: {story_command(run.case)}"
-        found[last] = replace(found[last], why=(*found[last].why, more))
-    return tuple(found)
+        result[last] = replace(result[last], why=(*result[last].why, more))
+    return tuple(result)
 
 
 def lines_under(run: Run, why: Why, verdict: Verdict) -> list[str]:
-    """Return why one verdict does not hold: at most as many lines as anybody reads, the command for the rest among them."""
-    entry = next((one for one in run.case.then if _is_of(verdict.label, one.label)), None)
+    """Return the reasons of one failed verdict: at most MOST lines, the command for the rest among them."""
+    entry = next((entry_of_case for entry_of_case in run.case.then if _is_of(verdict.label, entry_of_case.label)), None)
     if entry is None:
         return _unexpected(run, why, verdict)
-    asked = Asked(run, why, entry, verdict)
-    return listed(list(dict.fromkeys(tell(asked))), MOST - 1, "lines")
+    failure = FailedExpectation(run, why, entry, verdict)
+    return listed(list(dict.fromkeys(failure_lines(failure))), MOST - 1, "lines")
 
 
-def tell(asked: Asked) -> list[str]:
-    """The lines under one expectation, all of them."""
-    module = import_module(f"harness.scenario.running.reasons.{MODULES[asked.kind]}")
-    lines: list[str] = module.tell(asked)
+def failure_lines(failure: FailedExpectation) -> list[str]:
+    """Return all lines under one expectation."""
+    module = import_module(f"harness.scenario.running.reasons.{MODULES[failure.kind]}")
+    lines: list[str] = module.failure_lines(failure)
     return lines
 
 
@@ -98,5 +98,5 @@ def _unexpected(run: Run, why: Why, verdict: Verdict) -> list[str]:
         return listed(why.claims() if own is None else why.named_claims(own), ITEMS, "NodeClaims")
     if ".azure.faults" in verdict.label:
         calls = why.calls(lambda call: call.method != "GET")
-        return listed(calls, ITEMS, "calls") or ["Azure was asked to change nothing"]
+        return listed(calls, ITEMS, "calls") or ["Azure was failure to change nothing"]
     return []

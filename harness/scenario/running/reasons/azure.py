@@ -1,38 +1,38 @@
-"""What Azure was asked, what it refused, and what its machines cost."""
+"""Calls of Azure, its refusals, and the costs of its machines."""
 
 from __future__ import annotations
 
 from harness.explain.traces.why import listed
 from harness.scenario.running.checks.azure import call_differences
-from harness.scenario.running.reasons.asked import ITEMS, Asked
+from harness.scenario.running.reasons.failed_expectation import ITEMS, FailedExpectation
 
-__all__ = ["tell"]
+__all__ = ["failure_lines"]
 
 
-def tell(asked: Asked) -> list[str]:
-    """The calls that fit, or else those that changed something; of quotas, numbers and costs the machines."""
-    if asked.kind == "cost":
-        return _cost(asked)
-    part, _, index = asked.part.partition("[")
+def failure_lines(failure: FailedExpectation) -> list[str]:
+    """Return the calls that fit, or else those that changed something; of quotas, numbers and costs the machines."""
+    if failure.kind == "cost":
+        return _cost(failure)
+    part, _, index = failure.part.partition("[")
     if part != "calls":
-        refused = asked.why.refusals()
-        return [*(listed(asked.why.machines(), ITEMS, "machines") or ["no machine was ever there"]), *refused]
-    wanted = asked.body.calls[int(index.rstrip("]"))]
-    fitting = {call.number for call in asked.run.world.calls() if not call_differences(wanted, call)}
-    found = asked.why.calls(lambda call: call.number in fitting)
-    if not found:
-        about = asked.why.calls(lambda call: call.operation == wanted.resource and call.method != "GET")
-        found = about or asked.why.calls(lambda call: call.method in ("PUT", "DELETE"))
-    return listed(found, ITEMS, "calls") or ["Azure was asked to change nothing"]
+        refused = failure.why.refusals()
+        return [*(listed(failure.why.machines(), ITEMS, "machines") or ["no machine was ever there"]), *refused]
+    wanted = failure.body.calls[int(index.rstrip("]"))]
+    fitting = {call.number for call in failure.run.world.calls() if not call_differences(wanted, call)}
+    lines = failure.why.calls(lambda call: call.number in fitting)
+    if not lines:
+        about = failure.why.calls(lambda call: call.operation == wanted.resource and call.method != "GET")
+        lines = about or failure.why.calls(lambda call: call.method in ("PUT", "DELETE"))
+    return listed(lines, ITEMS, "calls") or ["Azure was failure to change nothing"]
 
 
-def _cost(asked: Asked) -> list[str]:
-    """What it cost after each change, every machine, and what was cheaper and refused."""
-    machines = asked.why.machines()
+def _cost(failure: FailedExpectation) -> list[str]:
+    """Return the cost after each change, every machine, and cheaper offerings that were refused."""
+    machines = failure.why.machines()
     if not machines:
-        return ["no machine was ever there", *asked.why.refusals()]
+        return ["no machine was ever there", *failure.why.refusals()]
     return [
-        *listed(asked.why.costs(), ITEMS // 2, "changes"),
+        *listed(failure.why.costs(), ITEMS // 2, "changes"),
         *listed(machines, ITEMS, "machines"),
-        *asked.why.refusals(),
+        *failure.why.refusals(),
     ]

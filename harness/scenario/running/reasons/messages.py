@@ -1,4 +1,4 @@
-"""What was said instead: Events, lines of logs, series of a metric."""
+"""Other messages: Events, lines of logs, series of a metric."""
 
 from __future__ import annotations
 
@@ -7,68 +7,68 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from harness.explain.traces.why import listed
-from harness.scenario.running.reasons.asked import ITEMS, Asked, fits, same_object
+from harness.scenario.running.reasons.failed_expectation import ITEMS, FailedExpectation, fits, same_object
 
 if TYPE_CHECKING:
     from harness.trace.facts import EventTold, LogTold
 
-__all__ = ["tell"]
+__all__ = ["failure_lines"]
 
 
-def tell(asked: Asked) -> list[str]:
-    """What fits in part, nearest first; where nothing does, what there was, counted."""
-    return {"events": _events, "log": _log, "metric": _metric}[asked.kind](asked)
+def failure_lines(failure: FailedExpectation) -> list[str]:
+    """Return messages that fit in part, nearest first; where none does, all messages, counted."""
+    return {"events": _events, "log": _log, "metric": _metric}[failure.kind](failure)
 
 
-def _events(asked: Asked) -> list[str]:
-    body = asked.body
+def _events(failure: FailedExpectation) -> list[str]:
+    body = failure.body
 
     def about(event: EventTold) -> bool:
         return body.of is None or same_object(event.object, body.of)
 
-    said = {"reason": body.reason, "type": body.type, "message": body.message}
-    for wanted in (said, {"reason": body.reason}, {"message": body.message}):
-        if any(value is not None for value in wanted.values()) or wanted is said:
+    conditions = {"reason": body.reason, "type": body.type, "message": body.message}
+    for wanted in (conditions, {"reason": body.reason}, {"message": body.message}):
+        if any(value is not None for value in wanted.values()) or wanted is conditions:
 
             def suits(event: EventTold, wanted: Mapping[str, object] = wanted) -> bool:
                 return about(event) and fits(wanted, event)
 
-            found = asked.why.events(suits)
-            if found:
-                return listed(found, ITEMS, "events")
-    of = [] if body.of is None else listed(asked.why.events(about), ITEMS, "events")
-    return of or _counted("Events", asked.why.event_reasons()) or ["there were no Events at all"]
+            lines = failure.why.events(suits)
+            if lines:
+                return listed(lines, ITEMS, "events")
+    of = [] if body.of is None else listed(failure.why.events(about), ITEMS, "events")
+    return of or _counted("Events", failure.why.event_reasons()) or ["there were no Events at all"]
 
 
-def _log(asked: Asked) -> list[str]:
-    body = asked.body
-    said = {"message": body.message, "level": body.level, "controller": body.controller}
-    for wanted in (said, {"message": body.message}, {"controller": body.controller}):
+def _log(failure: FailedExpectation) -> list[str]:
+    body = failure.body
+    conditions = {"message": body.message, "level": body.level, "controller": body.controller}
+    for wanted in (conditions, {"message": body.message}, {"controller": body.controller}):
         if any(value is not None for value in wanted.values()):
 
             def suits(line: LogTold, wanted: Mapping[str, object] = wanted) -> bool:
                 return fits(wanted, line)
 
-            found = asked.why.log(suits)
-            if found:
-                return listed(found, ITEMS, "lines")
-    return _counted("lines", asked.why.log_messages()) or ["nothing was logged"]
+            lines = failure.why.log(suits)
+            if lines:
+                return listed(lines, ITEMS, "lines")
+    return _counted("lines", failure.why.log_messages()) or ["nothing was logged"]
 
 
-def _counted(noun: str, told: Iterable[str]) -> list[str]:
-    counts = Counter(told)
+def _counted(noun: str, texts: Iterable[str]) -> list[str]:
+    counts = Counter(texts)
     return listed([f"{number} × {text}" for text, number in counts.most_common()], ITEMS, f"kinds of {noun}")
 
 
-def _metric(asked: Asked) -> list[str]:
-    name = asked.body.name
+def _metric(failure: FailedExpectation) -> list[str]:
+    name = failure.body.name
     try:
-        series = [metric for metric in asked.run.world.metrics() if metric.name == name]
+        series = [metric for metric in failure.run.world.metrics() if metric.name == name]
     except LookupError:  # Karpenter is somebody else
         series = []
-    told = listed([f"{one} is {one.value:g}" for one in series], ITEMS, "series")
+    lines = listed([f"{metric} is {metric.value:g}" for metric in series], ITEMS, "series")
     if "disrupt" in name or "consolidation" in name:
-        return [*told, *asked.why.departures()]
+        return [*lines, *failure.why.departures()]
     if "pods_count" in name:
-        return [*told, *asked.why.last_words()]
-    return [*told, *listed(asked.why.claims(), ITEMS, "NodeClaims")]
+        return [*lines, *failure.why.last_words()]
+    return [*lines, *listed(failure.why.claims(), ITEMS, "NodeClaims")]

@@ -1,4 +1,4 @@
-"""Who refused an object, or let it pass."""
+"""The layers that refused an object, or let it pass."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from fnmatch import fnmatchcase
 
 from harness.karpenter.validation.rejections import RejectionLayer, schema_layer
 from harness.scenario.language.models.base import split_reference
-from harness.scenario.running.reasons.asked import Asked
+from harness.scenario.running.reasons.failed_expectation import FailedExpectation
 
-__all__ = ["tell"]
+__all__ = ["failure_lines"]
 
 _OF_POOLS = (RejectionLayer.NODEPOOL_RUNTIME, RejectionLayer.NODEPOOL_FILTER)
 _LAYERS = {
@@ -18,20 +18,22 @@ _LAYERS = {
     "NodeClaim": (RejectionLayer.NODECLAIM_CEL, RejectionLayer.LAUNCH),
     "Pod": (RejectionLayer.POD,),
 }
-"""Who judges objects of a kind, after the API server has judged their shape."""
+"""The judges of objects of a kind, after the API server has judged their shape."""
 
 
-def tell(asked: Asked) -> list[str]:
-    """What was said of the object; of one that was taken, who let it pass, and what was refused instead."""
-    name = str(asked.body.object)
-    of_it = asked.why.rejections(lambda one: fnmatchcase(one, name) or one == name.replace("/", "/default/", 1))
+def failure_lines(failure: FailedExpectation) -> list[str]:
+    """Return the refusals of the object; for an accepted one, the layers that let it pass, and other refusals."""
+    name = str(failure.body.object)
+    of_it = failure.why.rejections(
+        lambda reference: fnmatchcase(reference, name) or reference == name.replace("/", "/default/", 1)
+    )
     if of_it:
         return of_it
     kind = split_reference(name)[0]
-    release = asked.run.world.release.version
-    if not asked.why.knows(name):
+    release = failure.run.world.release.version
+    if not failure.why.knows(name):
         return [f"nobody applied or made {name}"]
-    layers = ", ".join(dict.fromkeys(str(one) for one in (schema_layer(kind), *_LAYERS.get(kind, ()))))
+    layers = ", ".join(dict.fromkeys(str(layer) for layer in (schema_layer(kind), *_LAYERS.get(kind, ()))))
     taken = f"{name} was taken by each that judges it under {release}: {layers}"
-    others = asked.why.rejections(lambda one: not one.startswith("NodeClaim/"))
-    return [taken, *asked.why.made(name), *(f"instead, {line}" for line in others)]
+    others = failure.why.rejections(lambda reference: not reference.startswith("NodeClaim/"))
+    return [taken, *failure.why.made(name), *(f"instead, {line}" for line in others)]

@@ -1,4 +1,4 @@
-"""An expectation that does not hold, and what is at hand to find out why."""
+"""A failed expectation, with the run and its trace, which explain it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from harness.scenario.running.matching import differences
 from harness.scenario.running.run import Run
 from harness.scenario.running.verdicts import Verdict
 
-__all__ = ["ITEMS", "PODS", "Asked", "fits", "pod_key", "same_object"]
+__all__ = ["ITEMS", "PODS", "FailedExpectation", "fits", "pod_key", "same_object"]
 
 ITEMS = 8
-"""Things of one kind that are told under an expectation."""
+"""The number of things of one kind that are listed under an expectation."""
 PODS = 3
-"""Pods whose story is told under an expectation."""
+"""The number of pods whose story is listed under an expectation."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One verdict that does not hold: of which entry, in which run. `why` explains that run's trace."""
+class FailedExpectation:
+    """One failed verdict, its entry and its run. `why` explains that run's trace."""
 
     run: Run
     why: Why
@@ -32,17 +32,17 @@ class Asked:
 
     @property
     def kind(self) -> str:
-        """The key in `then`, as Python spells it."""
+        """Return the key in `then`, as Python spells it."""
         return self.entry.expectation.kind
 
     @property
     def body(self) -> Any:
-        """The expectation."""
+        """Return the expectation."""
         return self.entry.expectation.body
 
     @property
     def part(self) -> str:
-        """What of the expectation it is: `are.karpenter.sh/capacity-type`, `calls[0]`; empty for all of it."""
+        """Return the part of the expectation: `are.karpenter.sh/capacity-type`, `calls[0]`; empty for all of it."""
         label, whole = self.verdict.label, self.entry.label
         return label.removeprefix(whole).removeprefix(".") if label.startswith(whole) else ""
 
@@ -53,7 +53,7 @@ class Asked:
 
 
 def fits(wanted: Mapping[str, Any], fact: Any) -> bool:
-    """Return whether the fields of a fact are as wanted; None wants nothing."""
+    """Return whether the fields of a fact are as expected; None expects nothing."""
     return not any(differences(value, getattr(fact, key), key) for key, value in wanted.items() if value is not None)
 
 
