@@ -235,6 +235,6 @@ def _agreement(case: Case, one: str, other: str, place: str, left: Any, right: A
 
     label = f"{other} comes to the same as {one}"
     if not place:
-        return Verdict.of(label, case.mark, ())
+        return Verdict.compared(label, case.mark, ())
     where = f"{place} at {duration_text(seconds)}"
     return Verdict.failed(label, case.mark, f"{where}: {left} ({one})", f"{right} ({other})")
