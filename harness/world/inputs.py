@@ -176,16 +176,27 @@ def typed_options(options: Mapping[str, Any], release: str | None = None) -> tup
     return typed, mistakes
 
 
+_BUFFERS = "CapacityBuffer"
+
+
 def _unstartable(typed: Mapping[str, Any], release: str) -> InputMistake | None:
     """Return the mistake of a feature gate with which the release does not start."""
-    rules = disruption_rules_of(provider(release).core)
+    core, path = provider(release).core, ("options", "feature-gates")
     gates = typed.get("feature_gates")
-    if not rules.repair_is_disruption or not isinstance(gates, Mapping):
+    if not isinstance(gates, Mapping):
         return None
     opened = ProviderOptions(feature_gates=gates)
+    if opened.gate(_BUFFERS) and _BUFFERS in core.gates:
+        # controller-runtime pkg/internal/source/kind.go: a watch of a kind that the API server does not know never syncs
+        problem = (
+            f"the controller of {release} does not start with {_BUFFERS}=true: its charts bring no CRD of {_BUFFERS}s"
+        )
+        return InputMistake(path, problem, f"{_BUFFERS}s are not simulated, take {_BUFFERS}=true away")
+    if not disruption_rules_of(core).repair_is_disruption:
+        return None
     if opened.gate("NodeRepair") and typed.get("legacy_node_repair") is not True:
         problem = f"the controller of {release} does not start with NodeRepair=true: its repair policies name no action"
-        return InputMistake(("options", "feature-gates"), problem, "set legacy-node-repair=true, which repairs nothing")
+        return InputMistake(path, problem, "set legacy-node-repair=true, which repairs nothing")
     return None
 
 

@@ -50,6 +50,18 @@ def test_node_repair_starts_with_the_older_controller_only(capsys: pytest.Captur
     )
 
 
+@pytest.mark.parametrize("release", ["1.14.0", "next"])
+def test_the_gate_of_capacity_buffers_is_not_taken_silently(
+    capsys: pytest.CaptureFixture[str], pool: str, release: str
+) -> None:
+    """The provider's charts have no CRD of them, so that a controller that watches them does not start."""
+    opened = ("explain", "--release", release, "--option", "feature-gates=CapacityBuffer=true")
+    code, _, err = call(capsys, *opened, pool)
+    assert code == 2
+    assert f"the controller of {release} does not start with CapacityBuffer=true" in err
+    assert "take CapacityBuffer=true away" in err
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

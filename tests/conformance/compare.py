@@ -12,7 +12,8 @@ __all__ = ["Difference", "differences", "reply_differences"]
 PLACEHOLDER = re.compile(r"hostname-placeholder-\d+")
 LONG_NUMBER = re.compile(r"\b\d{16,}\b")
 INTEGER = re.compile(r"-?\d+")
-BRACKETED = re.compile(r"not in \[([^\]]*)\]")
+BRACKETED = re.compile(r"(not in|expected one of:) \[([^\]]*)\]")
+"""Where releases print a set as Go happens to have it (``UnsortedList``, core ``pkg/apis/v1/{labels,nodeclaim_validation}.go``)."""
 KINDS = {
     "persistentvolumeclaims": "PersistentVolumeClaim",
     "persistentvolumes": "PersistentVolume",
@@ -112,7 +113,7 @@ def differences(want: Any, got: Any, path: str = "", name: str = "") -> Iterator
 
 def order_free(text: str) -> str:
     """The same for texts that differ only in the order of their parts."""
-    text = BRACKETED.sub(lambda match: f"not in [{' '.join(sorted(match[1].split()))}]", text)
+    text = BRACKETED.sub(lambda match: f"{match[1]} [{' '.join(sorted(match[2].split()))}]", text)
     return "; ".join(sorted(text.split("; ")))
 
 

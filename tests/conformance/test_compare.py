@@ -52,6 +52,12 @@ SAME: list[tuple[str, str, Any, Any]] = [
         {"runtime": {"error": "x not in [b a], y"}},
     ),
     (
+        "the order of known values, which up to core 1.9 are a set",
+        "validate_nodepool",
+        {"runtime": {"error": "invalid values: [x] for key: k, expected one of: [spot on-demand reserved]"}},
+        {"runtime": {"error": "invalid values: [x] for key: k, expected one of: [on-demand reserved spot]"}},
+    ),
+    (
         "the order of errors in the API server's text",
         "validate_nodepool",
         {"crd": {"message": 'NodePool "x" is invalid: [a: b, c: d]'}},

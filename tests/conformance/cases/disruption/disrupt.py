@@ -68,17 +68,23 @@ def disrupt_case(draw: Draw) -> Json:
     _surroundings(scene, pools)
     if theme == "wait" or scene.chance(0.05):
         scene.input["wait"] = wait(scene)
-    if scene.chance(0.12):
-        scene.options.setdefault("gates", []).append("PodDeletionCostManagement")
-        for each in scene.pods:
-            annotations = each["metadata"].get("annotations") or {}
-            if DELETION_COST in annotations and scene.chance(0.5):
-                annotations["karpenter.sh/disruption-cost"] = annotations.pop(DELETION_COST)
     made = scene.request()
     if theme == "wait" and scene.chance(0.5):
         for pool in made["nodepools"]:  # so that something waits
             pool["spec"]["disruption"].pop("budgets", None)
+    if scene.chance(0.12):  # the last draws, so that a seed has the case of before
+        _with_deletion_costs(scene, made)
     return made
+
+
+def _with_deletion_costs(scene: Scene, made: Json) -> None:
+    """The gate PodDeletionCostManagement, and pods that say what their eviction costs by the annotation that counts then."""
+    options = made.setdefault("options", {})
+    options["gates"] = [*options.get("gates", ()), "PodDeletionCostManagement"]
+    for each in scene.pods:
+        annotations = each["metadata"].get("annotations") or {}
+        if DELETION_COST in annotations and scene.chance(0.5):
+            annotations["karpenter.sh/disruption-cost"] = annotations.pop(DELETION_COST)
 
 
 def _static(scene: Scene, blocked: Mapping[str, float]) -> None:
