@@ -18,6 +18,7 @@ from fakeazure.arm.texts import refuse
 from fakeazure.market.match import Subject
 from fakeazure.resources import deletion
 from fakeazure.resources.compute import vm_checks, vm_lifecycle
+from fakeazure.resources.names import check_pool
 from fakeazure.state import State
 
 _FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")
@@ -41,6 +42,7 @@ def _begin(
 def _put(state: State, request: Request) -> Response:
     cluster = found_cluster(state, request)
     id_ = cluster.id.child("agentPools", request.params["pool"])
+    check_pool(id_.name)
     old = state.store.get(id_)
     etag = old.document["properties"].get("eTag") if old is not None else None
     check_etag(request, old.document if old is not None else None, etag=etag, row="ConditionNotMet")

@@ -20,6 +20,7 @@ from harness.nodes.disk_driver import DiskDriver, storage_classes
 from harness.nodes.eviction_notices import EvictionNotices
 from harness.nodes.kubelet import Kubelets
 from harness.nodes.registry import Machines
+from harness.world.agent_pools import AgentPools
 from harness.world.azure.port import AzurePort, make_cloud
 from harness.world.azure.timers import AzureTimers
 from harness.world.drains import Drains
@@ -140,7 +141,18 @@ class Assembly:
         )
         timers = AzureTimers(engine, self.cloud, self.caches, self.region, self.kubelets, notices)
         self.drains = Drains(engine, ports.view, ports.writer(ADMIN), ports.sink)
-        engine.add(self.kubelets, node_manager, disks, notices, timers, self.drains)
+        self.agent_pools = AgentPools(
+            engine,
+            self.cloud,
+            self.kubelets,
+            self.drains,
+            ports.view,
+            ports.writer(ADMIN),
+            self.caches,
+            self.region,
+        )
+        """The pools of scale sets beside Karpenter's machines."""
+        engine.add(self.kubelets, node_manager, disks, notices, timers, self.drains, self.agent_pools)
 
     def _instance_types(self, *, running: bool) -> InstanceTypeProvider:
         """Return the instance type provider of a Karpenter process, which is `running` when the world begins, or starts now."""

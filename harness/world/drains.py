@@ -50,6 +50,10 @@ class Drains:
         self._left[node] = {uid_of(pod) for pod in pods if _goes(pod)}
         self._engine.enqueue(self, node)
 
+    def under_way(self, node: str) -> bool:
+        """Whether pods of a node are still to be evicted."""
+        return node in self._left
+
     def reconcile(self, key: Hashable) -> Result:
         """Evict the pods that may go; look again while a budget forbids the rest."""
         node = str(key)

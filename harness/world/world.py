@@ -135,6 +135,38 @@ class World(Observations):
         self._disturb()
         return self.kubectl.patch(pod, {"spec": {"containers": list(containers)}}, "strategic", "resize")
 
+    # Agent pools, as the Azure CLI changes them.
+
+    def add_agent_pool(self, name: str, properties: Mapping[str, Any]) -> None:
+        """Add an agent pool with these properties, by AKS's names. Its Nodes are there and Ready when this returns.
+
+        Raises PoolRefused with AKS's message.
+        """
+        self._disturb()
+        usual = self.kubelets.timing
+        plugin = usual.device_plugin if usual.device_plugin is None else 0.0
+        self.kubelets.timing = replace(usual, boot=0.0, ready=0.0, cloud_node_manager=0.0, device_plugin=plugin)
+        try:
+            self.agent_pools.make(name, properties)
+            self.engine.advance(0)
+        finally:
+            self.kubelets.timing = usual
+
+    def scale_agent_pool(self, name: str, count: int) -> None:
+        """Give an agent pool another count: new Nodes boot, superfluous ones are drained first. Raises LookupError, PoolRefused."""
+        self._disturb()
+        self.agent_pools.scale(name, count)
+
+    def delete_agent_pool(self, name: str) -> None:
+        """Drain the Nodes of an agent pool and delete it. Raises LookupError."""
+        self._disturb()
+        self.agent_pools.delete(name)
+
+    def taint_agent_pool(self, name: str, taints: Sequence[str]) -> None:
+        """Give an agent pool and its Nodes other taints, each `key=value:Effect`. Raises LookupError, PoolRefused."""
+        self._disturb()
+        self.agent_pools.taint(name, taints)
+
     # Other events of a world.
 
     def change_azure(self, market: Mapping[str, Any]) -> None:

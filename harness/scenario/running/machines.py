@@ -23,6 +23,9 @@ def happen(run: Run, step: MachineStep, mark: Mark) -> None:
         raise ScenarioError([Problem(mark, "when", missing)])
     for node in nodes:
         machine = str(spec_of(node).get("providerID") or "").removeprefix("azure://")
+        if "/virtualMachineScaleSets/" in machine:
+            text = f"Node/{name_of(node)} is of an agent pool: the step agentPool changes that"
+            raise ScenarioError([Problem(mark, "when", text)])
         if step.becomes == "lost":
             run.world.cloud.vanish(machine.rpartition("/")[2])
         elif step.becomes == "stopped":

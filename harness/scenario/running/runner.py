@@ -15,6 +15,7 @@ from harness.reading.problems import ScenarioError, dotted
 from harness.scenario.language.cases import Case
 from harness.scenario.language.dumps import deleted, registered
 from harness.scenario.language.models.steps import StepMap
+from harness.scenario.running.agent_pools import add_agent_pools
 from harness.scenario.running.checks import check
 from harness.scenario.running.run import Judged, Refusal, Run
 from harness.scenario.running.seeds import under_seeds
@@ -164,6 +165,7 @@ def _walk(run: Run) -> None:
     case, world = run.case, run.world
     if "cluster" not in run.shared.overrides and (most := STEPS.most()) != STEPS.usual:
         world.engine.max_steps = most
+    add_agent_pools(run)
     steps = case.header.when
     held_back = {
         manifest.reference
@@ -195,7 +197,7 @@ def _walk(run: Run) -> None:
 
 
 def _has_work(run: Run) -> bool:
-    return bool(run.case.manifests or run.case.header.when)
+    return bool(run.case.manifests or run.case.header.when or run.case.given.agent_pools)
 
 
 def unexpected(run: Run) -> Iterator[Verdict]:

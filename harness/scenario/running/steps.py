@@ -15,6 +15,7 @@ from harness.scenario.language.core_objects import duration_problems, too_long
 from harness.scenario.language.inputs import azure_arguments, timing_arguments
 from harness.scenario.language.models.steps import StepMap
 from harness.scenario.language.sizes import SCALED, count_of, scale_problem
+from harness.scenario.running.agent_pools import change_agent_pool
 from harness.scenario.running.applied import applied_manifests
 from harness.scenario.running.machines import happen
 from harness.scenario.running.operations import existing, operate
@@ -91,6 +92,8 @@ def take_step(run: Run, step: StepMap | str, mark: Mark) -> bool:
         run.world.upgrade_kubernetes(step.kubernetes)
     if step.machine is not None:
         happen(run, step.machine, mark)
+    if step.agent_pool is not None:
+        change_agent_pool(run, step.agent_pool, mark)
     if step.azure is not None:
         run.world.change_azure(azure_arguments(step.azure))
     return False

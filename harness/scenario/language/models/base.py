@@ -50,6 +50,7 @@ class Model(BaseModel):
 
 
 _HOMES = {
+    "agent_pools": ("AgentPool", "AgentPoolStep"),
     "azure": ("Azure", "Market"),
     "cluster": ("Cluster",),
     "disruption": ("Disrupted", "NotDisrupted"),

@@ -7,6 +7,7 @@ from pydantic import Field
 from harness.scenario.language.models.base import Flag, Integer, Later, Model, Text, no_entries, no_items
 
 if TYPE_CHECKING:
+    from harness.scenario.language.models.agent_pools import AgentPool
     from harness.scenario.language.models.azure import Azure
     from harness.scenario.language.models.cluster import Cluster
     from harness.scenario.language.models.patch import Patch
@@ -39,6 +40,9 @@ class Given(Model):
         None, description="Who runs Karpenter; self-hosted when absent."
     )
     cluster: Later["Cluster"] | None = Field(None, description="The AKS cluster, checked against documented limits.")
+    agent_pools: list[Later["AgentPool"]] = Field(
+        default_factory=no_items, description="Agent pools whose Nodes are there from the start, beside Karpenter's."
+    )
     azure: Later["Azure"] | None = Field(
         None, description="What Azure is short of, what it charges, and its lists of a day."
     )

@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 from harness.scenario.language.models.base import Duration, Integer, Later, Model, Reference, Text
 
 if TYPE_CHECKING:
+    from harness.scenario.language.models.agent_pools import AgentPoolStep
     from harness.scenario.language.models.azure import Market
     from harness.scenario.language.models.patch import Patch
     from harness.scenario.language.models.timing import Timing
@@ -125,6 +126,9 @@ class StepMap(Model):
         None, description="The control plane runs this version of Kubernetes from here on; nodes are behind."
     )
     machine: Later["MachineStep"] | None = Field(None, description="Something happens to machines.")
+    agent_pool: Later["AgentPoolStep"] | None = Field(
+        None, description="An agent pool gets another count, is deleted, or gets other taints."
+    )
     azure: Later["Market"] | None = Field(
         None, description="Azure changes: the same keys as in given.azure but asOf; what is not named stays."
     )
