@@ -75,7 +75,10 @@ def lines_under(run: Run, why: Why, verdict: Verdict) -> list[str]:
     if entry is None:
         return _unexpected(run, why, verdict)
     failure = FailedExpectation(run, why, entry, verdict)
-    return listed(list(dict.fromkeys(failure_lines(failure))), MOST - 1, "lines")
+    lines = failure_lines(failure)
+    from harness.scenario.running.reasons.warnings import warning_lines
+
+    return listed(list(dict.fromkeys([*warning_lines(failure, lines), *lines])), MOST - 1, "lines")
 
 
 def failure_lines(failure: FailedExpectation) -> list[str]:
