@@ -14,7 +14,9 @@ from typing import Any
 
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.prices import prices_in
+from fakeazure.catalog.prices.rows import LINUX, LINUX_SPOT, kind_of
 from fakeazure.catalog.tables import size_source, sizes
+from tests.catalog.prices import all_held_out
 
 DIGESTS = Path(__file__).parent / "agreement.json"
 DAY = "2026-06-15"
@@ -198,28 +200,86 @@ def report(folder: Path) -> tuple[list[str], bool]:
         fields = {name: count for (name, why), count in reasons.items() if why == reason}
         lines.append(f"  {reason}: " + ", ".join(f"{name} {count}" for name, count in sorted(fields.items())))
     lines += [f"  no reason: {one}" for one in unexplained]
-    prices = price_differences(folder)
-    lines += [f"prices of {region}: {same} of {same + len(other)} rows" for region, (same, other) in prices.items()]
-    lines += [f"  {example}" for _, other in prices.values() for example in other[:3]]
-    return lines, well and not wrong and not unexplained and not any(other for _, other in prices.values())
+    price_lines, right = price_report(folder)
+    return [*lines, *price_lines], well and not wrong and not unexplained and right
+
+
+def price_report(folder: Path) -> tuple[list[str], bool]:
+    """The prices of the recorded files against ours, and those that are restored where a region is left out; whether all are right."""
+    lines, right = [], True
+    for region, (same, other) in price_differences(folder).items():
+        lines.append(f"prices of {region}: {_share(same, same + len(other))} rows")
+        lines += [f"  {example}" for example in other[:3]]
+        right &= not other
+    for kind, regions in kinds_of_machines(folder).items():
+        for region, (same, of) in regions.items():
+            lines.append(f"{kind} of {region}: {_share(same, of)}")
+            right &= same == of > 0
+    restored = all_held_out()
+    for region in restored:
+        lines.append(f"restored Linux prices of {region.region}, left out: {_share(region.right, region.restored)}")
+        right &= region.right == region.restored
+    lines.append(
+        f"restored Linux prices of all: {_share(sum(one.right for one in restored), sum(one.restored for one in restored))}"
+    )
+    return lines, right
+
+
+def _share(same: int, of: int) -> str:
+    return f"{same:,} of {of:,}" + (f" ({same / of:.1%})" if of else " (nothing to restore)")
+
+
+def kinds_of_machines(folder: Path) -> dict[str, dict[str, tuple[int, int]]]:
+    """`Linux` and `spot` → region → how many prices are the recorded ones, and how many are recorded, by rows and by size."""
+    words = {LINUX: "Linux", LINUX_SPOT: "spot"}
+    counts: dict[str, dict[str, tuple[int, int]]] = {word: {} for word in words.values()}
+
+    def count(word: str, region: str, same: bool) -> None:
+        before = counts[word].get(region, (0, 0))
+        counts[word][region] = before[0] + same, before[1] + 1
+
+    for region, rows in _recorded_rows(folder).items():
+        ours = {(row.product, row.sku, row.meter): row.usd for row in prices_in(region).rows}
+        for names, usd in rows.items():
+            if kind_of(*names[:2]) in words:
+                count(words[kind_of(*names[:2])], region, ours.get(names) == usd)
+    for region, sizes_of in _recorded_sizes(folder).items():
+        billed = {"linux": prices_in(region).linux, "linux_spot": prices_in(region).spot}
+        for size, prices in sizes_of.items():
+            for column, word in (("linux", "Linux"), ("linux_spot", "spot")):
+                if prices[column]:
+                    count(word, region, billed[column].get(size) == float(prices[column]))
+    return counts
+
+
+def _recorded_rows(folder: Path) -> dict[str, dict[tuple[str, str, str], float]]:
+    """Region → product, SKU and meter → USD per hour."""
+    recorded: dict[str, dict[tuple[str, str, str], float]] = {}
+    for path in folder.glob("retail-vm-rows-*.csv.gz"):
+        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                names = row["product_name"], row["sku_name"], row["meter_name"]
+                recorded.setdefault(row["region"], {})[names] = float(row["usd"])
+    return dict(sorted(recorded.items()))
+
+
+def _recorded_sizes(folder: Path) -> dict[str, dict[str, dict[str, str]]]:
+    """Region → size → column → USD per hour as text."""
+    recorded = {}
+    for path in folder.glob("vm-prices-*.csv.gz"):
+        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
+            recorded[path.name.split("-")[2]] = {line["size"]: line for line in csv.DictReader(file)}
+    return recorded
 
 
 def price_differences(folder: Path) -> dict[str, tuple[int, list[str]]]:
     """Region → how many recorded prices are in its rows, and those that are not."""
-    recorded: dict[str, dict[str, float]] = {}
-    for path in folder.glob("retail-vm-rows-*.csv.gz"):
-        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                key = f"{row['product_name']}, {row['sku_name']}, {row['meter_name']}"
-                recorded.setdefault(row["region"], {})[key] = float(row["usd"])
     found = {}
-    for region, prices in sorted(recorded.items()):
+    for region, rows in _recorded_rows(folder).items():
         ours = {f"{row.product}, {row.sku}, {row.meter}": row.usd for row in prices_in(region).rows}
-        found[region] = _counted(ours, prices)
-    for path in folder.glob("vm-prices-*.csv.gz"):
-        region = path.name.split("-")[2]
-        with gzip.open(path, "rt", newline="", encoding="utf-8") as file:
-            lines = list(csv.DictReader(file))
+        found[region] = _counted(ours, {", ".join(names): usd for names, usd in rows.items()})
+    for region, sizes_of in _recorded_sizes(folder).items():
+        lines = [*sizes_of.values()]
         ours = {f"linux {size}": usd for size, usd in prices_in(region).linux.items()}
         ours |= {f"linux_spot {size}": usd for size, usd in prices_in(region).spot.items()}
         theirs = {
