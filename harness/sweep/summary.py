@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from harness.sweep.result import Value
+from harness.trace.prices import hourly
 from harness.wording import first_few
 
 __all__ = ["is_over_time", "summary_lines"]
@@ -41,7 +42,7 @@ def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) 
         yield from _table([*axes, column, "nodes", "pods", "sizes"], shown)
         if len(best) > _FEW:
             last = best[-1]
-            yield f"  … dearest: {last[column]} ({_where(axes, last)})"
+            yield f"  … dearest: {_cell(column, last[column])} ({_where(axes, last)})"
     supposed = Counter(str(row["supposed_prices"]) for row in ran if row["supposed_prices"])
     for text, count in supposed.items():
         yield text if count == len(ran) else f"{text}, in {count} of {len(ran)}"
@@ -94,8 +95,12 @@ def _where(axes: Sequence[str], row: Row) -> str:
     return ", ".join(f"{axis} {row[axis]}" for axis in axes if row[axis]) or "the one situation"
 
 
+def _cell(column: str, value: Value) -> str:
+    return hourly(value) if column in ("usd", "usd_per_hour") and isinstance(value, (int, float)) else str(value)
+
+
 def _table(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
-    cells = [list(columns), *([str(row[column]) for column in columns] for row in rows)]
+    cells = [list(columns), *([_cell(column, row[column]) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield "  " + "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip()

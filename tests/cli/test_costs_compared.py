@@ -106,3 +106,20 @@ cases:
     assert "more" in lines[1]
     assert lines[1].endswith("0.3840 → 0.5760 USD per hour, 280.32 → 420.48 USD per month of 730 hours (+140.16)")
     assert lines[2] == "over all cases: nodes: 3 → 4; moves: 0 → 0"
+
+
+def test_nodes_that_are_given_count_for_their_nodepool(files: Path, capsys: Output) -> None:
+    def node(name: str, pool: str) -> dict[str, object]:
+        labels = {
+            "karpenter.sh/nodepool": pool,
+            "karpenter.sh/capacity-type": "on-demand",
+            "node.kubernetes.io/instance-type": "Standard_D4s_v5",
+            "topology.kubernetes.io/region": "eastus",
+        }
+        return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+
+    Path("one.yaml").write_text(yaml.safe_dump_all([node("aks-a", "left")]))
+    Path("other.yaml").write_text(yaml.safe_dump_all([node("aks-a", "left"), node("aks-b", "right")]))
+    value = json.loads(call(capsys, "compare", "one.yaml", "other.yaml", "--format", "json")[1])["costs"][0]
+    assert value["left"]["nodepools"] == {"left": D4S}
+    assert value["right"]["nodepools"] == {"left": D4S, "right": D4S}
