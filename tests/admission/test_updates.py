@@ -122,10 +122,21 @@ def test_metadata_that_may_not_change() -> None:
     ]
 
 
-@pytest.mark.parametrize(("kubernetes", "tolerated"), [("1.29.9", False), ("1.30.0", True), ("1.36.0", True)])
-@pytest.mark.parametrize("subresource", ["", "status"])
-def test_old_mistakes_are_tolerated_since_kubernetes_1_30(kubernetes: str, tolerated: bool, subresource: str) -> None:
-    """Feature gate CRDValidationRatcheting: on by default since 1.30. Without it not even the status can be written."""
+@pytest.mark.parametrize(
+    ("kubernetes", "subresource", "tolerated"),
+    [
+        ("1.29.9", "", False),
+        ("1.30.0", "", True),
+        ("1.36.0", "", True),
+        ("1.29.9", "status", False),
+        ("1.32.4", "status", False),
+        ("1.33.0", "status", True),
+        ("1.36.0", "status", True),
+    ],
+)
+def test_old_mistakes_are_tolerated_since_some_version(kubernetes: str, subresource: str, tolerated: bool) -> None:
+    """Feature gate CRDValidationRatcheting: on by default since 1.30, for the status since 1.33 (apiextensions-apiserver
+    pkg/registry/customresource/status_strategy.go). Without it not even the status can be written."""
     old = stored(nodepool(labels={"agentpool": "a"}), "1.12.2")
     new = (
         changed(old, "status", to={"resources": {"cpu": "1"}}) if subresource else changed(old, "spec", "weight", to=7)

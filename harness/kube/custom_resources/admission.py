@@ -44,6 +44,7 @@ class ApiServer:
     * ``names``: the sentences about names, labels and owners.
     * ``ratchets``: an update is not refused for values that it leaves unchanged (feature gate CRDValidationRatcheting, on by default
       from 1.30 on).
+    * ``ratchets_status``: neither is an update of the status alone (registry/customresource/status_strategy.go, from 1.33 on).
     """
 
     rules_print_value: bool = True
@@ -51,14 +52,23 @@ class ApiServer:
     integer_formats: bool = False
     names: NameWording = WORDING
     ratchets: bool = True
+    ratchets_status: bool = True
+
+    def tolerates(self, subresource: str) -> bool:
+        """Return whether an update of the object or of its ``subresource`` is not refused for what it leaves unchanged."""
+        return self.ratchets_status if subresource == "status" else self.ratchets
 
 
 _API_SERVERS: tuple[tuple[tuple[int, int], ApiServer], ...] = (
     ((1, 36), ApiServer(integer_formats=True)),
     ((1, 35), ApiServer()),
     ((1, 34), ApiServer(rules_print_value=False, names=OLD_WORDING)),
-    ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING)),
-    ((0, 0), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING, ratchets=False)),
+    ((1, 33), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING)),
+    ((1, 30), ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING, ratchets_status=False)),
+    (
+        (0, 0),
+        ApiServer(rules_print_value=False, go_values=True, names=OLDEST_WORDING, ratchets=False, ratchets_status=False),
+    ),
 )
 
 
@@ -118,7 +128,7 @@ def admit(
         errors.extend(validate_object_meta(stored, namespaced=resource.namespaced, wording=server.names))
     else:
         errors.extend(validate_custom_meta_update(stored, old, wording=server.names))
-        if server.ratchets:
+        if server.tolerates(subresource):
             correlation = Correlation(stored, old, schema)
     if subresource != "status":
         errors.extend(validate(schema, stored, correlation))
@@ -159,7 +169,7 @@ def admit_unruled(
         prepared = prepare(changed, below)  # unchanged parts were prepared before
         stored["status"] = prepared | {key: value for key, value in status.items() if key not in changed}
         if _found_quickly(below, prepared, before):
-            correlation = Correlation(stored, old, schema) if server.ratchets else None
+            correlation = Correlation(stored, old, schema) if server.tolerates(subresource) else None
             errors.extend(_status_errors(schema, stored, correlation))
         if validate_list_types(below, prepared):
             errors.extend(_new_duplicates(schema, {"status": stored["status"]}, {"status": before}))
