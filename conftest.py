@@ -6,6 +6,6 @@ pytest_plugins = ("harness.pytest_plugin", "pytester")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Tests in Python are as many as scenarios: a sixth of their time would go into looking for garbage."""
-    from harness.pytest_plugin.garbage import GarbageSeldom
+    from harness.pytest_plugin.processes import GarbageSeldom
 
     config.pluginmanager.register(GarbageSeldom(), "harness-garbage")

@@ -86,7 +86,7 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> Any:
 def scenario_runner(pytestconfig: pytest.Config) -> Any:
     """Run cases; their worlds share the catalogue and the instance types."""
     _load(pytestconfig)
-    from harness.pytest_plugin.keys import runner_of
+    from harness.pytest_plugin.session import runner_of
 
     return runner_of(pytestconfig)
 
@@ -94,7 +94,7 @@ def scenario_runner(pytestconfig: pytest.Config) -> Any:
 @pytest.fixture
 def world(request: pytest.FixtureRequest, scenario_runner: Any) -> Any:
     """An empty world with the newest defaults, or with the inputs of `@pytest.mark.world(region="westus")`."""
-    from harness.pytest_plugin.fixtures import world_of
+    from harness.pytest_plugin.session import world_of
 
     return world_of(request, scenario_runner)
 
@@ -106,7 +106,7 @@ def azure(world: Any) -> Any:
 
 
 def _ours(names: set[str], parser: pytest.Parser) -> bool:
-    from harness.pytest_plugin.option_group import declared_names
+    from harness.pytest_plugin.options import declared_names
 
     return bool(names - declared_names(parser))
 
@@ -119,7 +119,7 @@ def _load(config: pytest.Config) -> Any:
             need = ".".join(map(str, _PYTEST))
             raise pytest.UsageError(f"scenario files need pytest {need}: pip install 'karpenter-azure-harness[pytest]'")
         manager.import_plugin(PLUGIN)
-        from harness.pytest_plugin.keys import AUTOMATIC
+        from harness.pytest_plugin.session import AUTOMATIC
 
         config.stash[AUTOMATIC] = True
     return manager.get_plugin(PLUGIN)

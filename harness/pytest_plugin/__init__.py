@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.pytest_plugin.fixtures import azure, scenario_runner, world
 from harness.pytest_plugin.options import add_options, header
+from harness.pytest_plugin.session import azure, scenario_runner, world
 from plainlines import joined, printable_lines
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declare the mark of Python tests; what options cannot mean is said before anything is collected."""
+    """Declare the mark of Python tests, and refuse impossible options before anything is collected."""
     config.addinivalue_line(
         "markers", "world(**inputs): inputs of the `world` fixture, as World takes them: karpenter, region, azure, ..."
     )
@@ -53,30 +53,30 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("scenarios_karpenter") != "simulated" or any(
         config.getoption(f"scenarios_{name}") is not None for name in ("record", "real_limit")
     ):
-        from harness.pytest_plugin.real_options import karpenters
+        from harness.pytest_plugin.options import karpenters
 
         karpenters(config)
     if config.getoption("scenarios_cluster") != "memory":
-        from harness.pytest_plugin.cluster_options import cluster_names
+        from harness.pytest_plugin.options import cluster_names
 
         cluster_names(config)
     if (
         config.getoption("scenarios_harness_trace") is not None
         or config.getoption("scenarios_harness_trace_dir") is not None
     ):
-        from harness.pytest_plugin.traces import tracing_of
+        from harness.pytest_plugin.session import tracing_of
 
         tracing_of(config)
     if config.getoption("scenarios_sample") is not None:
-        from harness.pytest_plugin.sample_options import check_sample_options
+        from harness.pytest_plugin.options import check_sample_options
 
         check_sample_options(config)
     if any(config.getoption(f"scenarios_{name}") for name in ("shard", "shard_durations", "write_durations")):
-        from harness.pytest_plugin.shards import check_shard_options
+        from harness.pytest_plugin.selection import check_shard_options
 
         check_shard_options(config)
     if config.getoption("scenarios_processes") is not None:
-        from harness.pytest_plugin.process_options import check_process_options
+        from harness.pytest_plugin.options import check_process_options
         from harness.pytest_plugin.processes import Ahead
         from harness.scenario.running.processes import can_fork
 
@@ -85,24 +85,24 @@ def pytest_configure(config: pytest.Config) -> None:
         if count > 1 or can_fork():  # `auto` is one where none can be forked: pytest's own
             config.pluginmanager.register(Ahead(count), "harness-processes")
     if config.getoption("scenarios_write_durations"):
-        from harness.pytest_plugin.shards import Durations
+        from harness.pytest_plugin.selection import Durations
 
         config.pluginmanager.register(Durations(Path(config.getoption("scenarios_write_durations"))))
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave in what `--only-release`, `--sample` and `--shard` name, and put together what needs the same of a real cluster."""
+    """Select the tests of `--only-release`, `--sample` and `--shard`, and order cases by what they need of a real cluster."""
     if config.getoption("scenarios_only_release"):
-        from harness.pytest_plugin.releases import select_releases
+        from harness.pytest_plugin.selection import select_releases
 
         select_releases(config, items)
     if config.getoption("scenarios_sample") is not None:
-        from harness.pytest_plugin.sampling import select_sample
+        from harness.pytest_plugin.selection import select_sample
 
         select_sample(config, items)
     if config.getoption("scenarios_shard"):
-        from harness.pytest_plugin.shards import select_shard
+        from harness.pytest_plugin.selection import select_shard
 
         select_shard(config, items)
     if config.getoption("scenarios_cluster") != "memory":
@@ -113,7 +113,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """pytest-xdist is about to start a worker: it gets clusters of its own."""
+    """Start clusters for a worker that pytest-xdist is about to start."""
     if node.config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import configure_worker
 
@@ -122,7 +122,7 @@ def pytest_configure_node(node: Any) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object | None) -> None:
-    """A worker has ended: its clusters are free, and what it did with them is known."""
+    """Note that a worker has ended: its clusters are free, and its use of them is known."""
     if node.config.getoption("scenarios_cluster") != "memory":
         from harness.pytest_plugin.clusters import release_worker
 
@@ -131,16 +131,16 @@ def pytest_testnodedown(node: Any, error: object | None) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Groups cases on clusters, so that a worker keeps what the case before has set up."""
+    """Group cases on clusters, so that a worker keeps the CRDs and machines of the case before."""
     if config.getoption("scenarios_cluster") == "memory" or config.getoption("dist") == "each":
         return None
-    from harness.pytest_plugin.grouping import scheduling
+    from harness.pytest_plugin.selection import scheduling
 
     return scheduling(config, log)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """A worker tells what it did with its clusters."""
+    """Report a worker's use of its clusters."""
     if session.config.getoption("scenarios_cluster") != "memory" and hasattr(session.config, "workeroutput"):
         from harness.pytest_plugin.clusters import report_home
 
@@ -148,7 +148,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Print what the clusters took, and how far two Karpenters agree."""
+    """Print the costs of the clusters, and the agreement of two Karpenters."""
     if config.getoption("scenarios_karpenter") != "simulated":
         from harness.pytest_plugin.real import summary as agreement
 
@@ -168,7 +168,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, str, str] | None:
-    """Expectations that hold are counted without a letter: with `-q`, too, progress is that of cases and ends at 100 %."""
+    """Count held expectations without a letter: with `-q`, too, progress is that of cases and ends at 100 %."""
     if isinstance(report, pytest.SubtestReport) and report.passed and config.get_verbosity("subtests") <= 0:
         return "subtests passed", "", ""
     return None
@@ -176,23 +176,23 @@ def pytest_report_teststatus(report: Any, config: pytest.Config) -> tuple[str, s
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """`--markers` lists the tags of the scenarios below the arguments, too: pytest does so before it collects anything."""
+    """List the tags of the scenarios below the arguments with `--markers`, too: pytest does so before it collects anything."""
     if config.option.markers:
-        from harness.pytest_plugin.tags import declare_tags
+        from harness.pytest_plugin.items import declare_tags
 
         declare_tags(config)
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Return the lines at the top of a run: what is not as usual."""
+    """Return the lines at the top of a run: unusual options."""
     return header(config)
 
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFile | None:
-    """Collect scenario files; whatever is named on the command line counts as one, where somebody asked for the plugin."""
+    """Collect scenario files; a file on the command line counts as one where somebody asked for the plugin."""
     if file_path.suffix not in (".yaml", ".yml"):
         return None
-    from harness.pytest_plugin.keys import AUTOMATIC
+    from harness.pytest_plugin.session import AUTOMATIC
     from harness.sniffing import is_scenario_file, names_scenario
 
     if AUTOMATIC in parent.config.stash:
@@ -200,8 +200,8 @@ def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> ScenarioFi
             return None
     elif not parent.session.isinitpath(file_path) and not is_scenario_file(file_path):
         return None
-    from harness.pytest_plugin.garbage import GarbageSeldom
     from harness.pytest_plugin.items import ScenarioFile
+    from harness.pytest_plugin.processes import GarbageSeldom
 
     if not parent.config.pluginmanager.has_plugin("harness-garbage"):
         parent.config.pluginmanager.register(GarbageSeldom(), "harness-garbage")

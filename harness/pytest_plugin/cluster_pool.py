@@ -15,12 +15,12 @@ __all__ = ["ClusterPool"]
 
 
 class ClusterPool:
-    """The clusters of these names. `given` are those that another process lends this one."""
+    """The clusters of these names. `leased` are those that another process lends this one."""
 
-    def __init__(self, config: pytest.Config, names: Sequence[str], given: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, config: pytest.Config, names: Sequence[str], leased: Mapping[str, Mapping[str, str]]) -> None:
         self.names = tuple(names)
         self._config = config
-        self._given = given
+        self._leased = leased
         self._owned: list[RealCluster] = []
         self._open: list[Any] = []
         self._free: list[Mapping[str, Mapping[str, str]]] = []
@@ -32,10 +32,10 @@ class ClusterPool:
         self._remotes: dict[str, Any] = {}
         self._reached = False
         self.too_big = 0
-        """Cases of which pods may ask one Node for more than a real kubelet here has."""
+        """The number of cases whose pods may ask one Node for more than a real kubelet here has."""
 
     def start_for_worker(self, worker: str) -> Mapping[str, Mapping[str, str]]:
-        """Clusters of one worker, as data; of one that cannot be started, why. Those of a worker that has ended are used again."""
+        """Return clusters for one worker, as data; for one that cannot be started, the reason. Those of an ended worker are used again."""
         leases = self._free.pop() if self._free else self._start_leases()
         self._lent[worker] = leases
         return leases
@@ -55,29 +55,29 @@ class ClusterPool:
         return leases
 
     def release(self, worker: str, used: Iterable[Mapping[str, Any]]) -> None:
-        """A worker needs its clusters no longer; `used` is what it reported of them."""
+        """Take back the clusters of a worker; `used` is its report about them."""
         self._used += used
         leases = self._lent.pop(worker, None)
         if leases is not None:
             self._free.append(leases)
 
     def used(self) -> list[Mapping[str, Any]]:
-        """What this process did with clusters that it borrowed."""
+        """Return this process's use of clusters that it borrowed."""
         from harness.clusters.control_plane.cluster import RealCluster
         from harness.clusters.usage import Usage
 
-        usages = [Usage.of(each) for each in self._open if isinstance(each, RealCluster)]
+        usages = [Usage.of(cluster) for cluster in self._open if isinstance(cluster, RealCluster)]
         for usage in usages:
             usage.too_big = self.too_big if usage.name == "kind" else 0
         return [usage.to_json() for usage in usages]
 
     def summary(self) -> list[str]:
-        """One line for each cluster that this process started; what borrowers did is added to the first of its name."""
+        """Return one line for each cluster that this process started; the use of borrowers is added to the first of its name."""
         if not self._owned:
             return []
         from harness.clusters.usage import Usage
 
-        usages = [Usage.of(each) for each in self._owned]
+        usages = [Usage.of(cluster) for cluster in self._owned]
         for name in dict.fromkeys(usage.name for usage in usages):
             first = next(usage for usage in usages if usage.name == name)
             first.add(self._used)
@@ -85,22 +85,24 @@ class ClusterPool:
         return [str(usage) for usage in usages]
 
     def stop(self) -> None:
-        """End what was started, and give back what was borrowed. Raises the first error when all is done."""
+        """End the started clusters, and give back the borrowed ones. Raises the first error when all is done."""
         with ExitStack() as all_of_them:
-            for each in (*self._owned, *self._open):
-                all_of_them.callback(each.stop)
+            for cluster in (*self._owned, *self._open):
+                all_of_them.callback(cluster.stop)
         self._open.clear()
         self._owned.clear()
 
     def _reach(self) -> None:
-        """Start or borrows every cluster once; the version of the real ones holds for all, so that they can be compared."""
+        """Start or borrow every cluster once; the version of the real ones holds for all, so that they can be compared."""
         if self._reached:
             return
         for name in self.names:
             if name not in self._remotes:
                 self._remotes[name] = self._remote(name)
         self._reached = True
-        versions = {name: each.version() for name, each in self._remotes.items() if each is not None and name != "http"}
+        versions = {
+            name: remote.version() for name, remote in self._remotes.items() if remote is not None and name != "http"
+        }
         self._version = next(iter(versions.values()), "")
 
     def _remote(self, name: str) -> Any:
@@ -108,7 +110,7 @@ class ClusterPool:
             return None
         if name == "http":
             return self._http()
-        lease = self._given.get(name)
+        lease = self._leased.get(name)
         if lease is not None:
             if "broken" in lease:
                 pytest.fail(lease["broken"], pytrace=False)
@@ -150,7 +152,7 @@ class ClusterPool:
         except MissingTool as error:
             self._missing[name] = f"cluster {name}: {error}"
         except (RuntimeError, OSError) as error:
-            # it has said what died, with its last lines; the next case would only wait for the same
+            # the error has its last lines; the next case would only wait for the same
             self._broken[name] = f"cluster {name} did not start: {error}"
         else:
             return self._owned[-1]

@@ -1,20 +1,18 @@
 """Scenarios on real clusters: `--cluster` names them, the process that runs pytest owns them, every worker has a lease of its own.
 
-With several clusters each case runs on all of them, and the first difference of what came of it fails the case.
+With several clusters each case runs on all of them, and the first difference of the outcomes fails the case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.pytest_plugin.cluster_options import cluster_names
 from harness.pytest_plugin.cluster_pool import ClusterPool
-from harness.pytest_plugin.foreseen import Foreseen
-from harness.pytest_plugin.keys import runner_of
-from harness.pytest_plugin.traces import tracing_of
+from harness.pytest_plugin.options import cluster_names
+from harness.pytest_plugin.session import runner_of, tracing_of
 from harness.wording import duration_text
 
 if TYPE_CHECKING:
@@ -40,23 +38,23 @@ _OUTPUT = "harness_clusters_used"
 
 
 def configure_worker(node: Any) -> None:
-    """In the process that starts an xdist worker: starts clusters for it and hands them over as data."""
+    """Start clusters for an xdist worker, in the process that starts it, and hand them over as data."""
     node.workerinput[_INPUT] = runners_of(node.config).start_for_worker(node.gateway.id)
 
 
 def release_worker(node: Any) -> None:
-    """In the process that started an xdist worker: the worker has ended, well or not."""
+    """Release the clusters of an xdist worker, which has ended, well or not, in the process that started it."""
     used = getattr(node, "workeroutput", {}).get(_OUTPUT, ())
     runners_of(node.config).release(node.gateway.id, used)
 
 
 def report_home(config: pytest.Config) -> None:
-    """In a worker: what it did with its clusters, for `release_worker`."""
+    """Report the use of clusters, in a worker, for `release_worker`."""
     config.workeroutput[_OUTPUT] = runners_of(config).used()  # type: ignore[attr-defined]
 
 
 def summary(config: pytest.Config) -> list[str]:
-    """One line for each cluster that this process started."""
+    """Return one line for each cluster that this process started."""
     return runners_of(config).summary() if _RUNNERS in config.stash else []
 
 
@@ -72,7 +70,7 @@ def by_definitions(config: pytest.Config, items: list[pytest.Item]) -> None:
 
 
 def runners_of(config: pytest.Config) -> ClusterRunners:
-    """The session's clusters, none of them started before it is needed."""
+    """Return the session's clusters, each started at its first use."""
     if _RUNNERS not in config.stash:
         config.stash[_RUNNERS] = ClusterRunners(config)
         config.add_cleanup(config.stash[_RUNNERS].stop)
@@ -87,11 +85,11 @@ class ClusterRunners(ClusterPool):
         self.only_memory = self.names == ("memory",)
         self._runners: dict[str, Runner] = {}
         self._lost: dict[str, str] = {}
-        self._foreseen = Foreseen(lambda: self._new_runner("memory"))
+        self._rehearsal = MemoryRehearsal(lambda: self._new_runner("memory"))
         self._attaching: dict[str, Attaching] = {}
 
     def examine(self, case: Case) -> tuple[Verdict, ...]:
-        """The verdicts of a case on every cluster, and whether they all came to the same. Skips what a cluster cannot show."""
+        """Return the verdicts of a case on every cluster, and whether the outcomes agree. Skips cases that a cluster cannot show."""
         import dataclasses
 
         from harness.world.snapshot import differences, snapshot
@@ -99,7 +97,7 @@ class ClusterRunners(ClusterPool):
         unsupported = self._unsupported(case)
         if unsupported:
             pytest.skip(unsupported)
-        case = self._foreseen.of_one_seed(case)
+        case = self._rehearsal.of_one_seed(case)
         verdicts: list[Verdict] = []
         first: tuple[str, dict[str, Any]] | None = None
         for name in self.names:
@@ -111,20 +109,20 @@ class ClusterRunners(ClusterPool):
             verdicts += [dataclasses.replace(verdict, label=f"{name}: {verdict.label}") for verdict in came.verdicts]
             run = came.run
             if run.runaways:
-                # where a runaway is stopped depends on the order of events in the same moment
-                found = {"runaway": True}
+                # the end of a runaway depends on the order of events in the same moment
+                outcome = {"runaway": True}
             else:
                 # a node container has the host's capacity
-                found = snapshot(run.world, capacity="kind" not in self.names)
+                outcome = snapshot(run.world, capacity="kind" not in self.names)
             if first is None:
-                first = name, found
+                first = name, outcome
                 continue
-            place, left, right = next(differences(first[1], found), ("", None, None))
+            place, left, right = next(differences(first[1], outcome), ("", None, None))
             verdicts.append(_agreement(case, first[0], name, place, left, right, run.world.clock.seconds))
         return tuple(verdicts)
 
     def live(self) -> tuple[Attaching, str]:
-        """The cluster for worlds in real time, one after the other, and its version of Kubernetes. Skips where it cannot be had."""
+        """Return the cluster for worlds in real time, one after the other, and its version of Kubernetes. Skips where there is none."""
         from harness.clusters.remote.attaching import attach
 
         self._reach()
@@ -140,7 +138,7 @@ class ClusterRunners(ClusterPool):
         self._choose_machines(self.names[0], case)
 
     def _run(self, name: str, runner: Runner, case: Case) -> Judged:
-        """A case on one cluster. Raises ClusterLost: at length for the first case that lost it, in one line for those that find it lost."""
+        """Run a case on one cluster. Raises ClusterLost: at length for the first case that lost it, in one line for later ones."""
         try:
             came = runner.judge_once(case)
         except RuntimeError as error:
@@ -152,13 +150,13 @@ class ClusterRunners(ClusterPool):
             first = self._lost.setdefault(name, here)
             if first == here:
                 raise
-            said = str(error).partition("\n")[0]
-            raise ClusterLost(f"{said}; cluster {name} is lost since {first}, which tells what died") from None
+            reason = str(error).partition("\n")[0]
+            raise ClusterLost(f"{reason}; cluster {name} is lost since {first}, which tells what died") from None
         self._lost.pop(name, None)
         return came
 
     def explains(self, error: BaseException) -> bool:
-        """Return whether an error says by itself what of a cluster died or does not come to rest, so that no traceback is shown."""
+        """Return whether an error itself names the part of a cluster that died or does not come to rest, so that no traceback is shown."""
         if self.only_memory:
             return False
         from harness.clusters.errors import ClusterFailed
@@ -190,7 +188,7 @@ class ClusterRunners(ClusterPool):
         wanted = runner_of(self._config).shared.idle_world(case).kubernetes
         if not self._version or Version.of(wanted).line == Version.of(self._version).line:
             return ""
-        if self._foreseen.holds(case):
+        if self._rehearsal.holds(case):
             return ""
         return f"is about Kubernetes {wanted}; on {self._version}, which the cluster is, something else comes of it in memory, too"
 
@@ -201,7 +199,7 @@ class ClusterRunners(ClusterPool):
         return self._runners[name]
 
     def _choose_machines(self, name: str, case: Case) -> None:
-        """Where pods may ask one Node for more than this host has, Nodes are objects of the size of their machines."""
+        """Make Nodes objects of the size of their machines where pods may ask one Node for more than this host has."""
         room = self._remotes[name].room() if name == "kind" else None
         if room is None:
             return
@@ -230,11 +228,48 @@ class ClusterRunners(ClusterPool):
         return iter(self.names)
 
 
-def _agreement(case: Case, one: str, other: str, place: str, left: Any, right: Any, seconds: float) -> Verdict:
+def _agreement(
+    case: Case, first_name: str, second_name: str, place: str, left: Any, right: Any, seconds: float
+) -> Verdict:
     from harness.scenario.running.verdicts import Verdict
 
-    label = f"{other} comes to the same as {one}"
+    label = f"{second_name} comes to the same as {first_name}"
     if not place:
         return Verdict.compared(label, case.mark, ())
     where = f"{place} at {duration_text(seconds)}"
-    return Verdict.failed(label, case.mark, f"{where}: {left} ({one})", f"{right} ({other})")
+    return Verdict.failed(label, case.mark, f"{where}: {left} ({first_name})", f"{right} ({second_name})")
+
+
+class MemoryRehearsal:
+    """Runs a case in memory before it runs on clusters, on their Kubernetes. Its Runner is made at its first use."""
+
+    def __init__(self, new_runner: Callable[[], Runner]) -> None:
+        self._new_runner = new_runner
+        self._made: Runner | None = None
+
+    @property
+    def _runner(self) -> Runner:
+        if self._made is None:
+            self._made = self._new_runner()
+        return self._made
+
+    def holds(self, case: Case) -> bool:
+        """Return whether the expectations of the case hold for the clusters' version, too."""
+        from harness.reading.problems import ScenarioError
+        from harness.scenario.running.verdicts import Outcome
+
+        try:
+            came = self._runner.run(case).outcome
+        except ScenarioError:  # a step finds nothing to act on
+            return False
+        return came not in (Outcome.FAILED, Outcome.ERROR, Outcome.UNEXPECTED_PASS)
+
+    def of_one_seed(self, case: Case) -> Case:
+        """Return the case under a seed for which it holds, where it is meant to hold for some only; else the case."""
+        if case.seeds is None or case.seeds.hold != "some":
+            return case
+        seeded = map(case.seeded, range(case.seeds.count))
+        return next(
+            (candidate for candidate in seeded if all(verdict.holds for verdict in self._runner.examine(candidate)[1])),
+            case,
+        )

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from harness.pytest_plugin.clusters import runners_of
-from harness.pytest_plugin.keys import AHEAD, TAGS, runner_of
-from harness.pytest_plugin.options import checkout_of, release_override
+from harness.pytest_plugin.options import checkout_of, is_compared, release_override
 from harness.pytest_plugin.real import compare
-from harness.pytest_plugin.real_options import is_compared
+from harness.pytest_plugin.session import AHEAD, TAGS, runner_of
+from harness.reading.documents import documents, read_text
 from harness.reading.problems import ScenarioError
 from harness.reports.terminal import Style, render_verdict
 from harness.scenario.language.cases import Case
@@ -20,9 +20,12 @@ from harness.scenario.language.crds import CelEngineMissing
 from harness.scenario.language.files import load
 from harness.scenario.running.runner import Runner, expected_outcome
 from harness.scenario.running.verdicts import Outcome, Verdict
+from harness.sniffing import is_scenario_file
 from plainlines import printable, printable_lines
 
-__all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem"]
+__all__ = ["ExpectationFailed", "ScenarioFile", "ScenarioItem", "declare_tags"]
+
+_SUFFIXES = (".yaml", ".yml")
 
 
 class ExpectationFailed(AssertionError):
@@ -38,7 +41,7 @@ class ScenarioFile(pytest.File):
     """One scenario file. A file with mistakes is a collection error: one line for each mistake, no traceback."""
 
     def collect(self) -> Iterator[ScenarioItem]:
-        """One item for each case."""
+        """Yield one item for each case."""
         try:
             scenarios = load(
                 self.path,
@@ -61,7 +64,7 @@ class ScenarioItem(pytest.Function):
         super().__init__(**arguments)
         if hasattr(
             self, "id"
-        ):  # pytest from 9.2; it reads the ids that it kept with the brackets apart, for --last-failed and --stepwise
+        ):  # pytest from 9.2; it reads its kept ids with the brackets apart, for --last-failed and --stepwise
             self._id = type(self.id).parse(self.nodeid)
         self.case = case
         declared = self.config.stash.setdefault(TAGS, set())
@@ -75,7 +78,7 @@ class ScenarioItem(pytest.Function):
         self.user_properties += [("issue", issue) for issue in case.header.issue or ()]
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
-        """A failed expectation as expected beside found, bad input as its lines, anything else as usual."""
+        """Return a failed expectation as expected beside actual, bad input as its lines, any other error as usual."""
         if isinstance(excinfo.value, ExpectationFailed):
             colour = self.config.get_terminal_writer().hasmarkup
             return "\n".join(render_verdict(verdict, Style(colour)) for verdict in excinfo.value.verdicts)
@@ -84,7 +87,7 @@ class ScenarioItem(pytest.Function):
         return super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """The file and the line of the header."""
+        """Return the file and the line of the header."""
         return self.path, self.case.mark.line - 1, f"scenario: {self.name}"
 
 
@@ -98,8 +101,8 @@ def _function(case: Case) -> Callable[..., None]:
         if clusters.only_memory:
             ahead = pytestconfig.stash.get(AHEAD, None)
             alike = scenario_runner is runner_of(pytestconfig)  # unless a conftest has a fixture of its own
-            found = ahead(request.node.nodeid) if ahead is not None and alike else None
-            verdicts = scenario_runner.verdicts(case) if found is None else found
+            judged_ahead = ahead(request.node.nodeid) if ahead is not None and alike else None
+            verdicts = scenario_runner.verdicts(case) if judged_ahead is None else judged_ahead
         else:
             verdicts = clusters.examine(case)
         outcome, reason = expected_outcome(case, verdicts)
@@ -112,7 +115,7 @@ def _function(case: Case) -> Callable[..., None]:
                 with subtests.test(printable(verdict.label)):
                     pass
         failed = [verdict for verdict in verdicts if not verdict.holds]
-        if failed:  # the case counts once, with all that is wrong about it
+        if failed:  # the case counts once, with all its failures
             raise ExpectationFailed(failed)
 
     return scenario
@@ -123,3 +126,30 @@ def _display(path: Path, config: pytest.Config) -> str:
         return str(path.relative_to(config.invocation_params.dir))
     except ValueError:
         return str(path)
+
+
+def declare_tags(config: pytest.Config) -> None:
+    """Declare the tags of all scenario files that the arguments or `testpaths` lead to; files with mistakes are passed over."""
+    declared = config.stash.setdefault(TAGS, set())
+    for path in _files(config):
+        if not is_scenario_file(path):
+            continue
+        try:
+            documents_of_file, _ = documents(read_text(path), str(path))
+        except ScenarioError:
+            continue
+        for document in documents_of_file:
+            tags = document.value.get("tags") if document.is_header else None
+            declared.update(tag for tag in (tags if isinstance(tags, list) else ()) if isinstance(tag, str))
+    for tag in sorted(declared):
+        config.addinivalue_line("markers", f"{tag}: tag of scenarios")
+
+
+def _files(config: pytest.Config) -> list[Path]:
+    """Return the YAML files below the arguments, or below pytest's `testpaths` where there are none."""
+    paths: list[Path] = []
+    for argument in config.args:
+        path = config.invocation_params.dir / argument.partition("::")[0]
+        inside = path.rglob("*") if path.is_dir() else [path]
+        paths += sorted(file for file in inside if file.suffix in _SUFFIXES and file.is_file())
+    return paths

@@ -10,9 +10,8 @@ import pytest
 
 from harness.clusters.leases import LEASED
 from harness.pytest_plugin.clusters import runners_of
-from harness.pytest_plugin.keys import runner_of
-from harness.pytest_plugin.real_options import real_limit
-from harness.pytest_plugin.traces import tracing_of
+from harness.pytest_plugin.options import real_limit
+from harness.pytest_plugin.session import runner_of, tracing_of
 from plainlines import printable, printable_lines
 
 if TYPE_CHECKING:
@@ -35,20 +34,20 @@ def compare(case: Case, request_node: pytest.Item) -> None:
     runs = _runs_of(config)
     if runners_of(config).names[0] in LEASED:
         runners_of(config).prepare(case)
-    found = runs.compare(case)
-    request_node.user_properties.append((_PROPERTY, found.to_json()))
-    if found.result is Result.DIFFER:
-        pytest.fail(render_difference(found), pytrace=False)
-    if found.result is not Result.AGREE:
-        pytest.skip(printable(f"{found.result}: {found.reason}"))
+    comparison = runs.compare(case)
+    request_node.user_properties.append((_PROPERTY, comparison.to_json()))
+    if comparison.result is Result.DIFFER:
+        pytest.fail(render_difference(comparison), pytrace=False)
+    if comparison.result is not Result.AGREE:
+        pytest.skip(printable(f"{comparison.result}: {comparison.reason}"))
 
 
 def summary(reports: Iterable[Any], *, verbose: bool) -> str:
     """The table of all reports; empty when nothing was compared."""
     from harness.reports.agreement import render_agreement
 
-    found = list(_comparisons(reports))
-    return render_agreement(found, verbose=verbose) if found else ""
+    comparisons = list(_comparisons(reports))
+    return render_agreement(comparisons, verbose=verbose) if comparisons else ""
 
 
 def _comparisons(reports: Iterable[Any]) -> Iterable[Comparison]:
@@ -61,7 +60,7 @@ def _comparisons(reports: Iterable[Any]) -> Iterable[Comparison]:
 
 
 def _runs_of(config: pytest.Config) -> RealRuns:
-    """The session's comparisons. Skips where there is no controller or no way to start one."""
+    """Return the session's comparisons. Skips where there is no controller or no way to start one."""
     if _RUNS not in config.stash:
         from harness.reading.problems import ScenarioError
         from harness.scenario.comparing.kept import KeptDifferences
@@ -70,25 +69,27 @@ def _runs_of(config: pytest.Config) -> RealRuns:
         from harness.world.real.process import missing_tools
 
         try:
-            found = binaries()
-            kept = KeptDifferences.read(path) if (path := _kept_file(config)) is not None else KeptDifferences()
+            controllers = binaries()
+            kept_differences = (
+                KeptDifferences.read(path) if (path := _kept_file(config)) is not None else KeptDifferences()
+            )
         except (BinariesWrong, ScenarioError) as error:
             pytest.exit(printable_lines(str(error)), returncode=pytest.ExitCode.USAGE_ERROR)
-        if not found:
+        if not controllers:
             pytest.skip(f"the real Karpenter needs {VARIABLE}: the path of its controller")
         if lacking := missing_tools():
             pytest.skip(f"the real Karpenter cannot be started: {lacking}")
         shared = runner_of(config).shared
-        given = config.getoption("scenarios_record")
-        record = Path(config.invocation_params.dir) / str(given) if given is not None else None
+        record_folder = config.getoption("scenarios_record")
+        record = Path(config.invocation_params.dir) / str(record_folder) if record_folder is not None else None
         overrides, cluster = shared.overrides, None
         if runners_of(config).names[0] in LEASED:
             cluster, version = runners_of(config).live()
             overrides = {**overrides, "kubernetes": version}
         config.stash[_RUNS] = RealRuns(
             shared.caches,
-            found,
-            kept,
+            controllers,
+            kept_differences,
             overrides,
             record=record,
             cluster=cluster,
@@ -100,8 +101,8 @@ def _runs_of(config: pytest.Config) -> RealRuns:
 
 
 def _kept_file(config: pytest.Config) -> Path | None:
-    given = config.getoption("scenarios_kept_differences")
-    if given is not None:
-        return Path(config.invocation_params.dir) / str(given)
+    named_file = config.getoption("scenarios_kept_differences")
+    if named_file is not None:
+        return Path(config.invocation_params.dir) / str(named_file)
     usual = config.rootpath / "tests" / "real" / "differences.yaml"
     return usual if usual.exists() else None

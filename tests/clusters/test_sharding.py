@@ -12,8 +12,7 @@ import harness.pytest_plugin.items
 import harness.world  # noqa: F401  imported once here: some tests below run pytest in this process
 from harness.cli import main
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, releases_of
-from harness.pytest_plugin.sampling import sampled
-from harness.pytest_plugin.shards import assigned, parse_shard, read_durations
+from harness.pytest_plugin.selection import assigned, parse_shard, read_durations, sampled
 
 
 def test_every_test_is_in_one_part_and_parts_are_even() -> None:

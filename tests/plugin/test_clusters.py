@@ -15,9 +15,8 @@ from harness.clusters.client.connection import ClusterLost
 from harness.clusters.control_plane.pki import MissingTool
 from harness.clusters.errors import ClusterFailed
 from harness.karpenter.releases import DEFAULT_RELEASE
-from harness.pytest_plugin.clusters import ClusterRunners
-from harness.pytest_plugin.foreseen import Foreseen
-from harness.pytest_plugin.grouping import Groups
+from harness.pytest_plugin.clusters import ClusterRunners, MemoryRehearsal
+from harness.pytest_plugin.selection import Groups
 from harness.scenario.language.files import load
 from harness.scenario.language.models.header import Seeds
 from harness.scenario.running.run import Judged
@@ -58,7 +57,7 @@ def test_cases_of_a_release_and_mode_run_on_one_worker(project: pytest.Pytester)
     for line in result.outlines:
         found = re.match(r"\[(gw\d)\] \[ *\d+%\] PASSED (.*?) *$", line)
         if found is not None:
-            workers.setdefault(groups.of(found[2]), set()).add(found[1])
+            workers.setdefault(groups.group_of(found[2]), set()).add(found[1])
     assert set(workers) == {"1.10.2", "1.13.1", "1.14.0", f"{DEFAULT_RELEASE} aksmachineapi"}
     assert all(len(each) == 1 for each in workers.values()), workers
     assert len(set.union(*workers.values())) == 2
@@ -66,12 +65,12 @@ def test_cases_of_a_release_and_mode_run_on_one_worker(project: pytest.Pytester)
 
 def test_groups(project: pytest.Pytester) -> None:
     groups = Groups(project.path)
-    assert groups.of("a.yaml::a sizes[1.13.1]") == groups.of("b.yaml::b series[1.13.1]") == "1.13.1"
-    assert groups.of("a.yaml::a machines[Standard_D2s_v5]") == f"{DEFAULT_RELEASE} aksmachineapi"
-    assert groups.of("tests/test_x.py::test_y") == "tests/test_x.py"
-    assert groups.of("missing.yaml::x") == "missing.yaml"
+    assert groups.group_of("a.yaml::a sizes[1.13.1]") == groups.group_of("b.yaml::b series[1.13.1]") == "1.13.1"
+    assert groups.group_of("a.yaml::a machines[Standard_D2s_v5]") == f"{DEFAULT_RELEASE} aksmachineapi"
+    assert groups.group_of("tests/test_x.py::test_y") == "tests/test_x.py"
+    assert groups.group_of("missing.yaml::x") == "missing.yaml"
     one_release = Groups(project.path, "1.14.0")
-    assert one_release.of("a.yaml::a sizes[1.13.1]") == "a.yaml"
+    assert one_release.group_of("a.yaml::a sizes[1.13.1]") == "a.yaml"
 
 
 class FakeCluster:
@@ -232,7 +231,7 @@ def test_a_case_that_holds_for_some_seeds_runs_under_one_for_which_it_does(count
     case = replace(case, header=case.header.model_copy(update={"seeds": Seeds(count=str(count), hold="some")}))
     runner = Runner()
     assert not all(verdict.holds for verdict in runner.examine(case)[1])
-    chosen = Foreseen(lambda: runner).of_one_seed(case)
+    chosen = MemoryRehearsal(lambda: runner).of_one_seed(case)
     assert all(verdict.holds for verdict in runner.examine(chosen)[1]) == held
 
 

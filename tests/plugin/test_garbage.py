@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from harness.garbage import SELDOM
-from harness.pytest_plugin.garbage import GarbageSeldom
+from harness.pytest_plugin.processes import GarbageSeldom
 
 LEAK = """
 import gc
