@@ -92,10 +92,10 @@ def overwritten(path: Path, read: Iterable[Path]) -> Path | None:
         return None
     if not stat.S_ISREG(there.st_mode):
         return None
-    for one in read:
+    for file in read:
         with suppress(OSError):
-            if os.path.samestat(one.stat(), there):
-                return one
+            if os.path.samestat(file.stat(), there):
+                return file
     return None
 
 

@@ -69,8 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return code_of(interrupt)
     except OSError as error:  # a full disk, a file or folder that cannot be written
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        what = f"{error.filename}: " if error.filename else ""
-        print_line(f"harness: {what}{(error.strerror or str(error)).lower()}", error=True)
+        subject = f"{error.filename}: " if error.filename else ""
+        print_line(f"harness: {subject}{(error.strerror or str(error)).lower()}", error=True)
         return ENVIRONMENT
     finally:
         garbage.keep()  # the end of the process frees everything; there is nothing to look for before

@@ -1,4 +1,5 @@
-"""When Python looks for garbage where thousands of worlds come and go: seldom, and in what a case leaves as soon as it is over.
+"""The times when Python looks for garbage while thousands of worlds come and go: seldom, and through a case's objects as soon as it is
+over.
 
 Python looks for cycles of dead objects after every 700 new ones, which is made for small programs: a third of the time of a run of
 thousands of scenarios goes into looking at the same living objects again. A world is full of cycles, which go by such a look alone. Right
@@ -14,17 +15,17 @@ import sys
 __all__ = ["SELDOM", "Importing", "NothingToFind", "after_world", "keep", "look_seldom"]
 
 SELDOM = 1_000_000
-"""Objects made and not yet gone before cycles among them are looked for."""
+"""Objects made and not yet gone before Python looks for cycles among them."""
 
 _MODULES, _OBJECTS = 200, 20_000
-"""What there is at most in a process that has just started; Python itself begins with 40 and 5,000. Counting objects takes time, too."""
+"""The most modules and objects of a process that has just started; Python begins with 40 and 5,000. Counting objects takes time, too."""
 
 
 class Importing:
-    """A `with` for imports: nobody looks for garbage meanwhile, since what is imported stays, and that takes a tenth of the import.
+    """A `with` for imports without looks for garbage: imported objects stay, and the looks take a tenth of the import.
 
-    In a process that has just started nobody ever looks through it afterwards: not when the process ends, which is a fifth of the time
-    of one that does nothing else. In any other it is looked through as usual, since what was there before might become garbage.
+    In a process that has just started they are left out of all later looks: also of the one at its end, which is a fifth of the time
+    of a process that does nothing else. In any other they are looked through as usual, since earlier objects might become garbage.
     """
 
     def __enter__(self) -> None:
@@ -40,9 +41,9 @@ class Importing:
 
 
 class NothingToFind:
-    """A `with` for time that passes in one world: nobody looks for garbage meanwhile.
+    """A `with` for time that passes in one world, without looks for garbage.
 
-    A world that grows keeps nearly all that it makes, and what a turn of the disruption controller makes is freed without a look
+    A world that grows keeps nearly all of its objects, and those of a turn of the disruption controller are freed without a look
     (`tests/disruption/test_freed.py`): in a week of 1,000 nodes a twentieth of the time goes into looks that find a few dozen objects.
     """
 
@@ -56,21 +57,18 @@ class NothingToFind:
 
 
 def look_seldom() -> None:
-    """For whole processes. Whoever has set a larger number, or zero, keeps it."""
+    """Let a whole process look seldom. A larger threshold, or zero, stays."""
     first, *others = gc.get_threshold()
     if 0 < first < SELDOM:
         gc.set_threshold(SELDOM, *others)
 
 
 def keep() -> None:
-    """What is there lives until the end: nobody needs to look through it."""
+    """Leave the present objects out of all later looks: they live until the end."""
     gc.freeze()
 
 
 def after_world() -> None:
-    """The world of a case, a seed or a cell of a table is done with: frees it, unless somebody still holds it or has switched this off.
-
-    Looks at what was made since the last time only.
-    """
+    """Leave the present objects out of all later looks: they live until the end."""
     if gc.isenabled():
         gc.collect(0)

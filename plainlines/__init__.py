@@ -49,8 +49,8 @@ def is_printable(text: str) -> bool:
     return _IN_LINE.search(text) is None and "::" not in text
 
 
-def _escape(found: re.Match[str]) -> str:
-    text = found[0]
+def _escape(match_: re.Match[str]) -> str:
+    text = match_[0]
     return "#\\x23[" if len(text) > 1 else text.encode("unicode_escape").decode("ascii")
 
 
@@ -105,8 +105,8 @@ def json_text(value: Any, *, indent: int | None = 2) -> str:
     return _IN_TEXT.sub(_json_escape, text) if _IN_TEXT.search(text) is not None else text
 
 
-def _json_escape(found: re.Match[str]) -> str:
-    text = found[0]
+def _json_escape(match_: re.Match[str]) -> str:
+    text = match_[0]
     return "#\\u0023[" if len(text) > 1 else _units(text)
 
 

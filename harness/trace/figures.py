@@ -1,4 +1,4 @@
-"""What a world comes to by its trace, in figures: what it costs at the end and in all, nodes, moves, pods without a place."""
+"""Figures of a world by its trace: its costs at the end and in all, nodes, moves, pods without a place."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 HOURS_OF_A_MONTH = 730
-"""As Azure's pricing calculator counts."""
+"""Hours of a month, as Azure's pricing calculator counts."""
 UNCOUNTED = "this is the price of machines with Linux: disks, network and AKS itself are not in it, no price of theirs is recorded"
 _FEW = 5
 

@@ -1,4 +1,4 @@
-"""What machines on demand would cost reserved, or with a savings plan, where the list has such prices."""
+"""Prices of machines on demand if they were reserved, or in a savings plan, where the list has such prices."""
 
 from __future__ import annotations
 

@@ -73,7 +73,8 @@ def totals(world: World) -> Totals:
 
 
 def commitments(world: World) -> Commitments | None:
-    """What the machines on demand would cost reserved or with a savings plan; None where the region's list has no such prices."""
+    """Return the cost of the machines on demand if they were reserved or in a savings plan; None without such prices in the region's
+    list."""
     machines = []
     for node in world.list("Node"):
         price = world.price(_size_of(node), "")
