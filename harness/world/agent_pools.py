@@ -63,7 +63,7 @@ class AgentPools:
         """The pools that are deleted when they are empty."""
 
     def watches(self) -> Mapping[str, Router]:
-        """Nothing: who changes a pool queues it."""
+        """Watch nothing: a change of a pool queues its key."""
         return {}
 
     @property
@@ -77,7 +77,7 @@ class AgentPools:
 
     def usd_per_hour(self, price: Any) -> float:
         """Return what all machines of pools cost; `price` gives that of a size and a capacity type."""
-        machines = [vm for found in self._machines.values() for vm in found.values()]
+        machines = [vm for machines_of_pool in self._machines.values() for vm in machines_of_pool.values()]
         return sum(price(vm.size, "spot" if vm.priority == "Spot" else "").usd or 0.0 for vm in machines)
 
     def make(self, name: str, properties: Mapping[str, Any]) -> None:
@@ -145,7 +145,7 @@ class AgentPools:
         return DONE
 
     def _occupied(self, node: str) -> bool:
-        """Whether pods still end on a Node; those of DaemonSets stay to the end."""
+        """Return whether pods still end on a Node; those of DaemonSets stay to the end."""
         pods = self._view.indexed("pods-by-node", node)
         return any(status_of(pod).get("phase") not in _ENDED and not is_daemon(pod) for pod in pods)
 

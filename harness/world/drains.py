@@ -51,7 +51,7 @@ class Drains:
         self._engine.enqueue(self, node)
 
     def under_way(self, node: str) -> bool:
-        """Whether pods of a node are still to be evicted."""
+        """Return whether pods of a node are still to be evicted."""
         return node in self._left
 
     def reconcile(self, key: Hashable) -> Result:

@@ -116,7 +116,7 @@ _GIVEN = frozenset({"given"})
 
 NOT_CLEAN: dict[str, tuple[int, int]] = {
     "atomicfiles": (2, 2),
-    "fakeazure": (304, 275),
+    "fakeazure": (305, 275),
     "harness/__init__.py": (0, 1),
     "harness/__main__.py": (0, 2),
     "harness/cli": (227, 176),

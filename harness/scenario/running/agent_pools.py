@@ -39,5 +39,7 @@ def change_agent_pool(run: Run, step: AgentPoolStep, mark: Mark) -> None:
 def _properties(pool: AgentPool) -> dict[str, Any]:
     """The pool's properties by AKS's names, only those that the file has."""
     fields = type(pool).model_fields
-    said = {field.alias or name: getattr(pool, name) for name, field in fields.items() if name in pool.model_fields_set}
-    return {name: value for name, value in said.items() if name != "name"}
+    values = {
+        field.alias or name: getattr(pool, name) for name, field in fields.items() if name in pool.model_fields_set
+    }
+    return {name: value for name, value in values.items() if name != "name"}
