@@ -40,80 +40,103 @@ REAL_CLUSTERS = ("memory", "http", "apiserver", "kind")
 """Clusters that the real Karpenter can work on. In memory is the same as http: an API server over HTTPS for each case."""
 
 
+_OPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    (
+        "--cluster",
+        {
+            "default": "memory",
+            "metavar": "NAMES",
+            "help": "clusters to run scenarios on: memory (default), http, apiserver, kind; with several (memory,apiserver) each case runs "
+            "on all and must come out the same",
+        },
+    ),
+    (
+        "--require-cluster",
+        {"action": "store_true", "help": "a cluster that cannot be started fails the run instead of skipping cases"},
+    ),
+    (
+        "--kind-image",
+        {"metavar": "IMAGE", "help": "node image of kind clusters (default: HARNESS_KIND_IMAGE, or kind's own)"},
+    ),
+    (
+        "--processes",
+        {
+            "type": processes_of,
+            "metavar": "N",
+            "help": "judge the cases of scenarios in N processes, auto in as many as there are cores; only in memory, "
+            "where it takes less time than pytest-xdist's -n",
+        },
+    ),
+    ("--shard", {"metavar": "I/N", "help": "run only part I of N, balanced by --shard-durations"}),
+    (
+        "--shard-durations",
+        {
+            "metavar": "FILE",
+            "help": "JSON of seconds by test id, as a run writes it with --write-durations: the same for all parts; without it all "
+            "tests count alike",
+        },
+    ),
+    ("--write-durations", {"metavar": "FILE", "help": "write the seconds of each test, for --shard-durations"}),
+    ("--sample", {"type": int, "metavar": "N", "help": "run only N cases of each release line (1.13, 1.14, ...)"}),
+    ("--sample-seed", {"type": int, "default": 1, "metavar": "S", "help": "which ones --sample draws (default 1)"}),
+    (
+        "--karpenter",
+        {
+            "default": "simulated",
+            "metavar": "NAMES",
+            "help": "which Karpenter runs: simulated (default); simulated,real runs each case under both, the real one by "
+            "HARNESS_KARPENTER, and fails where something else comes of it",
+        },
+    ),
+    (
+        "--record",
+        {
+            "metavar": "DIR",
+            "help": "with --karpenter simulated,real: write what came of each real run into this folder",
+        },
+    ),
+    (
+        "--kept-differences",
+        {
+            "metavar": "FILE",
+            "help": "known differences from the real Karpenter, with their reasons (default: tests/real/differences.yaml, if it is there)",
+        },
+    ),
+    (
+        "--real-limit",
+        {
+            "metavar": "DURATION",
+            "help": "with --karpenter simulated,real: how much virtual time a case may take to be run in real time as well (default 1m)",
+        },
+    ),
+    ("--release", {"metavar": "R", "help": "release of the provider, in place of what the files say"}),
+    (
+        "--only-release",
+        {
+            "action": "append",
+            "metavar": "R",
+            "help": "only the cases that are about this release of the provider (1.6: about any 1.6.x); repeatable",
+        },
+    ),
+    ("--harness-trace", {"choices": ("failed", "all"), "help": "write a trace of the scenarios that fail, or of all"}),
+    (
+        "--harness-trace-dir",
+        {"metavar": "DIR", "help": f"the folder of the traces (default {TRACES} in the root folder)"},
+    ),
+    (
+        "--crds",
+        {"metavar": "DIR", "help": "CRD files (or a release) to judge objects by, in place of what the files say"},
+    ),
+    (OPTION, {"action": "store_true", "help": "let scenarios name files outside the checkout that they are in"}),
+)
+"""Every option with its attributes."""
+
+
 def add_options(parser: pytest.Parser) -> None:
     """Declare the options in a group of their own; their values are `config.getoption("scenarios_…")`."""
     group = _OwnNames(parser)
-    group.addoption(
-        "--cluster",
-        default="memory",
-        metavar="NAMES",
-        help="clusters to run scenarios on: memory (default), http, apiserver, kind; with several (memory,apiserver) each case runs "
-        "on all and must come out the same",
-    )
-    group.addoption(
-        "--require-cluster",
-        action="store_true",
-        help="a cluster that cannot be started fails the run instead of skipping cases",
-    )
-    group.addoption(
-        "--kind-image", metavar="IMAGE", help="node image of kind clusters (default: HARNESS_KIND_IMAGE, or kind's own)"
-    )
-    group.addoption(
-        "--processes",
-        type=processes_of,
-        metavar="N",
-        help="judge the cases of scenarios in N processes, auto in as many as there are cores; only in memory, where it takes less time "
-        "than pytest-xdist's -n",
-    )
-    group.addoption("--shard", metavar="I/N", help="run only part I of N, balanced by --shard-durations")
-    group.addoption(
-        "--shard-durations",
-        metavar="FILE",
-        help="JSON of seconds by test id, as a run writes it with --write-durations: the same for all parts; without it all "
-        "tests count alike",
-    )
-    group.addoption("--write-durations", metavar="FILE", help="write the seconds of each test, for --shard-durations")
-    group.addoption("--sample", type=int, metavar="N", help="run only N cases of each release line (1.13, 1.14, ...)")
-    group.addoption("--sample-seed", type=int, default=1, metavar="S", help="which ones --sample draws (default 1)")
-    group.addoption(
-        "--karpenter",
-        default="simulated",
-        metavar="NAMES",
-        help="which Karpenter runs: simulated (default); simulated,real runs each case under both, the real one by HARNESS_KARPENTER, "
-        "and fails where something else comes of it",
-    )
-    group.addoption(
-        "--record",
-        metavar="DIR",
-        help="with --karpenter simulated,real: write what came of each real run into this folder",
-    )
-    group.addoption(
-        "--kept-differences",
-        metavar="FILE",
-        help="known differences from the real Karpenter, with their reasons (default: tests/real/differences.yaml, if it is there)",
-    )
-    group.addoption(
-        "--real-limit",
-        metavar="DURATION",
-        help="with --karpenter simulated,real: how much virtual time a case may take to be run in real time as well (default 1m)",
-    )
-    group.addoption("--release", metavar="R", help="release of the provider, in place of what the files say")
-    group.addoption(
-        "--only-release",
-        action="append",
-        metavar="R",
-        help="only the cases that are about this release of the provider (1.6: about any 1.6.x); repeatable",
-    )
-    group.addoption(
-        "--harness-trace", choices=("failed", "all"), help="write a trace of the scenarios that fail, or of all"
-    )
-    group.addoption(
-        "--harness-trace-dir", metavar="DIR", help=f"the folder of the traces (default {TRACES} in the root folder)"
-    )
-    group.addoption(
-        "--crds", metavar="DIR", help="CRD files (or a release) to judge objects by, in place of what the files say"
-    )
-    group.addoption(OPTION, action="store_true", help="let scenarios name files outside the checkout that they are in")
+    for name, attributes in _OPTIONS:
+        group.addoption(name, **attributes)
 
 
 class _OwnNames:
