@@ -1,4 +1,4 @@
-"""What lint warns of among the objects of a failed expectation, where that may be why it failed."""
+"""Warnings of lint about the objects of a failed expectation, where they may be the reason."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def warning_lines(failure: FailedExpectation, lines: Sequence[str]) -> Iterator[
     codes = (_OF_STAYING if stays else frozenset()) | (_OF_WAITING if waits else frozenset())
     if not codes:
         return
-    manifests = [one.object for one in failure.run.case.manifests]
-    for one in findings_of(manifests, lambda: failure.run.world):
-        if one.code in codes and _names(lines, one.kind, one.name):
-            yield f"warning {one.code}: {one.kind}/{one.name}: {one.text}"
+    manifests = [manifest.object for manifest in failure.run.case.manifests]
+    for finding in findings_of(manifests, lambda: failure.run.world):
+        if finding.code in codes and _names(lines, finding.kind, finding.name):
+            yield f"warning {finding.code}: {finding.kind}/{finding.name}: {finding.text}"
 
 
 def _has_node(lines: Sequence[str]) -> bool:
-    """Whether a NodeClaim is there that has not gone."""
+    """Return whether a NodeClaim is there that has not gone."""
     return any(line.startswith("NodeClaim ") and "gone at" not in line for line in lines)
 
 
 def _too_few(failure: FailedExpectation) -> bool:
-    """Whether less was found than was expected."""
-    pairs = [(one.expected, one.actual) for one in failure.verdict.differences]
+    """Return whether a number is below the expected one."""
+    pairs = [(difference.expected, difference.actual) for difference in failure.verdict.differences]
     return any(wanted.isdigit() and actual.isdigit() and int(actual) < int(wanted) for wanted, actual in pairs)
 
 
