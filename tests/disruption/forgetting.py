@@ -3,7 +3,6 @@
 import pytest
 
 from harness.karpenter.lifecycle.nodeclaims.controller import NodeClaimLifecycle
-from harness.karpenter.scheduling.likeness.outcomes import Likeness
 from harness.karpenter.scheduling.nodes.fleet import StateNodes
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.latest import LatestOf
@@ -14,9 +13,7 @@ __all__ = ["forget", "told_by"]
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on each look begins with nothing, each candidate has a simulation of its own, and NodeClaims go through all steps again."""
-    for method in ("of", "foretold", "hurry"):
-        monkeypatch.setattr(Likeness, method, lambda self, *given, **more: None)
-    monkeypatch.setattr(Likeness, "counting", lambda self, **more: None)
+    monkeypatch.setenv("HARNESS_EXACT", "1")
     monkeypatch.setattr(ClusterMemory, "look", _forgetful)
     monkeypatch.setattr(NodeClaimLifecycle, "_is_complete", lambda self, claim: False)
 

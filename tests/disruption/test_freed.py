@@ -3,7 +3,6 @@
 import gc
 
 from benchmarks import week
-from harness.karpenter.disruption.counting import Counting
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.world import World
@@ -18,7 +17,7 @@ def test_nothing_of_a_turn_refers_to_itself(monkeypatch):
     try:
         disrupted = week.week(10)["nodes_disrupted"]
         gc.collect()
-        found = {type(each).__name__ for each in gc.garbage if isinstance(each, (Counting, Situation, StateNode, View))}
+        found = {type(each).__name__ for each in gc.garbage if isinstance(each, (Situation, StateNode, View))}
     finally:
         gc.set_debug(0)
         gc.garbage.clear()

@@ -1,10 +1,9 @@
-"""What is kept between looks, and candidates that one simulation speaks for: worlds without either come to the same."""
+"""What is kept between looks, and simulations that are kept: worlds without either come to the same."""
 
 from random import Random
 
 import pytest
 
-from harness.karpenter.scheduling.likeness.outcomes import Likeness
 from harness.kube.scheduling.standing import Standing, Standings
 from tests.disruption.forgetting import forget, told_by
 from tests.disruption.test_weeks import cluster, happen
@@ -29,16 +28,7 @@ def asking_all(pod, infos, version, siblings):
 
 @pytest.mark.parametrize("seed", [0, 1, 8])
 def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
-    alike, asked = Likeness.of, []
-
-    def told(self, *given, **more):
-        found = alike(self, *given, **more)
-        asked.append(found is not None)
-        return found
-
-    monkeypatch.setattr(Likeness, "of", told)
     known = some_days(seed)
-    assert any(asked), "some candidates are alike"
     forget(monkeypatch)
     monkeypatch.setattr(Standings, "of", lambda self, look, *asked: asking_all(*asked))
     assert some_days(seed) == known

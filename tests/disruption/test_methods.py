@@ -21,11 +21,10 @@ from harness.karpenter.disruption.candidates import Candidate, all_candidates, c
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.controller import turn
 from harness.karpenter.disruption.costs import eviction_cost, is_unpriced
-from harness.karpenter.disruption.methods import consolidation, drift
 from harness.karpenter.disruption.methods.consolidation import should_consolidate
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
-from harness.karpenter.disruption.simulating import foresee, simulate
+from harness.karpenter.disruption.simulating import simulate
 from harness.karpenter.disruption.situation import Pause, Situation, after_waiting
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
@@ -438,14 +437,9 @@ def test_a_drifted_node_goes_whatever_its_replacement_costs() -> None:
 
 
 @pytest.mark.parametrize(("method", "condition"), [("SingleNodeConsolidation", "Consolidatable"), ("Drift", "Drifted")])
-def test_where_a_pod_would_go_to_a_node_that_starts_no_simulation_is_needed(
-    monkeypatch: pytest.MonkeyPatch, method: str, condition: str
-) -> None:
-    """Counting tells it, and why the node stays is said all the same."""
+def test_a_node_stays_where_its_pod_would_go_to_a_node_that_starts(method: str, condition: str) -> None:
     machines = [machine("a", conditions=(condition,)), machine("b", conditions=(condition,)), starting("c")]
     made = situation(machines, [pod(name, name, "3900m") for name in "ab"])
-    for module in (consolidation, drift):
-        monkeypatch.delattr(module, "simulate")
     assert not found(made, method)
     text = "Not all pods would schedule, default/{0} => would schedule against uninitialized nodeclaim/claim-c, node/c "
     assert [said(made, name) for name in "ab"] == [[text.format(name)] for name in "ab"]
@@ -682,15 +676,12 @@ def test_what_is_known_of_one_node_is_so_of_an_equal_one_and_not_of_two(selector
         each["spec"]["nodeSelector"] = selector
     made = situation([machine(name, "eight") for name in "abc"], pods)
     a, b, _ = all_candidates(made, eventual=False)
-    assert foresee(made, (a,), settled=True) is None
-    alone = simulate(made, (a,), settled=True)
-    assert alone is not None
-    for one in (a, b):
-        known = foresee(made, (one,), settled=True)
-        assert known is not None
-        assert [len(each.pods) for each in known.nodeclaims] == [1]
-        assert known.nodeclaims == alone.nodeclaims
-    assert foresee(made, (a, b), settled=True) is None
+    for some in ((a,), (b,), (a, b), (a,)):
+        outcome = simulate(made, some, settled=True)
+        assert outcome is not None
+        assert sorted(id(pod) for each in outcome.nodeclaims for pod in each.pods) == sorted(
+            id(pod) for one in some for pod in one.pods
+        )
 
 
 @pytest.mark.parametrize(
@@ -756,14 +747,13 @@ def test_a_nodepool_without_nodes_spends_none_of_its_budget() -> None:
 
 
 @pytest.mark.parametrize(("going", "result"), [(False, "delete: [a]"), (True, None)])
-def test_nothing_is_foreseen_of_a_node_that_goes_already(going: bool, result: str | None) -> None:
+def test_there_is_no_simulation_of_a_node_that_goes_already(going: bool, result: str | None) -> None:
     """Core SimulateScheduling returns errCandidateDeleting."""
     made = situation([machine("a"), machine("b")], [pod("p", "a")])
     one = candidate_of(made, made.view.nodes[0])
     if going:
         made = situation([machine("a"), machine("b")], [pod("p", "a")], deleting=frozenset({"claim-a"}))
-    outcome, foreseen = (ask(made, (one,), settled=True) for ask in (simulate, foresee))
-    assert (outcome is None, foreseen is None) == (going, going)
+    assert (simulate(made, (one,), settled=True) is None) is going
 
 
 def test_what_simulations_share_does_not_change_their_outcome() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.karpenter.disruption.events.deduplication import EventDeduplication
-from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow
+from harness.karpenter.disruption.events.nodes import NodeEvents
 from harness.karpenter.disruption.events.texts import (
     approved,
     blocked,
@@ -89,12 +89,6 @@ def said(random, claims):
         return SchedulingEvent("NodePool", "default", "Normal", "DisruptionBlocked", text, 120.0)
     reason, dedupe = random.choice([("DisruptionBlocked", 120.0), ("Unconsolidatable", 900.0), ("Apart", 120.0)])
     about = f"node{number}", f"claim{number}" if number in claims else None, reason
-    if reason != "Apart" and random.random() < 0.5:
-        row = NodeRow(reason, dedupe)
-        for each in random.sample(range(3), random.randint(1, 3)):
-            word = random.choice("abc")
-            row.extend([machine(each, each in claims)], [random.choice([word, lambda node, word=word: word])])
-        return row
     return NodeEvents(about, lambda: text, dedupe, reason != "Apart")
 
 
@@ -139,21 +133,6 @@ def test_what_is_hidden_is_not_worded(event, window):
         said.say([event(machine(0, True), words)])
         clock.advance_to(clock.now + 10 * SECOND)
     assert worded == [*range(0, 2000 * SECOND, window * SECOND)]
-
-
-def test_a_row_says_what_it_is_about_whether_somebody_has_asked_before_or_not():
-    row = NodeRow("Unconsolidatable", 900.0)
-    row.extend([Machine(1, True), Machine(2, False), Machine(3, True)], ["a", lambda node: node.node["kind"], "c"])
-    abouts = [("node1", "claim1", "Unconsolidatable"), ("node2", None, "Unconsolidatable")]
-    assert row.about(0) == abouts[0]
-    assert [*row.abouts()][:2] == [*row.abouts()][:2] == abouts
-    rest = row.without({1})
-    assert [(each.kind, each.object, each.message) for each in rest] == [
-        ("Node", "node1", "a"),
-        ("NodeClaim", "claim1", "a"),
-        ("Node", "node3", "c"),
-        ("NodeClaim", "claim3", "c"),
-    ]
 
 
 @pytest.mark.parametrize(

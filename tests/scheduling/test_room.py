@@ -51,9 +51,7 @@ def told(room, shape):
     return (
         room.accepting(shape),
         room.holding(shape.amounts),
-        room.capacities(shape),
         room.position_of,
-        room.initialized,
     )
 
 

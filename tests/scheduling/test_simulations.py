@@ -1,9 +1,8 @@
-"""What simulations over one snapshot say before they are made, and what they keep for each other and for the next look."""
+"""What simulations over one snapshot keep for each other and for the next look."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from harness.karpenter.scheduling.pods.older_pods import with_limits_as_requests
 from harness.karpenter.scheduling.simulation import Simulations
 from tests.scheduling.test_since_core_1_15 import DISK, storage, with_disks
-from tests.scheduling.workload import HOST, RELEASE, SIZES, ZONE, affinity, daemonset, need, node, nodepool, pod, spread
+from tests.scheduling.workload import HOST, RELEASE, SIZES, ZONE, affinity, daemonset, need, node, nodepool, pod
 
 Objects = Sequence[Mapping[str, Any]]
 SLOW = SchedulingOptions(attempt_seconds=1.0)
@@ -40,142 +39,6 @@ def amounts(machine: Objects, **room: str) -> Objects:
     made, claim = machine
     status = {"capacity": room, "allocatable": room}
     return [{**made, "status": status}, claim]
-
-
-@pytest.mark.parametrize("limit", [inf, 0.5])
-def test_new_nodes_are_foretold_by_an_equal_simulation_that_came_to_its_end(limit: float) -> None:
-    moving = (pod("a", on="n0"), pod("b", on="n0"))
-    made = simulations(moving, [node("n0", "0")], options=SLOW)
-    told = made.foretold(["n0"], [moving], settled=False)
-    assert told is not None
-    assert made.nodeclaims_of(told) is None
-    results = made.without(["n0"], moving, settled=False, time_limit=limit)
-    assert results.timed_out is (limit != inf)
-    made.learn(told, results)
-    assert made.nodeclaims_of(told) == (None if results.timed_out else results.nodeclaims)
-
-
-@pytest.mark.parametrize(
-    ("made", "tells"),
-    [
-        (simulations(), True),
-        (simulations(pools=[]), False),
-        (simulations(release=provider("1.4.0")), False),
-        (simulations(release=provider("next")), True),
-        (simulations(release=provider("next"), options=SchedulingOptions(default_spread=({"maxSkew": 1},))), False),
-    ],
-    ids=["plain", "no NodePool", "volumes in affinity", "next", "default spread"],
-)
-def test_counting_tells_nothing_where_pods_are_rewritten_or_there_is_no_nodepool(
-    made: Simulations, tells: bool
-) -> None:
-    assert (made.counting(settled=False) is not None) is tells
-
-
-def test_nothing_is_told_of_a_node_with_room_for_its_pods() -> None:
-    moving = [(pod("a", on="n0"),), (pod("b", on="n1"),)]
-    made = simulations([*moving[0], *moving[1]], [node("n0", "0"), node("n1")])
-    assert made.likeness("n0", moving[0], settled=False) is not None
-    assert made.likeness("n1", moving[1], settled=False) is None
-
-
-@pytest.mark.parametrize(
-    ("more", "tells"),
-    [
-        (pod("plain"), True),
-        (pod("choosing", labels={"app": "x"}, topologySpreadConstraints=[spread(HOST, "x")]), False),
-        (pod("repelling", on="n0", **affinity("podAntiAffinity", HOST, "x")), False),
-    ],
-    ids=["plain", "choosing", "repelling"],
-)
-def test_nothing_is_told_where_a_pod_looks_at_where_others_are(more: dict[str, Any], tells: bool) -> None:
-    moving = (pod("a", on="n0"),)
-    made = simulations([*moving, more], [node("n0", "0")])
-    assert (made.likeness("n0", moving, settled=False) is not None) is tells
-    assert (made.foretold(["n0"], [moving], settled=False) is not None) is tells
-
-
-@pytest.mark.parametrize(("selector", "tells"), [({}, True), ({ZONE: "z1"}, False)])
-def test_what_becomes_of_pods_is_foretold_where_they_ask_for_amounts_alone(
-    selector: dict[str, str], tells: bool
-) -> None:
-    moving = (pod("a", on="n0", nodeSelector=selector),)
-    made = simulations(moving, [node("n0", "0")])
-    assert (made.foretold(["n0"], [moving], settled=False) is not None) is tells
-    assert made.likeness("n0", moving, settled=False) is not None
-
-
-def test_pods_of_other_sizes_are_other_pods_to_foretell() -> None:
-    moving = [(pod(f"a{at}", "1", on=f"n{at}"), pod(f"b{at}", f"{at + 2}", on=f"n{at}")) for at in range(2)]
-    made = simulations([*moving[0], *moving[1]], [node("n0", "0"), node("n1", "0")])
-    told = [made.foretold([f"n{at}"], [moving[at]], settled=False) for at in range(2)]
-    assert told[0] is not None
-    assert told[1] is not None
-    assert told[0].key != told[1].key
-
-
-def test_pods_are_foretold_where_no_node_is_left() -> None:
-    told = simulations().foretold(["gone"], [(pod("a", on="gone"),)], settled=False)
-    assert told is not None
-    assert (told.overflow, told.early) == (True, {})
-
-
-def settling(machine: Objects) -> Objects:
-    """The machine, whose last pod has come just now."""
-    made, claim = machine
-    since = "2026-01-01T00:00:00Z"
-    initialized = {"type": "Initialized", "status": "True", "lastTransitionTime": since}
-    return [made, {**claim, "status": {**claim["status"], "conditions": [initialized], "lastPodEventTime": since}}]
-
-
-def test_a_pod_that_needs_a_place_anyway_takes_what_settles_only_when_another_was_there_first() -> None:
-    """Core ``scheduling/scheduler.go`` addToExistingNode: nodes under consolidateAfter take pending pods."""
-    moving = {name: (pod(name, "1", on=node),) for name, node in (("a", "n0"), ("z", "n1"))}
-    nodes = [node("n0", "0"), node("n1", "0"), node("ready", "1"), settling(node("settles", "1"))]
-    pools = [nodepool(disruption={"consolidateAfter": "1h"})]
-    pods = [pod("m", "1"), *(each for some in moving.values() for each in some)]
-    made = simulations(pods, nodes, pools=pools)
-    for name, leaving, overflow in (("a", "n0", False), ("z", "n1", True), ("a", "n0", False)):
-        told = made.foretold([leaving], [moving[name]], settled=True)
-        assert told is not None
-        assert told.overflow is overflow
-        simulated = made.without([leaving], moving[name], settled=True)
-        assert bool(simulated.nodeclaims) is overflow
-
-
-@pytest.mark.parametrize("limited", [False, True])
-def test_nodes_are_alike_where_they_give_as_much_of_the_limits_back(limited: bool) -> None:
-    pools = [nodepool(limits={"cpu": "100"} if limited else {})]
-    machines = [amounts(node(name, "0"), cpu=cpu, pods="0") for name, cpu in (("n0", "2"), ("n1", "2"), ("n2", "4"))]
-    moving = [(pod(name, on=node),) for name, node in (("a", "n0"), ("b", "n1"), ("c", "n2"))]
-    made = simulations([each for some in moving for each in some], machines, pools=pools)
-    alike = [made.likeness(f"n{at}", some, settled=False) for at, some in enumerate(moving)]
-    first, second, third = (each and each.key for each in alike)
-    assert first is not None
-    assert first == second
-    assert (first == third) is not limited
-
-
-def test_several_nodes_that_leave_bring_all_their_pods() -> None:
-    moving = [(pod("a", on="n0"),), (pod("b", "2", on="n1"), pod("c", on="n1"))]
-    nodes = [node(name, "0") for name in ("n0", "n1")]
-    made = simulations([each for some in moving for each in some], nodes)
-    told = made.foretold(["n0", "n1"], moving, settled=False)
-    assert told is not None
-    assert told.tried == 3
-    made.learn(told, results := made.without(["n0", "n1"], [*moving[0], *moving[1]], settled=False))
-    assert sorted(len(each.pods) for each in results.nodeclaims) == [3]
-    alone = made.foretold(["n1"], [moving[1]], settled=False)
-    assert alone is not None
-    assert (alone.tried, alone.key != told.key) == (2, True)
-
-
-@pytest.mark.parametrize(("cpu", "counts"), [("100m", True), ("1", False)])
-def test_counting_is_of_pods_that_are_as_those_that_need_a_place_anyway(cpu: str, counts: bool) -> None:
-    moving = (pod("a", on="n0"),)
-    outlooks = simulations([pod("anyway", cpu), *moving], [node("n0", "0")]).counting(settled=False)
-    assert outlooks is not None
-    assert (outlooks.of(outlooks.asked(moving)) is not None) is counts
 
 
 def existing(

@@ -7,106 +7,13 @@ import pytest
 
 from harness.karpenter.scheduling import SchedulingOptions
 from harness.karpenter.scheduling.algebra import Algebra
-from harness.karpenter.scheduling.likeness import outcomes
-from harness.karpenter.scheduling.likeness.outcomes import Likeness
-from harness.karpenter.scheduling.likeness.outlook import Outlook
 from harness.karpenter.scheduling.nodeclaims.candidates import Candidates
 from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
 from harness.karpenter.scheduling.nodeclaims.templates import Template
-from harness.karpenter.scheduling.nodes.room import Room
 from harness.karpenter.scheduling.pods.shapes import ShapeCatalog
 from harness.karpenter.scheduling.topology.node_filter import NodeFilter
 from harness.karpenter.scheduling.topology.topology import _LONG, Topology
 from tests.scheduling.workload import HOST, VOCABULARY, ZONE, pod, run, spread
-
-
-def place(name: str) -> Any:
-    return (0, 0), name, 7, name
-
-
-def likeness(**parts: Any) -> Any:
-    return SimpleNamespace(_going=(), **parts)
-
-
-def test_only_nodes_with_room_have_room() -> None:
-    told = likeness(_rooms={}, _ground=SimpleNamespace(with_room=lambda amounts: amounts))
-    asking: Any = SimpleNamespace(amounts=frozenset({2, 8}))
-    assert Likeness._with_room(told, asking) == 10
-
-
-@pytest.mark.parametrize("exempt", [False, True])
-def test_exempt_pods_are_marked_in_the_line(exempt: bool) -> None:
-    told = likeness(
-        _anyway=SimpleNamespace(places=[place("a")]), _exempt_keys=frozenset({"a"}), _exempt_line="the others"
-    )
-    own: Any = SimpleNamespace(exempt=lambda going: frozenset({"b"} if exempt else ()))
-    line, marked = Likeness._line_with(told, own)
-    assert marked is exempt
-    assert line.is_of((7, True)) if exempt else line == "the others"
-
-
-@pytest.mark.parametrize("strict", [False, True])
-@pytest.mark.parametrize("exempt", [False, True])
-def test_counting_does_not_tell_of_exempt_pods_where_it_is_strict(strict: bool, exempt: bool) -> None:
-    outlook = SimpleNamespace(strict=strict, hurry=lambda leaving, joining: "counted")
-    own = SimpleNamespace(may_be_exempt=lambda going: exempt)
-    told = likeness(_counts=True, _asked_by=lambda moving: own, _outlook_for=lambda asking, settling: outlook)
-    settling: Any = None
-    assert Likeness.hurry(told, ["n"], [()], settling=settling) == (None if strict and exempt else "counted")
-
-
-def test_a_line_with_exempt_pods_is_not_taken_for_one_of_equal_pods(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    line = SimpleNamespace(places=[], runs=lambda own, alike: asked.append(alike))
-    monkeypatch.setattr(outcomes, "course_of", lambda *about: None)
-    monkeypatch.setattr(outcomes, "Foretold", lambda *about: "told")
-    own = SimpleNamespace(fillers=True, count=1)
-    ground = SimpleNamespace(tolerates_preferences=False, room=SimpleNamespace(positions_in=lambda nodes: {}))
-    told = likeness(
-        _tells=True,
-        _anyway=SimpleNamespace(fillers=True),
-        _ground=ground,
-        _line=None,
-        _limited=False,
-        _asked_by=lambda moving: own,
-        _accepting=lambda asking: 1,
-        _line_with=lambda asking: (line, True),
-    )
-    settling: Any = SimpleNamespace(among=lambda nodes: 1)
-    assert Likeness.foretold(told, [], [()], settling=settling) == "told"
-    assert asked == [False]
-
-
-@pytest.mark.parametrize("settles", [False, True])
-def test_exempt_pods_make_a_difference_only_where_a_node_settles(settles: bool) -> None:
-    own = SimpleNamespace(plain=True, places=())
-    plain, marked = (SimpleNamespace(joined=lambda places, name=name: name, places=()) for name in ("plain", "marked"))
-    told = likeness(
-        _tells=True,
-        _asked_by=lambda moving: own,
-        _ground=SimpleNamespace(position_of={}),
-        _with_room=lambda asking: 1,
-        _anyway=None,
-        _taken=lambda position: None,
-        _line=plain,
-        _line_with=lambda asking: (marked, True),
-    )
-    settling: Any = SimpleNamespace(among=lambda nodes: nodes if settles else 0)
-    alike = Likeness.of(told, "n", (), settling=settling)
-    assert alike is not None
-    assert alike.key == (("marked", None, True) if settles else ("plain", None))
-
-
-def test_no_young_place_is_left_after_as_many_pods_as_there_are_places() -> None:
-    shape: Any = SimpleNamespace(fit=7, amounts=(("cpu", 1),), requirements=SimpleNamespace(items={}), plain=True)
-    state = SimpleNamespace(initialized=False, name="n")
-    young: Any = SimpleNamespace(name="n", amounts={"cpu": 1}, refusal=lambda shape: None, state=state)
-    outlook = Outlook.of(Room([young]), shape, [place("c")], 0, False)
-    assert outlook is not None
-    assert outlook._finds_young(0, place("b"))
-    assert not outlook._finds_young(1, place("b"))
-    own: Any = SimpleNamespace(first=place("b"))
-    assert outlook._first_of(own) == (0, place("b"))
 
 
 def test_a_nodeclaim_that_did_not_refuse_a_pod_stays_a_candidate() -> None:

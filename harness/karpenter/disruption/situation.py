@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Told
+from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.tally import Tally
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import CatalogIndexes, ClusterSnapshot, SchedulingEvent, SchedulingOptions
@@ -160,7 +160,7 @@ class Situation:
         options = view.simulations.options
         self.rules = disruption_rules_of(view.release.core, writes_deletion_costs=options.writes_deletion_costs)
         self.said: list[Told] = []
-        """All events in order, with repetitions; the text of those about a node is not made yet. A row at the end may still grow."""
+        """All events in order, with repetitions; the text of those about a node is not made yet."""
         self._events: dict[SchedulingEvent, None] = {}
         self._worded = 0
         self.judged: tuple[Simulations, int] | None = None
@@ -184,8 +184,7 @@ class Situation:
         """The events so far, equal ones once."""
         for each in self.said[self._worded :]:
             self._events.update(dict.fromkeys((each,) if isinstance(each, SchedulingEvent) else each))
-        grows = bool(self.said) and isinstance(self.said[-1], NodeRow)
-        self._worded = len(self.said) - grows
+        self._worded = len(self.said)
         return tuple(self._events)
 
     def say(self, *events: SchedulingEvent) -> None:
@@ -194,7 +193,7 @@ class Situation:
 
     def say_all(self, events: Iterable[SchedulingEvent]) -> None:
         """Publishes events."""
-        if isinstance(events, (NodeEvents, NodeRow)):
+        if isinstance(events, NodeEvents):
             self.said.append(events)
         else:
             self.said.extend(events)

@@ -3,7 +3,7 @@
 A simulation compares few distinct sets many times. Each set exists once, so that answers can be kept by identity.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.requirement import EXISTS, IN, Requirement
@@ -35,13 +35,13 @@ class Algebra:
         self._labels: dict[tuple[tuple[str, str], ...], RequirementSet] = {}
         self._of_label: dict[tuple[str, str], Requirement] = {}
         self._keys: dict[frozenset[str], int] = {}
-        self._sequences: dict[tuple[int, ...], int] = {}
+        self._contents: dict[Hashable, int] = {}
         self.empty = self.set_of(())
 
     @property
     def size(self) -> int:
-        """How many sets there are."""
-        return len(self._sets)
+        """How many sets, and other numbered things, there are."""
+        return len(self._sets) + len(self._contents)
 
     def canonical(self, requirement: Requirement) -> Requirement:
         """The one object that stands for all equal requirements."""
@@ -157,9 +157,9 @@ class Algebra:
         """A power of two for the set of keys, whatever their values."""
         return 1 << self._keys.setdefault(frozenset(requirements.items), len(self._keys))
 
-    def number_of(self, sets: tuple[int, ...]) -> int:
-        """A number for the ids of several sets, equal for equal ones."""
-        return self._sequences.setdefault(sets, len(self._sequences))
+    def number_of(self, content: Hashable) -> int:
+        """A number for something that may contain ids of sets, equal for what is equal."""
+        return self._contents.setdefault(content, len(self._contents))
 
     def public(self, items: Mapping[str, Requirement]) -> Requirements:
         """The same as Requirements, which the rest of the project uses."""

@@ -1,9 +1,9 @@
 """What all simulations over one snapshot share: computed once, and changed by none of them."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, KeysView, Mapping, Sequence
+from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.releases.scheduling import ClaimsIn, rules_of
@@ -92,11 +92,6 @@ class Ground:
         return known
 
     @property
-    def foreseen(self) -> dict[Hashable, Any]:
-        """New nodes that simulations resulted in, by the pods that no node took; kept while NodePools and instance types are the same."""
-        return self._model.foreseen
-
-    @property
     def templates(self) -> tuple[Template, ...]:
         """The NodePools that have an instance type left, heaviest first."""
         return self._model.templates
@@ -162,6 +157,19 @@ class Ground:
             return {}
         return index.attach_limits_of(node.labels.get(INSTANCE_TYPE) or "")
 
+    @property
+    def model(self) -> Model:
+        """What new nodes can be."""
+        return self._model
+
+    def positions(self, nodes: Iterable[str]) -> int:
+        """A mask of some active nodes; names of others are left out."""
+        mask, positions = 0, self.position_of
+        for name in nodes:
+            if name in positions:
+                mask |= 1 << positions[name]
+        return mask
+
     def provider_ids(self, nodes: Iterable[str]) -> frozenset[str]:
         """The provider ids of active nodes; names of others are left out."""
         positions = self.position_of
@@ -187,6 +195,13 @@ class Ground:
     def _limits_left(self) -> Mapping[str, Mapping[str, Quantity]]:
         """What each NodePool's limits leave beside all active nodes."""
         return limits_left((node.state for node in self.existing), self.nodepools)
+
+    @property
+    def keeps_simulations(self) -> bool:
+        """Whether a simulation may be kept for another look: no tie is drawn, no reservation shared, no pod rewritten."""
+        options = self.options
+        spreads = self.rules.default_spread and bool(options.default_spread)
+        return not (self._memory.exact or options.reservation_label is not None or spreads)
 
     def limits_left(self, leaving: frozenset[str]) -> dict[str, dict[str, Quantity]]:
         """What each NodePool's limits leave beside the active nodes but some; NodePools without limits are left out."""

@@ -17,6 +17,7 @@ from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
 from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
 from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
+from harness.karpenter.scheduling.nodes.settling import NONE_SETTLES, Settling
 from harness.karpenter.scheduling.nodes.state import NODES
 from harness.karpenter.scheduling.pods.queue import shaped
 from harness.karpenter.scheduling.pods.shapes import PodShape
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
 class Scheduler:
     """The state of one simulation.
 
-    ``leaving`` names nodes that take no part in it. ``settling`` are positions of existing nodes that take only pods for which
-    ``exempt`` is true. ``time_limit`` replaces that of the options.
+    ``leaving`` names nodes that take no part in it. ``settling`` are existing nodes that take only pods for which ``exempt``
+    is true. ``time_limit`` replaces that of the options.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Scheduler:
         ledger: "Ledger | None" = None,
         *,
         leaving: frozenset[str] = frozenset(),
-        settling: int = 0,
+        settling: Settling = NONE_SETTLES,
         exempt: Callable[[Object], bool] = bool,
         time_limit: float | None = None,
     ) -> None:
@@ -72,8 +73,8 @@ class Scheduler:
         moving = frozenset(
             each.key for each, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred
         )
-        groups = TopologyGroups(*ground.topology, moving, ground.provider_ids(leaving))
-        self._topology = Topology(groups, options.preference_policy, self._rules, self._ties)
+        self.groups = TopologyGroups(*ground.topology, moving, ground.provider_ids(leaving))
+        self._topology = Topology(self.groups, options.preference_policy, self._rules, self._ties)
         for shape, _ in self._pending:
             self._topology.reach(shape)
         self._templates = [template.fresh() for template in ground.templates]
@@ -88,10 +89,7 @@ class Scheduler:
         )
         self._pod_fitter = PodFitter(self._algebra, self._topology, self._rules, self._reservations)
         self._taking: dict[int, ExistingNode] = {}
-        self._staying = (1 << len(ground.existing)) - 1
-        for name in leaving:
-            if (position := ground.position_of.get(name)) is not None:
-                self._staying &= ~(1 << position)
+        self._staying = (1 << len(ground.existing)) - 1 & ~ground.positions(leaving)
         self._settling, self._exempt = settling, exempt
         self._topology.register_hosts(ground.hostnames(leaving))
         self._limits = ground.limits_left(leaving)
@@ -100,6 +98,8 @@ class Scheduler:
         self._attempts = self._placed = 0
         limit = options.time_limit if time_limit is None else time_limit
         self._time = TimeBudget(limit, options.attempt_seconds)
+        self.asked: dict[int, PodShape] = {}
+        """The shapes about which existing nodes were asked, or would have been if there were any, by fit."""
         self._refused_existing: dict[int, int] = {}
         self._verified: dict[tuple[int, int], int] = {}
         self._refusals: dict[tuple[int, int], tuple[int, Reason]] = {}
@@ -131,9 +131,10 @@ class Scheduler:
 
     def _try(self, shape: PodShape, pod: Object) -> Reason | None:
         """Places the pod, giving up one preference after the other; or says why the last attempt failed."""
+        key = pod_key(pod)
         if self._options.draw is not None:
-            self._ties.begin(pod_key(pod))
-            self._unlucky.discard(pod_key(pod))
+            self._ties.begin(key)
+            self._unlucky.discard(key)
         if self._ledger is not None:
             self._ledger.began(pod)
         elif shape.failed_at == self._placed:
@@ -160,7 +161,7 @@ class Scheduler:
         if shape.deferred:
             shape.deferred = False
             self._topology.reach(shape)
-        if pod_key(pod) not in self._unlucky:
+        if key not in self._unlucky:
             shape.failed_at, shape.failed_steps, shape.failure = self._placed, steps, reason
         return reason
 
@@ -169,6 +170,7 @@ class Scheduler:
             return ResourceClaimsUnsupported()
         if self._rules.attach_limits and shape.volume_claims is None:
             return VolumesUnknown(shape.volume_problem)
+        self.asked.setdefault(shape.fit, shape)
         if self._staying and shape.volume_claims is not None and self._add_to_existing(shape, pod):
             return None
         self._order.sort()
@@ -181,11 +183,11 @@ class Scheduler:
     def _add_to_existing(self, shape: PodShape, pod: Object) -> bool:
         ground, ledger, fit = self._ground, self._ledger, shape.fit
         candidates = self._staying
-        if self._settling and not self._exempt(pod):
-            candidates &= ~self._settling
         if ledger is None:  # else every node is asked for its reason again
             candidates &= ground.with_room(shape.amounts) & ~ground.refused.get(fit, 0)
             candidates &= ~self._refused_existing.get(fit, 0)
+        if (settling := self._settling.among(candidates)) and not self._exempt(pod):
+            candidates &= ~settling
         while candidates:
             bit = candidates & -candidates
             candidates ^= bit

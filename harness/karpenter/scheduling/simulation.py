@@ -4,29 +4,27 @@ Core ``pkg/controllers/provisioning/provisioner.go`` (Schedule, NewScheduler), `
 (SimulateScheduling).
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
 from harness.karpenter.scheduling.ground import Ground
-from harness.karpenter.scheduling.likeness.outcomes import Alike, Foretold, Likeness
-from harness.karpenter.scheduling.likeness.outlook import Counted, Outlooks
+from harness.karpenter.scheduling.kept_simulations import KeptSimulations, Question
 from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import (
     PlannedNodeClaim,
-    SchedulingEvent,
     SchedulingResults,
     pod_key,
 )
 from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.nodes.cluster_state import ClusterState, is_deleting
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
-from harness.karpenter.scheduling.nodes.settling import Settling, consolidate_after, is_exempt
+from harness.karpenter.scheduling.nodes.settling import NONE_SETTLES, Settling, consolidate_after, is_exempt
 from harness.karpenter.scheduling.pods.default_spread import DefaultSpread
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.pods.older_pods import (
@@ -38,7 +36,6 @@ from harness.karpenter.scheduling.pods.pending import PendingPods, usable_nodepo
 from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.scheduler import Scheduler
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot, SchedulingOptions
-from harness.karpenter.scheduling.time_budget import TimeBudget
 from harness.kube.api.labels import HOSTNAME
 from harness.kube.api.objects import Object, name_of
 
@@ -46,10 +43,6 @@ if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
     from harness.karpenter.releases.core_release import CoreRelease
     from harness.karpenter.scheduling.reasons.ledger import Ledger
-
-
-_MOST_FORESEEN = 4096
-_NONE_SETTLES = Settling()
 
 
 class NoNodePools(ValueError):
@@ -88,9 +81,6 @@ class Simulations:
         self.state = ClusterState(snapshot, self._volumes, release.core, self._memory.nodes)
         self.displaced = self.pod_judge()
         self.nodepools = usable_nodepools(snapshot.nodepools, self.options.node_class, self.rules)
-        self._foreseen_now: dict[Hashable, Any] = {}
-        self._seconds = [0.0]
-        """By the number of pods that are tried."""
         self._affine: dict[int, tuple[Object, Object]] = {}
         self._spreads: dict[int, tuple[Object, Object]] = {}
 
@@ -170,90 +160,34 @@ class Simulations:
         if not self.nodepools:
             raise NoNodePools("no nodepools found")
         pods = self._prepared([*self.pending.accepted, *moving, *self._displaced_pods])
+        names, question = frozenset(leaving), None
+        if self._ground.keeps_simulations:
+            question = Question(self._ground, pods, names, self._refusing(settled), self._exempt)
+            known = self._kept.find(question, self.pending.ignored, time_limit)
+            if known is not None:
+                return known
         scheduler = Scheduler(
             self._ground,
             pods,
-            leaving=frozenset(leaving),
-            settling=self._refusing(settled).among((1 << len(self._ground.existing)) - 1),
+            leaving=names,
+            settling=self._refusing(settled),
             exempt=self._exempt,
             time_limit=time_limit,
         )
         scheduler.run()
-        return scheduler.results(self.pending.ignored)
+        results = scheduler.results(self.pending.ignored)
+        if question is not None:
+            self._kept.keep(question, [*scheduler.asked.values()], scheduler.groups.looked_at, results)
+        return results
 
-    def foretold(
-        self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool
-    ) -> Foretold | None:
-        """What is known of :meth:`without` before a simulation, for some nodes with their pods; None where only a simulation tells."""
-        if not self.nodepools:
-            return None
-        if self._rewrites:
-            moving = [self._prepared(each) for each in moving]
-        return self._likeness.foretold(leaving, moving, settling=self._refusing(settled))
-
-    def hurry(self, leaving: Collection[str], moving: Sequence[Sequence[Object]], *, settled: bool) -> Counted | None:
-        """What :meth:`foretold` tells, where counting shows that one of the ``moving`` pods goes to a node that is not initialized."""
-        if not self.nodepools or self._rewrites:
-            return None
-        return self._likeness.hurry(leaving, moving, settling=self._refusing(settled))
-
-    def counting(self, *, settled: bool) -> Outlooks | None:
-        """What counting tells of single nodes with their pods; None where it never tells."""
-        if not self.nodepools or self._rewrites:
-            return None
-        return self._likeness.counting(settling=self._refusing(settled))
-
-    def hurried_of(self, node: str, moving: tuple[Object, ...], *, settled: bool) -> Mapping[str, str]:
-        """Where counting says so: which node that is not initialized takes which of the pods (``namespace/name``)."""
-        return self._likeness.hurried_of(node, moving, settling=self._refusing(settled))
-
-    def nodeclaims_of(self, told: Foretold | Counted) -> tuple[PlannedNodeClaim, ...] | None:
-        """The new nodes of an equal simulation before, whichever pods are on them; None where there was none or a pod found no place."""
-        if not told.overflow:
-            return ()
-        found: tuple[PlannedNodeClaim, ...] | None = self._foreseen(told).get((self._ground.shapes, told.key))
-        return found
-
-    def _foreseen(self, told: Foretold | Counted) -> dict[Hashable, Any]:
-        return self._ground.foreseen if told.lasting else self._foreseen_now
-
-    def learn(self, told: Foretold, results: SchedulingResults) -> None:
-        """Keeps the new nodes of a simulation in which every pod found a place."""
-        if told.overflow and not results.errors and not results.timed_out:
-            kept = self._foreseen(told)
-            if len(kept) >= _MOST_FORESEEN:
-                kept.clear()
-            kept[self._ground.shapes, told.key] = results.nodeclaims
-
-    def seconds(self, tried: int) -> float:
-        """The virtual time of a simulation that tries so many pods once."""
-        known = self._seconds
-        while len(known) <= tried:
-            budget = TimeBudget(inf, self.options.attempt_seconds)
-            budget.took = known[-1]
-            budget.take()
-            known.append(budget.took)
-        return known[tried]
-
-    @property
-    def events(self) -> tuple[SchedulingEvent, ...]:
-        """The events that every simulation publishes."""
-        return self._ground.events
-
-    def likeness(self, leaving: str, moving: Sequence[Object], *, settled: bool) -> Alike | None:
-        """Alike are nodes without which :meth:`without` comes to the same but for which pods are which; None where nobody can tell."""
-        if not self.nodepools:
-            return None
-        return self._likeness.of(leaving, self._prepared(moving), settling=self._refusing(settled))
+    @cached_property
+    def _kept(self) -> KeptSimulations:
+        kept: KeptSimulations = self._memory.models.setdefault(KeptSimulations, KeptSimulations())
+        return kept
 
     def _refusing(self, settled: bool) -> Settling:
         """The nodes that take exempt pods only."""
-        return self._settling if settled and self.rules.settling_nodes_refuse else _NONE_SETTLES
-
-    @cached_property
-    def _likeness(self) -> Likeness:
-        pending, displaced = self._prepared(self.pending.accepted), self._prepared(self._displaced_pods)
-        return Likeness(self._ground, self._memory, pending, displaced, self.deleting_names)
+        return self._settling if settled and self.rules.settling_nodes_refuse else NONE_SETTLES
 
     def static_nodeclaim(self, nodepool: Object) -> PlannedNodeClaim:
         """A NodeClaim that keeps up the number of nodes of a NodePool with ``replicas``."""
@@ -261,11 +195,6 @@ class Simulations:
         template = Template(nodepool, CatalogIndex((), algebra.vocabulary), algebra, self.rules)
         inflight = InflightNodeClaim(template, algebra.only(HOSTNAME, ""), 0)
         return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)
-
-    @cached_property
-    def _rewrites(self) -> bool:
-        """Whether the release rewrites pods before it tries them (requirements of their volumes, default topology spread)."""
-        return self.rules.volumes_in_affinity or (self.rules.default_spread and bool(self.options.default_spread))
 
     def _prepared(self, pods: Sequence[Object]) -> Sequence[Object]:
         if self.rules.default_spread and self.options.default_spread:

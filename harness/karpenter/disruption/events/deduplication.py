@@ -5,28 +5,22 @@ Core ``pkg/events/recorder.go``: of the events of one reason about one object on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import chain, repeat
-from operator import itemgetter
+from itertools import chain
 
 from harness.engine.clock import LONG_AGO, Clock, nanoseconds
-from harness.karpenter.disruption.events.nodes import About, NodeEvents, NodeRow, Told
+from harness.karpenter.disruption.events.nodes import About, NodeEvents, Told
 from harness.karpenter.scheduling import SchedulingEvent
-from harness.karpenter.scheduling.nodes.state import StateNode
 
 __all__ = ["EventDeduplication"]
 
 _About = tuple[str, str, str]
 
-_Quiet = NodeEvents | tuple[NodeRow, int]
-"""Events about a node that nobody words yet; of a row, the row and the place in it."""
-
 _Heard = tuple[str, int | None, int]
 """An event's message, when it got through, and until when others are hidden here and dropped where they are published."""
 
 _NOTHING: _Heard = ("", None, LONG_AGO)
-_SPARE = 256
 
 
 class EventDeduplication:
@@ -38,16 +32,14 @@ class EventDeduplication:
     def __init__(self, clock: Clock, publish: Callable[[SchedulingEvent], bool]) -> None:
         self._clock, self._publish = clock, publish
         self._heard: dict[_About, _Heard] = {}
-        self._silent: dict[Hashable, int] = {}
+        self._silent: dict[About, int] = {}
         """The same of all that is said of a node for a reason."""
-        self._silent_nodes: dict[str, dict[StateNode, int]] = {}
-        """The same by reason and machine, which rows are asked for."""
         self._hidden: list[int] = []
         self._said: set[SchedulingEvent] = set()
         self._began = clock.now
-        self._quiet: list[NodeEvents | NodeRow] = []
+        self._quiet: list[NodeEvents] = []
         """What was said of nodes of whose reasons nothing was heard, in order."""
-        self._unworded: dict[Hashable, list[_Quiet]] = {}
+        self._unworded: dict[About, list[NodeEvents]] = {}
         """The same by what it is about, as far as somebody has asked."""
 
     def begin(self) -> None:
@@ -64,46 +56,15 @@ class EventDeduplication:
         for each in told:
             if isinstance(each, SchedulingEvent):
                 self._say(each)
-            elif isinstance(each, NodeEvents):
-                if silent(each.about, LONG_AGO) > now:
-                    self._quiet.append(each)
-                else:
-                    self._say_of_node(each)
+            elif silent(each.about, LONG_AGO) > now:
+                self._quiet.append(each)
             else:
-                heard = self._audible(each)
-                for at, about in heard.items():
-                    self._say_of_node(each.at(at, about))
-                self._quiet.append(each.without(heard) if heard else each)
-
-    def _audible(self, row: NodeRow) -> dict[int, About]:
-        """The members of a row of whose reason not everything is hidden and dropped at the moment: places, and what they are about.
-
-        Until when that is so is kept by the very objects: it is never earlier afterwards, since what is heard later hides for longer.
-        """
-        now, silent, known = self._clock.now, self._silent, self._silent_nodes.setdefault(row.reason, {})
-        if len(known) > 2 * len(row.nodes) + _SPARE:
-            known.clear()
-        untils = self._untils(row)
-        found: dict[int, About] = {}
-        if min(untils, default=now) > now:
-            return found
-        for at in [at for at, until in enumerate(untils) if until <= now]:
-            about = row.about(at)
-            until = silent.get(about, LONG_AGO)
-            if until > now:
-                known[row.nodes[at]] = until
-            else:
-                found[at] = about
-        return found
-
-    def _untils(self, row: NodeRow) -> list[int]:
-        """Until when everything is hidden and dropped of each member of a row, at least, as far as somebody has asked."""
-        return list(map(self._silent_nodes.setdefault(row.reason, {}).get, row.nodes, repeat(LONG_AGO)))
+                self._say_of_node(each)
 
     def _say_of_node(self, told: NodeEvents) -> None:
         if self._silent.get(told.about, LONG_AGO) > self._began:  # else nothing was quiet about it in this turn
             for before in self._sorted_out().pop(told.about, ()):
-                for event in _worded(before):
+                for event in before:
                     if (until := self._hidden_until(event)) is not None:
                         self._hidden.append(until)
                     self._said.add(event)
@@ -113,20 +74,12 @@ class EventDeduplication:
         if told.hides:
             self._silent[told.about] = min([self._heard[_about(event)][2] for event in events], default=LONG_AGO)
 
-    def _sorted_out(self) -> dict[Hashable, list[_Quiet]]:
+    def _sorted_out(self) -> dict[About, list[NodeEvents]]:
         """What nothing was heard of, by what it is about."""
-        unworded = self._unworded
-        for each in self._quiet:
-            if isinstance(each, NodeEvents):
-                unworded.setdefault(each.about, []).append(each)
-                continue
-            for at, about in enumerate(each.abouts()):
-                if about in unworded:
-                    unworded[about].append((each, at))
-                else:
-                    unworded[about] = [(each, at)]
+        for events in self._quiet:
+            self._unworded.setdefault(events.about, []).append(events)
         self._quiet.clear()
-        return unworded
+        return self._unworded
 
     def _say(self, event: SchedulingEvent) -> None:
         said = len(self._said)
@@ -155,33 +108,15 @@ class EventDeduplication:
         now = self._clock.now
         moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
         found = min(moments, default=None)
-        for silent, told in sorted(self._unheard(found), key=itemgetter(0)):
-            if found is not None and silent >= found:
+        unheard = self._sorted_out()
+        for about in sorted(unheard, key=self._silent.__getitem__):
+            if found is not None and self._silent[about] >= found:
                 break
-            for event in chain.from_iterable(map(_worded, told)):
+            for event in chain.from_iterable(unheard[about]):
                 until = self._hidden_until(event)
                 if until is not None and until > now and (found is None or until < found):
                     found = until
         return found
-
-    def _unheard(self, before: int | None) -> Iterator[tuple[int, Sequence[_Quiet]]]:
-        """What nothing was heard of in this turn, with the moment up to which that stays so, at least, which is ``before`` another one."""
-        for about, events in self._unworded.items():
-            yield self._silent[about], events
-        for each in self._quiet:
-            if isinstance(each, NodeEvents):
-                yield self._silent[each.about], (each,)
-                continue
-            for at, until in enumerate(self._untils(each)):
-                if before is None or until < before:
-                    yield until, ((each, at),)
-
-
-def _worded(told: _Quiet) -> NodeEvents:
-    if isinstance(told, NodeEvents):
-        return told
-    row, at = told
-    return row.at(at)
 
 
 def _about(event: SchedulingEvent) -> _About:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator
 
 from harness.engine.names import NodeClaimName, NodeName
-from harness.karpenter.disruption.events.nodes import NodeEvents, NodeRow, Text, of_node
+from harness.karpenter.disruption.events.nodes import NodeEvents, Text, of_node
 from harness.karpenter.lifecycle.nominations import NOMINATED, nomination
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode
@@ -17,7 +17,6 @@ __all__ = [
     "STAYS",
     "approved",
     "blocked",
-    "blocked_row",
     "candidate",
     "failed_scheduling",
     "launching",
@@ -28,7 +27,6 @@ __all__ = [
     "sentence",
     "terminating",
     "unconsolidatable",
-    "unconsolidatable_row",
     "waiting_readiness",
 ]
 
@@ -53,16 +51,6 @@ def blocked(node: StateNode, message: Text) -> NodeEvents:
 def unconsolidatable(node: StateNode, message: Text) -> NodeEvents:
     """Consolidation leaves the node alone."""
     return of_node(node, _UNCONSOLIDATABLE, message, _QUARTER_HOUR, hides=True)
-
-
-def blocked_row() -> NodeRow:
-    """A row of what :func:`blocked` says."""
-    return NodeRow(_BLOCKED, _TWO_MINUTES)
-
-
-def unconsolidatable_row() -> NodeRow:
-    """A row of what :func:`unconsolidatable` says."""
-    return NodeRow(_UNCONSOLIDATABLE, _QUARTER_HOUR)
 
 
 def candidate(node: StateNode, command: str, savings: float) -> NodeEvents:

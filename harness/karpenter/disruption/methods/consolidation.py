@@ -11,14 +11,13 @@ from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import (
     REPLACE,
     Command,
-    UnpricedError,
 )
 from harness.karpenter.disruption.events.nodes import NodeEvents, Text
 from harness.karpenter.disruption.events.texts import candidate as candidate_event
 from harness.karpenter.disruption.events.texts import rejected, sentence, unconsolidatable
 from harness.karpenter.disruption.methods.replacing import replacement
 from harness.karpenter.disruption.methods.sorting import sort_lasting
-from harness.karpenter.disruption.simulating import Foreseen, Outcome, foresee, simulate
+from harness.karpenter.disruption.simulating import Outcome, simulate
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases.disruption import DisruptionRules
@@ -85,16 +84,6 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
 
     Raises SimulationError, UnpricedError, and OutOfTime after ``time_limit`` virtual seconds.
     """
-    foreseen = foresee(situation, candidates, settled=True, time_limit=time_limit)
-    if foreseen is not None:
-        try:
-            refused = _refused(situation, candidates, foreseen)
-        except UnpricedError:
-            situation.seconds += foreseen.seconds
-            raise
-        if refused:
-            situation.seconds += foreseen.seconds
-            return None
     outcome = simulate(situation, candidates, settled=True, time_limit=time_limit)
     if outcome is None or _is_stranded(situation, candidates, outcome):
         return None
@@ -106,17 +95,9 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
     return _announced(situation, Command.of(candidates, _with(outcome, replacement), (replacement,)))
 
 
-def _refused(situation: Situation, candidates: Sequence[Candidate], foreseen: Foreseen) -> bool:
-    """Whether there is no command, whichever pods are on the new nodes; publishes why."""
-    if foreseen.strands:
-        _explain(situation, candidates, foreseen.text)
-        return True
-    return bool(foreseen.nodeclaims) and _replacement(situation, candidates, foreseen.nodeclaims) is None
-
-
 def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
     if outcome.stranded:
-        _explain(situation, candidates, sentence(outcome.text()))
+        _explain(situation, candidates, lambda: sentence(outcome.text()))
     return bool(outcome.stranded)
 
 

@@ -3,15 +3,16 @@
 Core ``pkg/controllers/disruption/drift.go``.
 """
 
+from functools import partial
+
 from harness.engine.clock import parse
 from harness.karpenter.disruption.budgets import within
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
-from harness.karpenter.disruption.counting import Counting
-from harness.karpenter.disruption.events.texts import blocked, blocked_row, sentence
+from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.methods.sorting import sort_lasting
-from harness.karpenter.disruption.simulating import Outcome, SimulationError, foresee, simulate
+from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Deliberation, Situation
 from harness.kube.api.objects import condition
 
@@ -43,18 +44,10 @@ class Drift(Method):
             found.commands.append(Command.of(gathered, Outcome()))
             return found
         taken = ordered if situation.rules.drift_takes_empty else ordered[len(empty) :]
-
-        def is_spent(candidate: Candidate) -> bool:
-            return proposal.budgets[candidate.pool] == 0
-
-        for at in Counting(situation, taken, blocked_row, is_spent, settled=False).left():
-            each = taken[at]
+        for each in taken:
+            if proposal.budgets[each.pool] == 0:
+                continue
             try:
-                foreseen = foresee(situation, (each,), settled=False)
-                if foreseen is not None and foreseen.strands:
-                    situation.seconds += foreseen.seconds
-                    situation.say_all(blocked(each.state, foreseen.text))
-                    continue
                 outcome = simulate(situation, (each,), settled=False)
             except SimulationError as error:
                 found.error = error
@@ -62,11 +55,15 @@ class Drift(Method):
             if outcome is None:
                 continue
             if outcome.stranded:
-                situation.say_all(blocked(each.state, sentence(outcome.text())))
+                situation.say_all(blocked(each.state, partial(_text, outcome)))
                 continue
             found.commands.append(Command.of((each,), outcome, outcome.nodeclaims))
             return found
         return found
+
+
+def _text(outcome: Outcome) -> str:
+    return sentence(outcome.text())
 
 
 def _drifted_at(candidate: Candidate) -> int:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands.command import (
-    UnpricedError,
     allows,
     allows_both,
     cheaper,
@@ -19,7 +18,7 @@ from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.scheduling import PlannedNodeClaim
 from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
 
-__all__ = ["Refusals", "replacement"]
+__all__ = ["replacement"]
 
 SPOT_TO_SPOT_TYPES = 15
 """A spot node is replaced by a spot node only if so many instance types are cheaper; the launch then names so many."""
@@ -36,37 +35,22 @@ def replacement(
         return f"Can't remove without creating {len(nodeclaims)} candidates"
     price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
     (planned,) = nodeclaims
+    about = replacement, price, _only_spot(candidates), len(candidates) > 1, situation.spot_to_spot
+    known: PlannedNodeClaim | str | None = planned.remembered.get(about)
+    if known is None:
+        known = planned.remembered[about] = _cheaper_one(situation, candidates, planned, price)
+    return known if isinstance(known, str) else known.with_pods(planned.pods)
+
+
+def _cheaper_one(
+    situation: Situation, candidates: Sequence[Candidate], planned: PlannedNodeClaim, price: float
+) -> PlannedNodeClaim | str:
     if _only_spot(candidates) and allows(planned, SPOT):
         return _spot_to_spot(situation, planned, price, several=len(candidates) > 1)
     found = _cheaper(planned, price)
     if not isinstance(found, str) and allows_both(found):
         return _spot_only(situation, found)  # else a spot launch that fails would end in a dearer node on demand
     return found
-
-
-class Refusals:
-    """Why the new nodes of simulations without one node do not replace it: found out once for all candidates that make no difference."""
-
-    def __init__(self, situation: Situation) -> None:
-        self._situation = situation
-        self._known: dict[tuple[int, float, bool], tuple[Sequence[PlannedNodeClaim], str | None]] = {}
-        """With the new nodes, so that no others get their identity."""
-
-    def of(self, candidate: Candidate, nodeclaims: Sequence[PlannedNodeClaim]) -> str | None:
-        """Returns None when one may replace the candidate, when none is needed, and when its price is not known."""
-        rules, vocabulary = self._situation.rules, self._situation.view.release.vocabulary
-        if not nodeclaims:
-            return None
-        one = (candidate,)
-        try:
-            key = id(nodeclaims), source_price(one, rules, vocabulary), _only_spot(one)
-        except UnpricedError:
-            return None
-        known = self._known.get(key)
-        if known is None:
-            found = replacement(self._situation, one, nodeclaims)
-            known = self._known[key] = nodeclaims, found if isinstance(found, str) else None
-        return known[1]
 
 
 def _only_spot(candidates: Sequence[Candidate]) -> bool:

@@ -4,14 +4,11 @@ Core ``pkg/controllers/disruption/singlenodeconsolidation.go``.
 """
 
 from collections.abc import Iterable
-from functools import partial
 from itertools import zip_longest
 
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands.command import Command, UnpricedError
 from harness.karpenter.disruption.commands.validation import Invalid, validated
-from harness.karpenter.disruption.counting import Counting
-from harness.karpenter.disruption.events.texts import unconsolidatable_row
 from harness.karpenter.disruption.methods.balanced import approves, can_pass
 from harness.karpenter.disruption.methods.consolidation import (
     announce_rejected,
@@ -20,7 +17,6 @@ from harness.karpenter.disruption.methods.consolidation import (
     sort_candidates,
 )
 from harness.karpenter.disruption.methods.method import UNDERUTILIZED, Findings, Method, Proposal
-from harness.karpenter.disruption.methods.replacing import Refusals
 from harness.karpenter.disruption.simulating import SimulationError
 from harness.karpenter.disruption.situation import Deliberation, Situation
 
@@ -50,20 +46,14 @@ class SingleNodeConsolidation(Method):
         ordered = _interleaved(proposal.candidates, proposal.unseen) if len(pools) > 1 else proposal.candidates
         found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
         begun = situation.seconds
-
-        def late(seconds: float) -> bool:
-            return seconds - begun > LIMIT
-
-        passes_over = partial(_passes_over, situation, proposal)
-        counting = Counting(
-            situation, ordered, unconsolidatable_row, passes_over, settled=True, refuses=Refusals(situation).of
-        )
-        for number in counting.left(late):
-            if late(situation.seconds):
+        for number, candidate in enumerate(ordered):
+            if situation.seconds - begun > LIMIT:
                 found.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
                 found.unseen = frozenset(pools.difference(each.pool for each in ordered[:number]))
                 return found
-            command = self._command(situation, proposal, ordered[number])
+            if _passes_over(situation, proposal, candidate):
+                continue
+            command = self._command(situation, proposal, candidate)
             if command is None:
                 continue
             if proposal.validates:

@@ -1,7 +1,6 @@
 """What new nodes can be: NodePools as templates, with the pods that DaemonSets put on each node."""
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from harness.karpenter.releases.scheduling import ClaimsIn, SchedulingRules
 from harness.karpenter.scheduling.algebra import Algebra
@@ -35,8 +34,6 @@ class Model:
         self.daemons: list[DaemonPod] = []
         self.judged: list[tuple[Template, dict[str, int]]] = []
         self.templates: tuple[Template, ...] = ()
-        self.foreseen: dict[Hashable, Any] = {}
-        """What simulations with them came to."""
 
     def equals(self, other: "Model") -> bool:
         """Whether both were built from the same inputs."""

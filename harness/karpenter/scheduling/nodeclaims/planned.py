@@ -3,7 +3,8 @@
 Core ``pkg/controllers/provisioning/scheduling/{nodeclaim,nodeclaimtemplate,scheduler}.go``.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from copy import copy
 from dataclasses import field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -69,6 +70,8 @@ class PlannedNodeClaim:
         self.pods: tuple[Object, ...] = tuple(inflight.pods)
         self.mask = inflight.mask
         self._static = static
+        self.remembered: dict[Hashable, Any] = {}
+        """Results that depend on nothing but the NodeClaim, whichever pods are on it."""
 
     @property
     def index(self) -> CatalogIndex:
@@ -95,8 +98,14 @@ class PlannedNodeClaim:
             setattr(made, name, getattr(self, name))
         if requirement is not None:
             made._requirements = self._algebra.together(self._requirements, {requirement.key: requirement})
-        made.mask = sum(1 << position for position in types)
+        made.mask, made.remembered = sum(1 << position for position in types), {}
         made.__dict__["ordered"] = tuple(types)
+        return made
+
+    def with_pods(self, pods: Sequence[Object]) -> "PlannedNodeClaim":
+        """The same NodeClaim for other pods, which ask for the same."""
+        made = copy(self)
+        made.pods = tuple(pods)
         return made
 
     def unmet_min_values(self) -> MinValuesUnmet | None:

@@ -5,6 +5,7 @@ Core ``pkg/controllers/provisioning/scheduling/existingnode.go``.
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import cached_property
 
 from harness.karpenter.releases.scheduling import SchedulingRules
 from harness.karpenter.requirement import IN, Requirement
@@ -21,8 +22,9 @@ from harness.karpenter.scheduling.reasons.pods import (
     VolumeLimitExceeded,
 )
 from harness.karpenter.scheduling.topology.topology import Topology
+from harness.kube.api.fingerprint import fingerprint
 from harness.kube.api.labels import HOSTNAME
-from harness.kube.api.objects import Object
+from harness.kube.api.objects import Object, name_of
 from harness.kube.scheduling.pods import HostPort, requests_for_pods
 from harness.kube.scheduling.taints import untolerated
 
@@ -53,6 +55,22 @@ class ExistingNode:
         expected = {name: limit for name, limit in attach_limits.items() if name not in state.volume_drivers}
         self._limits = {**state.volume_limits, **expected}
         self.pods: list[Object] = []
+
+    @cached_property
+    def content(self) -> int:
+        """A number for all that simulations read of the node before they put pods on it, equal for equal nodes."""
+        state = self.state
+        claim = "" if state.nodeclaim is None else name_of(state.nodeclaim)
+        volumes = {driver: sorted(claims) for driver, claims in sorted(self.volumes.items())}
+        return self._algebra.number_of(
+            (
+                *(self.name, state.provider_id, claim, state.hostname, state.initialized),
+                frozenset(self.amounts.items()),
+                self._algebra.from_labels(state.labels).id,
+                fingerprint((self.taints, volumes, dict(sorted(self._limits.items())))),
+                tuple(self.host_ports),
+            )
+        )
 
     def copy(self) -> "ExistingNode":
         """The same node, to put pods on."""

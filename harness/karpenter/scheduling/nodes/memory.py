@@ -4,6 +4,7 @@ Objects are never changed in place, so that the same object means that nothing h
 objects alone, never of the time or of a draw: a look with a memory and one without come to the same.
 """
 
+import os
 from collections.abc import Callable, Hashable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -33,7 +34,9 @@ _SPARE = 1024
 class ClusterMemory:
     """Of one cluster, as one Karpenter sees it; simulations that are given none have one of their own."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, exact: bool | None = None) -> None:
+        self.exact = bool(os.environ.get("HARNESS_EXACT")) if exact is None else exact
+        """Whether each simulation is made, although a kept one tells what it comes to."""
         self.nodes = StateNodes()
         self.models: dict[Hashable, Any] = {}
         """What is made of NodePools, instance types and DaemonSets, and catalogues of shapes, by what they rest on."""

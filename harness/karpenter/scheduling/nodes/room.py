@@ -1,7 +1,7 @@
 """The nodes that take pods, in the order in which pods try them, and what they have room for before anything is put on them."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,9 @@ from harness.karpenter.scheduling.nodes.listed import ordered_changes
 from harness.karpenter.scheduling.nodes.order import Place
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.shapes import PodShape
+from harness.karpenter.scheduling.reasons.pods import lacks_key
 
 __all__ = ["Room"]
-
-_ANY = 1 << 62
-"""The number of pods that ask for nothing."""
 
 _FEW = 4
 _MOST_KEPT = 64
@@ -33,14 +31,11 @@ class Room:
     def __init__(self, existing: Sequence[ExistingNode], states: Sequence[StateNode] = ()) -> None:
         self.existing, self._states = tuple(existing), states
         self.refused: dict[int, int] = {}
-        self.courses: dict[Hashable, Any] = {}
-        """What was found to become of pods that need a place."""
         self._asked: dict[int, int] = {}
-        self._capacities: dict[int, list[tuple[int, int]]] = {}
         self._free: dict[str, Amounts] = {}
         self._roomy: dict[_AmountsAsked, int] = {}
         self._looks = 0
-        self._positions: dict[int, dict[str, int]] = {}
+        self._contents: dict[int, tuple[int, ...]] = {}
 
     def after(self, states: Sequence[StateNode], place: Place, make: Callable[[StateNode], ExistingNode]) -> "Room":
         """The room of the next moment, of these machines in the order of `place`, of which no two are equal.
@@ -78,39 +73,30 @@ class Room:
         fit, roomy = shape.fit, self.holding(shape.amounts)
         asked = self._asked.get(fit, 0)
         for position in few_bits(roomy & ~asked):
-            if self.existing[position].refusal(shape) is not None:
+            reason = self.existing[position].refusal(shape)
+            if reason is not None and not lacks_key(reason):  # another pod may bring the key along
                 self.refused[fit] = self.refused.get(fit, 0) | 1 << position
         self._asked[fit] = asked | roomy
         return roomy & ~self.refused.get(fit, 0)
 
-    def capacities(self, shape: PodShape) -> Sequence[tuple[int, int]]:
-        """The nodes that can take such a pod, with the number of them that each has room for, as long as nothing is put on them."""
-        found = self._capacities.get(shape.fit)
-        if found is None:
-            found = []
-            for position in few_bits(self.accepting(shape)):
-                amounts = self.existing[position].amounts
-                most = min((amounts[name] // amount for name, amount in shape.amounts if amount), default=_ANY)
-                found.append((position, most))
-            self._capacities[shape.fit] = found
-        return found
+    def accepting_any(self, shapes: Iterable[PodShape]) -> int:
+        """The nodes that can take one of these pods, topology apart, as long as nothing is put on them."""
+        mask = 0
+        for shape in shapes:
+            mask |= self.accepting(shape)
+        return mask
 
-    @cached_property
-    def initialized(self) -> int:
-        """The number of nodes that are initialized, which stand before the others."""
-        return bisect_left(self.existing, True, key=lambda node: not node.state.initialized)
+    def contents(self, nodes: int) -> tuple[int, ...]:
+        """For each of some nodes a number that says all that simulations read of it."""
+        found = self._contents.get(nodes)
+        if found is None:
+            found = self._contents[nodes] = tuple([self.existing[position].content for position in few_bits(nodes)])
+        return found
 
     @cached_property
     def position_of(self) -> dict[str, int]:
         """Positions by name."""
         return {node.name: position for position, node in enumerate(self.existing)}
-
-    def positions_in(self, nodes: int) -> Mapping[str, int]:
-        """Positions of some nodes by name."""
-        found = self._positions.get(nodes)
-        if found is None:
-            found = self._positions[nodes] = {self.existing[position].name: position for position in few_bits(nodes)}
-        return found
 
     def holding(self, amounts: _AmountsAsked) -> int:
         """The nodes that have, as long as nothing is put on them, that much of each resource."""

@@ -52,6 +52,10 @@ class Settling:
         return begun is not None and pool in lasting and begun + lasting[pool] > self._now
 
 
+NONE_SETTLES = Settling()
+"""No node is within its consolidateAfter."""
+
+
 def consolidate_after(nodepool: Object) -> int | None:
     """The NodePool's ``consolidateAfter`` in nanoseconds; None when consolidation is off."""
     text = (spec_of(nodepool).get("disruption") or {}).get("consolidateAfter")

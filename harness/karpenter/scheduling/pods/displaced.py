@@ -18,34 +18,36 @@ _DEDUPE_SECONDS = 120.0
 
 
 class BudgetSelectors:
-    """The disruption budgets that select a pod, asked once about each pod while the budgets' selectors are the same."""
+    """What disruption budgets mean for each pod, worked out once while the budgets' specs are the same."""
 
     def __init__(self) -> None:
         self._budgets: Sequence[Object] = ()
-        self._selectors: list[tuple[str, Any]] = []
+        self._specs: list[tuple[str, Mapping[str, Any]]] = []
         self._parsed: list[tuple[str, Selector]] = []
-        self._selecting: dict[int, tuple[Object, tuple[int, ...]]] = {}
+        self._of_pod: dict[int, tuple[Object, tuple[int, ...], bool]] = {}
+        self._movable: dict[int, bool] = {}
 
     def _look(self, budgets: Sequence[Object]) -> None:
         self._budgets = budgets
-        selectors = [(pod_key(budget), spec_of(budget).get("selector")) for budget in budgets]
-        if selectors != self._selectors:
+        specs = [(pod_key(budget), spec_of(budget)) for budget in budgets]
+        if specs != self._specs:
             self._parsed = [
                 (namespace_of(budget), Selector.parse(spec_of(budget).get("selector"))) for budget in budgets
             ]
-            self._selectors = selectors
-            self._selecting.clear()
+            self._specs = specs
+            self.forget(0)
 
     def forget(self, most: int) -> None:
         """Drops everything where it is about more pods than this."""
-        if len(self._selecting) > most:
-            self._selecting.clear()
+        if len(self._of_pod) > most:
+            self._of_pod.clear()
+            self._movable.clear()
 
-    def selecting(self, pod: Object, budgets: Sequence[Object]) -> tuple[int, ...]:
-        """The places of the budgets that select the pod, among all ``budgets`` of a moment in their order."""
+    def about(self, pod: Object, budgets: Sequence[Object]) -> tuple[tuple[int, ...], bool]:
+        """The places of the budgets that select the pod, and whether budgets count for it; ``budgets`` are all of a moment, in order."""
         if budgets is not self._budgets:
             self._look(budgets)
-        known = self._selecting.get(id(pod))
+        known = self._of_pod.get(id(pod))
         if known is None:
             namespace, labels = namespace_of(pod), labels_of(pod)
             places = [
@@ -53,8 +55,16 @@ class BudgetSelectors:
                 for place, (own, selector) in enumerate(self._parsed)
                 if own == namespace and selector.matches(labels)
             ]
-            known = self._selecting[id(pod)] = pod, tuple(places)
-        return known[1]
+            counts = is_active(pod) and not is_static(pod) and not tolerates_disruption(pod)
+            known = self._of_pod[id(pod)] = pod, tuple(places), counts
+        return known[1], known[2]
+
+    def movable(self, pod: Object, judge: Callable[[Object], bool]) -> bool:
+        """The judgement about a pod, which :meth:`about` was asked about, by the specs of budgets alone."""
+        known = self._movable.get(id(pod))
+        if known is None:
+            known = self._movable[id(pod)] = judge(pod)
+        return known
 
 
 class Displaced:
@@ -75,8 +85,13 @@ class Displaced:
 
     def movable(self, pod: Object) -> bool:
         """Whether the pod has to find another place, and may be evicted."""
-        if DO_NOT_DISRUPT not in annotations_of(pod) and not self._selecting(pod):
-            return is_reschedulable(pod)
+        if DO_NOT_DISRUPT not in annotations_of(pod):
+            if not self._about(pod)[0]:
+                return is_reschedulable(pod)
+            return self._selectors.movable(pod, self._is_movable)
+        return self._is_movable(pod)
+
+    def _is_movable(self, pod: Object) -> bool:
         looked_at = is_active(pod) or self._rules.protects_ending
         protection = self._protection(pod) if looked_at else Protection(active=False)
         tolerated = tolerates_disruption(pod)
@@ -107,18 +122,13 @@ class Displaced:
 
     def budgets_against(self, pod: Object) -> Sequence[Object]:
         """The disruption budgets that allow no eviction of the pod now; several where more than one select it."""
-        if (
-            not self._selecting(pod)
-            or not is_active(pod)
-            or is_static(pod)
-            or tolerates_disruption(pod)
-            or self._protection(pod).active
-        ):
+        places, counts = self._about(pod)
+        if not places or not counts or (DO_NOT_DISRUPT in annotations_of(pod) and self._protection(pod).active):
             return ()
         return self._blocking(pod, lambda budget: not status_of(budget).get("disruptionsAllowed"))
 
-    def _selecting(self, pod: Object) -> tuple[int, ...]:
-        return self._selectors.selecting(pod, self._budgets) if self._budgets else ()
+    def _about(self, pod: Object) -> tuple[tuple[int, ...], bool]:
+        return self._selectors.about(pod, self._budgets) if self._budgets else ((), False)
 
     def _protection(self, pod: Object) -> Protection:
         found = protection_of(pod, self._now, may_end=self._rules.protection_may_end)
@@ -126,7 +136,7 @@ class Displaced:
         return found
 
     def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
-        matching = [self._budgets[place] for place in self._selecting(pod)]
+        matching = [self._budgets[place] for place in self._about(pod)[0]]
         if len(matching) > 1 and self._rules.several_budgets_block:
             return matching
         for budget in matching:

@@ -11,7 +11,7 @@ from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.kube.api.objects import Object, uid_of
 from lazyrecords import dataclass
 
-__all__ = ["FIT", "KEY", "Place", "QueuedPod", "queued_pod", "shaped"]
+__all__ = ["FIT", "KEY", "Place", "QueuedPod", "place_of", "queued_pod", "shaped"]
 
 Place = tuple[tuple[int, int], str, int, str]
 """What pods are sorted by: size, the largest first, and age; then fit and key (``namespace/name``). Most are told apart by one text."""
@@ -32,6 +32,11 @@ class QueuedPod:
     @property
     def key(self) -> str:
         return self.place[KEY]
+
+
+def place_of(pod: QueuedPod) -> Place:
+    """Where the pod stands."""
+    return pod.place
 
 
 def queued_pod(shape_of: Callable[[Object], PodShape], pod: Object) -> QueuedPod:

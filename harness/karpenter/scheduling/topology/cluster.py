@@ -72,6 +72,7 @@ class ClusterTopology:
         self._groups: dict[Hashable, ClusterGroup] = {}
         self._terms: dict[int, tuple[Object, Sequence[tuple[str, ClusterGroup]]]] = {}
         """The inverse groups of running pods, by the identity of the pod."""
+        self._inverse_content: tuple[InverseGroups, int] | None = None
         self._inverse: tuple[Sequence[RepellingPod], Sequence[Object], InverseGroups] | None = None
 
     def look(self, fleet: Fleet, nodes: Iterable[Object], namespaces: Sequence[Object]) -> None:
@@ -164,6 +165,15 @@ class ClusterTopology:
                     errors.append((pod[2], error))
             self._inverse = pods, self._namespaces, InverseGroups(terms, errors)
         return self._inverse[2]
+
+    @property
+    def inverse_content(self) -> int:
+        """A number for the inverse groups of the last look, equal for equal ones."""
+        assert self._inverse is not None
+        groups = self._inverse[2]
+        if self._inverse_content is None or self._inverse_content[0] is not groups:
+            self._inverse_content = groups, self.algebra.number_of(groups.content)
+        return self._inverse_content[1]
 
     def _terms_of(self, repelling: RepellingPod) -> Iterable[RepellingTerm]:
         pod, node, name, terms = repelling

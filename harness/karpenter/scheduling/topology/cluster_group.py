@@ -4,7 +4,7 @@ Core ``pkg/controllers/provisioning/scheduling/topology.go`` (countDomains) list
 later only the Nodes that have changed are, and a simulation copies the group without the pods that it moves.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from harness.karpenter.scheduling.topology.group import TopologyGroup
 from harness.karpenter.scheduling.topology.running_pods import RunningPods
@@ -19,6 +19,7 @@ class ClusterGroup:
     """A topology group with the pods of the whole cluster; ``group`` has the domains of NodePools alone."""
 
     __slots__ = (
+        "_content",
         "_domain_of_node",
         "_domain_of_pod",
         "_domains",
@@ -40,6 +41,7 @@ class ClusterGroup:
 
     def _begin(self) -> None:
         self._revision = -1
+        self._content: int | None = None
         self._domain_of_node: dict[str, str] = {}
         """Provider id → domain."""
         self._nodes_in: dict[str, int] = {}
@@ -52,29 +54,47 @@ class ClusterGroup:
 
     def without(self, pods: Collection[str], nodes: Iterable[str]) -> TopologyGroup:
         """A copy for one simulation, without these pods (``namespace/name``) and these nodes (provider ids)."""
-        self._catch_up()
+        difference = self.difference(pods, nodes)
         domains, empty = self._domains.copy(), self._empty.copy()
+        for domain, count in difference.items():
+            if count is None:
+                del domains[domain]
+                empty.discard(domain)
+            else:
+                domains[domain] = count
+                if not count:
+                    empty.add(domain)
+        return self.group.copy(domains, empty)
+
+    def difference(self, pods: Collection[str], nodes: Iterable[str]) -> Mapping[str, int | None]:
+        """The domains that count something else without these pods and nodes: how many pods, None where there is no such domain."""
+        self._catch_up()
+        left: dict[str, int | None] = {}
         domain_of = self._domain_of_pod
         if domain_of:
             for pod in pods if len(pods) <= len(domain_of) else domain_of.keys() & pods:
                 domain = domain_of.get(pod)
                 if domain is not None:
-                    domains[domain] -= 1
-                    if not domains[domain]:
-                        if domain in self._universe or domain in self._nodes_in:
-                            empty.add(domain)
-                        else:
-                            del domains[domain]
-        left: dict[str, int] = {}
+                    count = left.get(domain)
+                    count = left[domain] = (self._domains[domain] if count is None else count) - 1
+        remaining: dict[str, int] = {}
         for node in nodes:
             domain = self._domain_of_node.get(node)
-            if domain is None:
-                continue
-            left[domain] = left.get(domain, self._nodes_in[domain]) - 1
-            if not left[domain] and domain not in self._universe and not domains.get(domain):
-                domains.pop(domain, None)
-                empty.discard(domain)
-        return self.group.copy(domains, empty)
+            if domain is not None:
+                remaining[domain] = remaining.get(domain, self._nodes_in[domain]) - 1
+        for domain in [*left, *(domain for domain in remaining if domain not in left)]:
+            count = left.get(domain, self._domains[domain])
+            if not count and domain not in self._universe and not remaining.get(domain, self._nodes_in.get(domain, 0)):
+                left[domain] = None
+        return left
+
+    @property
+    def content(self) -> int:
+        """A number for what the domains count now, equal for equal counts."""
+        self._catch_up()
+        if self._content is None:
+            self._content = self.group.algebra.number_of(frozenset(self._domains.items()))
+        return self._content
 
     def _catch_up(self) -> None:
         running = self.running
@@ -92,6 +112,8 @@ class ClusterGroup:
             self._count_pods(name, touched)
         for provider in changes[1]:
             self._register_node(provider, touched)
+        if touched:
+            self._content = None
         for domain in touched:
             count = self._pods_in.get(domain, 0)
             if count:

@@ -33,6 +33,7 @@ class TopologyGroups:
         self._running, self._moving = inverse.without(moving), moving
         self._copies: dict[InverseGroup, TopologyGroup | None] = {}
         self._groups: dict[object, TopologyGroup] = {}
+        self._looked_at: list[ClusterGroup] = []
         self._inverse: dict[object, TopologyGroup] = {}
         self._by_label, self._repelling = GroupIndex(), GroupIndex()
         self._by_hostname: list[TopologyGroup] = []
@@ -111,9 +112,15 @@ class TopologyGroups:
                 shape.cluster_groups[about] = known
         return self._group(known)
 
+    @property
+    def looked_at(self) -> Sequence[ClusterGroup]:
+        """The cluster's groups of which this simulation has copies, inverse ones apart."""
+        return self._looked_at
+
     def _group(self, known: ClusterGroup) -> TopologyGroup:
         group = self._groups.get(known.identity)
         if group is None:
+            self._looked_at.append(known)
             group = self._groups[known.identity] = known.without(self._excluded, self._leaving)
             self._by_label.add(group)
             self._begin(group)

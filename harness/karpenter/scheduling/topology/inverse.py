@@ -55,6 +55,11 @@ class RepellingTerm:
     identity: object
     group: TopologyGroup
 
+    @property
+    def content(self) -> Hashable:
+        """Equal for terms that close the same domain to the same pods."""
+        return self.domain, self.group.sort_key, frozenset(self.group.domains)
+
 
 class InverseGroup:
     """One inverse group; ``group`` is that of its first term, with the domains of NodePools alone."""
@@ -106,6 +111,18 @@ class InverseGroups:
                 self._of_group[group.group] = group
             group.terms.append(term)
             self._of_pod.setdefault(term.pod, []).append(group)
+
+    @property
+    def content(self) -> Hashable:
+        """Equal where as many pods repel the same others in the same domains."""
+        return tuple([term.content for term in self._terms])
+
+    def difference(self, pods: Collection[str]) -> Hashable | None:
+        """What the terms of these pods take away; None where the rest is not the same groups with other counts."""
+        moved = self._of_pod.keys() & pods
+        if self._errors or (moved and self.without(pods) is not self):
+            return None
+        return tuple([term.content for term in self._terms if term.pod in moved]) if moved else ()
 
     def without(self, pods: Collection[str]) -> InverseGroups:
         """The groups for a simulation that moves these pods; counts are those of all pods still. Raises TopologyError."""
