@@ -213,6 +213,13 @@ def _regions(text: str, catalogue: Catalogue) -> Sequence[str]:
     return names
 
 
+_PRICES = (
+    "# a Karpenter controller with these variables reads no price list, since this is not the public cloud: spot costs what on demand "
+    "costs"
+)
+"""Source: kaz pkg/providers/pricing/pricing.go (NewProvider, auth.IsPublic); the address of Resource Manager decides it."""
+
+
 def _environment(
     front: Front, plain: HttpServer, secure: HttpServer | None, options: argparse.Namespace
 ) -> Iterator[str]:
@@ -234,6 +241,8 @@ def _environment(
         return
     shown = plain.url + (f" and {secure.url}" if secure is not None else "")
     yield f"# fakeazure serves {cloud.state.settings.location}: {shown}"
+    if secure is not None:
+        yield _PRICES
     for name, value in variables.items():
         yield f"export {name}={quote(value)}"
 

@@ -77,5 +77,5 @@ def _commitment_line(costs: Mapping[str, Any]) -> str:
 def _uncounted_line(disks: Sequence[Mapping[str, Any]]) -> str:
     """What is not in the cost; managed OS disks by number, size and SKU."""
     kinds = [f"{disk['count']} × {disk['gb']} GB {disk['sku']}" for disk in disks]
-    managed = f" (managed OS disks: {first_few(kinds, FEW)})" if kinds else ""
+    managed = f" (managed OS disks of new machines: {first_few(kinds, FEW)})" if kinds else ""
     return f"{UNCOUNTED}{managed}"

@@ -89,7 +89,7 @@ class Moves:
                 yield f"  … {len(self.rows) - len(shown)} more (--format json has all)"
             padded = (text.ljust(width) for text, width in zip(line, widths, strict=False))
             yield f"  {'  '.join(padded)}  {line[-1]}"
-        text = f"USD/h before {hourly(self.before)}, after {hourly(self.after)}"
+        text = f"USD per hour before {hourly(self.before)}, after {hourly(self.after)}"
         if self.most > max(self.before, self.after) + 1e-9:
             text += f", at most {hourly(self.most)} meanwhile: {hourly(self.extra)} USD for what is there twice"
         yield text

@@ -32,7 +32,7 @@ def test_simulate_says_what_the_same_machines_cost_reserved(tmp_path: Path, caps
         f"on demand {month[0]} USD per month of it; the same machines reserved {month[1]} for 1 year, {month[2]} for 3 years; "
         f"with a savings plan {month[3]} for 1 year, {month[4]} for 3 years\n"
     ) in out
-    assert "(managed OS disks: 2 × 128 GB Premium_LRS)" in out
+    assert "(managed OS disks of new machines: 2 × 128 GB Premium_LRS)" in out
     value = json.loads(call(capsys, "simulate", str(path), "--region", "polandcentral", "--format", "json")[1])["cost"]
     assert value["commitments"]["reserved"]["1 Year"] == pytest.approx(2 * reserved["1 Year"], abs=1e-6)
     assert value["os_disks"] == [{"count": 2, "gb": 128, "sku": "Premium_LRS"}]

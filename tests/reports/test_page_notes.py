@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,16 @@ def test_a_page_tells_what_is_assumed_and_guessed(tmp_path: Path, capsys: pytest
         main([*command, str(files), "--html", str(page)])
         text = page.read_text(encoding="utf-8")
         said = capsys.readouterr().out.splitlines()
-        told = [line for line in said if line.startswith(("assumed: ", "zone 0: ", "the zones of "))]
+        notes = (
+            "assumed: ",
+            "zone 0: ",
+            "the zones of ",
+            "the price on spot of ",
+            "by what pods request: ",
+            "this is the price of ",
+        )
+        told = [line for line in said if line.startswith(notes)]
+        assert command != ["simulate"] or sum("price" in line for line in told) == 2
         assert told or command is upgrade
-        assert [line for line in told if line not in text] == []
+        assert [line for line in told if json.dumps(line)[1:-1] not in text and line not in text] == []
     assert "the zones of " in text

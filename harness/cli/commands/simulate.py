@@ -79,6 +79,7 @@ class _Simulated:
 
 def run(arguments: argparse.Namespace) -> int:
     """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
+    from harness.cli.costs import cost_lines
     from harness.cli.durations import duration_of
     from harness.cli.live import Environment
     from harness.cli.manifests import bad_files, fails
@@ -106,7 +107,9 @@ def run(arguments: argparse.Namespace) -> int:
     code = int(fails(arguments, done.world, done.given, done.motion))
     pending = done.pending()
     value = _value(done, pending)
-    notes = [*done.inputs.notes(done.world), *guess_lines(value["guessed"], value["region"]), *node_notes(done.world)]
+    prices = [*cost_lines(value["cost"]), *_price_notes(value)]
+    guesses = guess_lines(value["guessed"], value["region"])
+    notes = [*done.inputs.notes(done.world), *prices, *guesses, *node_notes(done.world)]
     write_recording(done.recording, arguments, pending, notes)
     if arguments.format == "json":
         print_json({**value, "pending": as_value(pending)})
