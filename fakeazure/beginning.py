@@ -102,7 +102,7 @@ class Beginning:
         state = State(self.settings, market, timers, guids, self.timing, Throttle(self.throttle))
         state.operations.retry_after = self.retry_after
         if state.timing.graph_lag > 0:
-            state.store.remember(timers.now)
+            state.store.remember(timers.now, state.timing.graph_lag)
         reservations = declared_reservations(self.azure, self.catalogue, self.settings.location)
         seed(state, self.cluster, flawless(reservations))
         add_declared_subnets(state, flawless(declared_subnets(self.azure)))

@@ -80,7 +80,7 @@ def on_the_wire(
     if match is None:
         return headers
     subscription = match.params.get("subscription")
-    if subscription is not None:
+    if subscription is not None and subscription.lower() in state.subscriptions:
         headers |= state.throttle.remaining(asked.method, subscription.lower(), now)
     if state.market.faults.all:
         fault = state.market.faults.take(_subject(state, asked, match), now, at_end=False, on_the_wire=True)

@@ -89,7 +89,7 @@ class State:
         self.guids = guids
         self.timing = timing
         self.throttle = throttle
-        self.store = Store(timers.now)
+        self.store = Store(timers.now, self.forget)
         self.graph = GraphRows()
         self.events = Events()
         self.operations = Operations(timers, guids, settings.base_url)
@@ -127,6 +127,23 @@ class State:
     def now(self) -> float:
         """Seconds since the epoch."""
         return self.timers.now()
+
+    def forget(self, key: str) -> None:
+        """Drop what is kept beside a resource that is gone, and what was assigned to it or to what was nested in it.
+
+        Azure removes such role assignments later by itself (learn.microsoft.com, "Move Azure resources to a new resource group or
+        subscription"); a deletion waits for no assignment of a policy.
+        """
+        for beside in (self.addresses, self.next_instance, self.nic_reservations):
+            beside.pop(key, None)
+        _drop_below(self.assignments, key)
+        _drop_below(self.scoped, key)
+
+    def forget_group(self, subscription: str, name: str) -> None:
+        """Drop what was kept at a group that is gone: assignments, and the history of its deployments."""
+        key = f"/subscriptions/{subscription}/resourcegroups/{name}".lower()
+        self.forget(key)
+        _drop_below(self.deployments, key)
 
     def add_group(self, subscription: str, name: str, location: str, tags: Mapping[str, str] | None = None) -> None:
         """Create a resource group."""
@@ -251,6 +268,11 @@ class State:
                 "InvalidResourceLocation", name=entry.id.name, old=old, group=entry.id.group, location=location
             )
         return location
+
+
+def _drop_below(kept: dict[str, Any], key: str) -> None:
+    for below in [name for name in kept if name.startswith(f"{key}/")]:
+        del kept[below]
 
 
 def if_deleted(state: State, id_: ResourceId, finish: Finish) -> Failure | None:

@@ -35,14 +35,20 @@ class Entry:
 class Store:
     """Resources by id, compared without case."""
 
-    def __init__(self, now: Callable[[], float] | None = None) -> None:
-        """Start empty; `now` tells the time at which resources are made and changed."""
+    def __init__(self, now: Callable[[], float] | None = None, removed: Callable[[str], None] | None = None) -> None:
+        """Start empty; `now` tells the time at which resources are made and changed.
+
+        `removed` is called with the key of each resource that is taken away.
+        """
         self._now = now or (lambda: 0.0)
+        self._removed = removed or (lambda key: None)
         self._entries: dict[str, Entry] = {}
         self._by_type: dict[str, dict[str, None]] = {}
         self._children: dict[str, dict[str, None]] = {}
         self._clock: Callable[[], float] | None = None
+        self._lag = 0.0
         self._history: list[tuple[float, str, Entry | None]] = []
+        self._most_history = _CHANGES
         self._changes: deque[tuple[str, Entry | None]] = deque(maxlen=_CHANGES)
         self.revision = 0
         """Counts the changes."""
@@ -69,15 +75,25 @@ class Store:
 
     def remove(self, id_: ResourceId) -> None:
         """Take a resource away with everything nested in it; nothing happens if it is not there."""
+        for key in self._take(id_):
+            self._removed(key)
+
+    def _take(self, id_: ResourceId) -> list[str]:
+        """Take a resource away with everything nested in it. Returns the keys of what is gone."""
         entry = self._entries.pop(id_.key, None)
         if entry is None:
-            return
+            return []
         self._by_type[id_.type.lower()].pop(id_.key, None)
         if id_.parent is not None:
-            self._children.get(id_.parent.key, {}).pop(id_.key, None)
+            siblings = self._children.get(id_.parent.key, {})
+            siblings.pop(id_.key, None)
+            if not siblings:
+                self._children.pop(id_.parent.key, None)
         self._note(id_.key, None)
-        for key in tuple(self._children.pop(id_.key, ())):
-            self.remove(self._entries[key].id)
+        nested = [
+            key for child in tuple(self._children.pop(id_.key, ())) for key in self._take(self._entries[child].id)
+        ]
+        return [id_.key, *nested]
 
     def list(self, type_: str, *, subscription: str | None = None, group: str | None = None) -> Iterator[Entry]:
         """The resources of a type (`Microsoft.Compute/virtualMachines`), oldest first."""
@@ -96,16 +112,16 @@ class Store:
             if entry.id.types[-1].lower() == type_.lower():
                 yield entry
 
-    def remember(self, now: Callable[[], float]) -> None:
-        """Keep every change from here on with its time, for readers that lag behind."""
-        self._clock = now
+    def remember(self, now: Callable[[], float], lag: float) -> None:
+        """Keep the changes from here on with their times, for readers that are at most `lag` seconds behind."""
+        self._clock, self._lag = now, lag
         self._history = [(now(), key, entry) for key, entry in self._entries.items()]
 
     def as_of(self, moment: float) -> Iterator[Entry]:
-        """The store as it was at `moment` (seconds since the epoch), if `remember` was called before; otherwise as it is."""
-        if self._clock is None:
-            yield from self.all()
-            return
+        """The store as it was at `moment` (seconds since the epoch), within the lag of `remember`; as it is where that was not called."""
+        yield from self.all() if self._clock is None else self._past(moment).values()
+
+    def _past(self, moment: float) -> dict[str, Entry]:
         past: dict[str, Entry] = {}
         for at, key, entry in self._history:
             if at > moment:
@@ -114,7 +130,7 @@ class Store:
                 past.pop(key, None)
             else:
                 past[key] = entry
-        yield from past.values()
+        return past
 
     @property
     def count(self) -> int:
@@ -136,20 +152,29 @@ class Store:
         self._changes.append((key, entry))
         if self._clock is not None:
             self._history.append((self._clock(), key, entry))
+            if len(self._history) > self._most_history:
+                self._shorten(self._clock() - self._lag)
+
+    def _shorten(self, moment: float) -> None:
+        """Forget the changes that were overtaken before `moment`: no reader is so far behind."""
+        recent = [change for change in self._history if change[0] > moment]
+        self._history = [*((moment, key, entry) for key, entry in self._past(moment).items()), *recent]
+        self._most_history = 2 * len(self._history) + _CHANGES
 
     @property
     def history(self) -> Sequence[tuple[float, str, Entry | None]]:
-        """The changes since `remember`, with their times in seconds since the epoch: a key with its entry, None where it was removed."""
+        """The changes that readers who lag may still have to see, with their times in seconds since the epoch: a key with its entry, None
+        where it was removed."""
         return self._history
 
     def replace(self, entries: Sequence[Entry], history: Sequence[tuple[float, str, Entry | None]]) -> None:
         """Put other resources in the place of all; `history` is theirs, and begins now if it is empty."""
         for entry in self.all():
-            self.remove(entry.id)
+            self._take(entry.id)
         for entry in entries:
             self._keep(entry)
         if self._clock is not None:
-            self.remember(self._clock)
+            self.remember(self._clock, self._lag)
             self._history = list(history) or self._history
 
     def all(self) -> Iterator[Entry]:

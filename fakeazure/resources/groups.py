@@ -155,6 +155,7 @@ def delete(state: State, subscription: str, name: str) -> None:
             vm_lifecycle.remove(state, entry.id)
     for entry in entries:
         clear(state, entry)
+    state.forget_group(subscription, name)
 
 
 def clear(state: State, entry: Entry) -> None:
@@ -166,7 +167,6 @@ def clear(state: State, entry: Entry) -> None:
         scale_sets.clear(state, entry)
     elif state.store.get(entry.id) is not None:
         state.store.remove(entry.id)
-        state.addresses.pop(entry.id.key, None)
     state.market.reservations.drop(str(entry.id))
     if kind == "microsoft.containerservice/managedclusters":
         nodes = text(entry.document["properties"], "nodeResourceGroup")

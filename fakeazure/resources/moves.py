@@ -86,6 +86,7 @@ def move(state: State, ids: tuple[ResourceId, ...], group: str) -> None:
     """Finish a move: what is still there has a new id, also where others of those that move name it."""
     heads = {f"{id_}": str(_moved(id_, group)) for id_ in ids}
     leaving = [entry for entry in state.store.all() if any(_within(entry.id.key, id_.key) for id_ in ids)]
+    addresses = {entry.id.key: state.addresses[entry.id.key] for entry in leaving if entry.id.key in state.addresses}
     for entry in leaving:
         state.store.remove(entry.id)
     for entry in leaving:
@@ -94,8 +95,8 @@ def move(state: State, ids: tuple[ResourceId, ...], group: str) -> None:
             written = written.replace(f'"{old}"', f'"{new}"').replace(f'"{old}/', f'"{new}/')
         id_ = _moved(entry.id, group)
         state.store.put(id_, json.loads(written))
-        if entry.id.key in state.addresses:
-            state.addresses[id_.key] = state.addresses.pop(entry.id.key)
+        if entry.id.key in addresses:
+            state.addresses[id_.key] = addresses[entry.id.key]
 
 
 def _within(key: str, top: str) -> bool:

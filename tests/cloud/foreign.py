@@ -30,7 +30,8 @@ NOT_EMULATED = 501
 _ENDINGS = ("delete", "deleteinstances", "deletemachines", "simulateeviction", "moveresources")
 
 
-def _ends(ask: Ask) -> bool:
+def ends(ask: Ask) -> bool:
+    """Whether it takes something away."""
     return ask.method == "DELETE" or ask.path.lower().rpartition("/")[2] in _ENDINGS
 
 
@@ -44,7 +45,7 @@ def whole_world() -> Driver:
     for area in AREAS:
         for call in made(area).driver.cloud.journal:
             ask = Ask(call.method, call.path, call.query, json.loads(json.dumps(call.body, default=dict)))
-            if ask.method not in ("GET", "HEAD") and not _ends(ask):
+            if ask.method not in ("GET", "HEAD") and not ends(ask):
                 driver.cloud.request(ask.method, ask.path, query=ask.query, body=ask.body)
                 driver.cloud.advance(700)
     return driver
@@ -87,9 +88,9 @@ def saved() -> Saved:
 
 def broken(cloud: FakeAzure) -> Iterator[str]:
     """Ask everything of a cloud, let time pass, take everything away; yield what is no answer of ARM's."""
-    first = [ask for ask in corpus() if ask.method in ("GET", "HEAD", "POST") and not _ends(ask)]
+    first = [ask for ask in corpus() if ask.method in ("GET", "HEAD", "POST") and not ends(ask)]
     then = [ask for ask in corpus() if ask.method in ("PUT", "PATCH")]
-    last = [ask for ask in corpus() if _ends(ask)]
+    last = [ask for ask in corpus() if ends(ask)]
     for asks, seconds in ((first, 100.0), (then, 1000.0), (last, 10_000.0)):
         for ask in asks:
             try:

@@ -39,6 +39,36 @@ def test_a_group_goes_with_all_that_is_in_it() -> None:
     assert {entry.id.group for entry in driver.cloud.state.store.all()} == {"rg"}
 
 
+def test_a_group_that_is_made_anew_has_nothing_of_the_old_one() -> None:
+    driver = Driver()
+    group = f"{SUB}/resourceGroups/new"
+    at_group = f"{group}/providers/Microsoft.Authorization"
+    role = f"{SUB}/providers/Microsoft.Authorization/roleDefinitions/acdd72a7-3385-48ef-bd42-f606fba81ae7"
+    properties = {"roleDefinitionId": role, "principalId": "p"}
+    deployment = {"properties": {"mode": "Incremental", "template": {"resources": []}}}
+
+    def made() -> list[int]:
+        paths = {
+            group: {"location": "eastus"},
+            f"{at_group}/roleAssignments/{SUBSCRIPTION}": {"properties": properties},
+            f"{at_group}/policyAssignments/p": {"properties": {}},
+            f"{group}/providers/Microsoft.Resources/deployments/d": deployment,
+        }
+        return [driver.call("PUT", path, body).status for path, body in paths.items()]
+
+    first = made()
+    assert first == [201, 201, 201, 201]
+    assert driver.call("DELETE", group).status == 202
+    driver.cloud.advance(600)
+    assert driver.call("PUT", group, {"location": "eastus"}).status == 201
+    assert _names(driver, f"{group}/providers/Microsoft.Resources/deployments") == []
+    assert _names(driver, f"{at_group}/policyAssignments") == []
+    assert _names(driver, f"{at_group}/roleAssignments") == []
+    assert driver.call("DELETE", group).status == 202
+    driver.cloud.advance(600)
+    assert made() == first
+
+
 def test_a_cluster_takes_its_node_resource_group_along() -> None:
     driver = Driver()
     cluster = driver.path("Microsoft.ContainerService/managedClusters", "c", group="rg")

@@ -102,6 +102,34 @@ def test_learns_late_of_what_comes_and_goes() -> None:
     assert rows(ask(driver, VMS)) == []
 
 
+def test_the_past_within_the_lag_is_the_same_when_what_came_before_is_forgotten(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("fakeazure.store._CHANGES", 5)
+    chance, moment, lag = Random(3), [0.0], 7.0
+    kept = Store()
+    kept.remember(lambda: moment[0], lag)
+    changes: list[tuple[float, str, bool]] = []
+    for _ in range(500):
+        moment[0] += chance.choice((0.0, 0.5, 1.0, 2.0))
+        id_ = ResourceId("s", "g", "n", ("t",), (str(chance.randrange(6)),))
+        goes = chance.random() < 0.4 and kept.get(id_) is not None
+        if goes:
+            kept.remove(id_)
+        else:
+            kept.put(id_, {})
+        changes.append((moment[0], id_.key, goes))
+        for behind in (0.0, 3.0, lag):
+            past: dict[str, None] = {}
+            for at, key, gone in changes:
+                if at <= moment[0] - behind and gone:
+                    past.pop(key)
+                elif at <= moment[0] - behind:
+                    past[key] = None
+            assert [entry.id.key for entry in kept.as_of(moment[0] - behind)] == list(past)
+    assert len(kept.history) < 60
+
+
 ROWS = [
     {
         "name": "a",

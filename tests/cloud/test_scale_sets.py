@@ -99,6 +99,14 @@ def test_refused_set_leaves_nothing() -> None:
     assert driver.usage("cores")[0] == 0
 
 
+def test_a_set_that_is_made_anew_counts_its_instances_from_zero() -> None:
+    driver = Driver(timing=INSTANT)
+    for _ in range(2):
+        driver.call("PUT", driver.path(KIND, "s"), body(driver, 2))
+        assert names(driver) == ["s_0", "s_1"]
+        driver.call("DELETE", driver.path(KIND, "s"))
+
+
 def test_a_group_takes_its_sets_along() -> None:
     driver = Driver(timing=INSTANT)
     driver.call("PUT", driver.path(KIND, "s"), body(driver, 2))

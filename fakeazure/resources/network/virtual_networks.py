@@ -143,7 +143,6 @@ def _delete_subnet(state: State, request: Request) -> Response:
 def remove_subnet(state: State, id_: ResourceId) -> None:
     """Finish the deletion of a subnet: its addresses go with it."""
     state.store.remove(id_)
-    state.addresses.pop(id_.key, None)
 
 
 def _subnets(state: State, request: Request) -> Response:
