@@ -270,9 +270,9 @@ class State:
         return location
 
 
-def _drop_below(kept: dict[str, Any], key: str) -> None:
-    for below in [name for name in kept if name.startswith(f"{key}/")]:
-        del kept[below]
+def _drop_below(documents: dict[str, Any], key: str) -> None:
+    for below in [name for name in documents if name.startswith(f"{key}/")]:
+        del documents[below]
 
 
 def if_deleted(state: State, id_: ResourceId, finish: Finish) -> Failure | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -44,6 +45,19 @@ def test_reset_is_a_new_beginning() -> None:
     driver.events.clear()
     assert driver.put_vm("a").status == 201
     assert [type(event).__name__ for event in driver.events] == ["PoweredOn"]  # subscribers stay
+
+
+def test_a_snapshot_holds_what_arm_never_shows_and_no_journal() -> None:
+    driver = Driver()
+    driver.put_vm("a")
+    driver.cloud.attach_kubeconfig("a kubeconfig that somebody gave")
+    content = gzip.decompress(driver.cloud.snapshot()).decode()
+    assert "IyEvYmluL2Jhc2g=" not in json.dumps(driver.get_vm("a").body, default=dict)
+    assert "IyEvYmluL2Jhc2g=" in content
+    assert "a kubeconfig that somebody gave" in content
+    driver.call("GET", driver.vm_path("asked-for-and-not-there"))
+    assert driver.cloud.journal.find(name="asked-for-and-not-there")
+    assert "asked-for-and-not-there" not in gzip.decompress(driver.cloud.snapshot()).decode()
 
 
 def test_snapshot_brings_back_what_was_there() -> None:

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from fakeazure.commands import keeping
 from fakeazure.snapshots import files as snapshots
+from harness import limits
 from harness.clusters import cel_engine
 from harness.reading import checkout, documents, sources, yaml_tree
 
 ROOT = Path(__file__).parents[2]
 PAGE = re.sub(r"\s+", " ", (ROOT / "docs" / "how-to" / "security.md").read_text(encoding="utf-8"))
 SHARE = (ROOT / "playground" / "src" / "share.js").read_text(encoding="utf-8")
+LIMITS = [limit for limit in vars(limits).values() if isinstance(limit, limits.Limit)]
 
 
 def of_share(name: str) -> int:
@@ -39,8 +42,16 @@ def of_share(name: str) -> int:
         (f'("fakeazure snapshot", {snapshots.VERSION})', True),
         (f"It holds {of_share('fragment') >> 10} KiB at most", True),
         (f"{of_share('unpacked') >> 20} MiB when it is unpacked", True),
+        ("after each minute in which nothing changed", keeping.QUIET == 60),
+        ("every ten minutes where something always does", keeping.LONGEST == 600),
+        *((f"| `{limit.name}` | {limit.usual:,} ", True) for limit in LIMITS),
     ],
 )
 def test_a_bound_of_the_page_is_that_of_the_code(sentence: str, number: bool) -> None:
     assert number
     assert sentence in PAGE
+
+
+def test_every_limit_that_the_environment_raises_is_in_the_table() -> None:
+    table = PAGE.partition("| name | the most, by itself |")[2].partition("```")[0]
+    assert re.findall(r"\| `(\w+)` \|", table) == [limit.name for limit in LIMITS]

@@ -147,6 +147,22 @@ def test_make_installs_from_any_index_unless_it_is_told_to_look_at_hashes(
     assert ("--editable '.[crds,dev]'" in printed) != bool(locked)
 
 
+def test_a_release_is_built_once_and_published_with_attestations_and_no_password() -> None:
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yaml").read_text())
+    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML 1.1 reads `on` so
+    jobs = workflow["jobs"]
+    publish = jobs["publish"]
+    assert [name for name, job in jobs.items() if "build" in str([step.get("run") for step in job["steps"]])] == [
+        "build"
+    ]
+    assert publish["needs"] == "build"
+    assert publish["permissions"]["id-token"] == "write"
+    used = {step["uses"].partition("@")[0]: step.get("with", {}) for step in publish["steps"] if "uses" in step}
+    assert used["actions/attest-build-provenance"] == {"subject-path": "dist/*"}
+    assert used["pypa/gh-action-pypi-publish"] == {"attestations": True}
+    assert "secrets." not in (ROOT / ".github" / "workflows" / "release.yaml").read_text()
+
+
 def test_dependabot_looks_after_what_is_pinned() -> None:
     document = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())
     assert {"github-actions", "docker", "npm"} <= {update["package-ecosystem"] for update in document["updates"]}
