@@ -14,6 +14,7 @@
 # make conformance    our answers against the real Go code: CASES=2000 SEED=1 RELEASES=1.14.0,1.13.1 OPS=requirements
 # make upgrades       worlds that were upgraded beside worlds that began there, under all neighbouring releases and versions of Kubernetes:
 #                     CASES=2000 (manifests) SEED=1
+# make migrations     generated clusters that move from agent pools to NodePools: each pod has a place or a reason; CASES=500 SEED=1
 # make golden         the golden vectors anew from the real Go code
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
@@ -83,7 +84,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
+.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades migrations golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -138,6 +139,9 @@ conformance: $(CORE)
 
 upgrades: $(CORE)
 	$(RUN) -m tests.upgrades --cases $(CASES) --seed $(SEED)
+
+migrations: $(CORE)
+	$(RUN) -m tests.migrate.moves --cases $(CASES) --seed $(SEED)
 
 golden: $(CORE)
 	$(RUN) -m tests.conformance golden $(if $(RELEASES),--releases "$(RELEASES)")

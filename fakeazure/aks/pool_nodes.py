@@ -54,7 +54,7 @@ def _machine(state: State, pool: Entry, cluster: Mapping[str, Any], instance: En
     size = known_size(state, text(properties, "vmSize"), location)
     subnet = node_resource_group.subnet_of(state, ResourceId.parse(str(cluster["id"])), properties)
     document = _as_machine(pool.id.child("machines", name), properties, cluster)
-    told, labels = node_text(state, document, cluster, size, subnet)
+    kubelet, labels = node_text(state, document, cluster, size, subnet)
     addresses = [
         configuration["properties"]["privateIPAddress"]
         for nic in state.store.children(instance.id, "networkInterfaces")
@@ -70,7 +70,7 @@ def _machine(state: State, pool: Entry, cluster: Mapping[str, Any], instance: En
         zone=next(iter(texts(instance.document, "zones")), ""),
         priority="Spot" if text(properties, "scaleSetPriority").lower() == "spot" else "Regular",
         tags=pairs(properties, "tags"),
-        custom_data=told.custom_data(),
+        custom_data=kubelet.custom_data(),
         document={"properties": {"storageProfile": {"osDisk": disk}}},
         machine=document,
         aks_labels=labels,

@@ -42,6 +42,6 @@ def write_folder(folder: Path, files: Mapping[str, str]) -> None:
     """Write files into a folder, which is made where there is none. Raises OSError, which names the file."""
     folder.mkdir(exist_ok=True)
     for name, text in files.items():
-        if what := misplaced(folder / name):
-            raise OSError(0, what, str(folder / name))
+        if obstacle := misplaced(folder / name):
+            raise OSError(0, obstacle, str(folder / name))
         write_text(folder / name, text)

@@ -95,9 +95,9 @@ def _sorted_files(arguments: argparse.Namespace) -> tuple[list[Document], list[P
             else:
                 others.append(path)
             continue
-        found, issues = documents(text, name)
+        parsed, issues = documents(text, name)
         problems += issues
-        described += found
+        described += parsed
     return described, others, problems
 
 

@@ -12,6 +12,22 @@ from lazyrecords import dataclass
 __all__ = ["AgentPool", "ManagedCluster"]
 
 
+_SIMULATED = (
+    "vmSize",
+    "mode",
+    "availabilityZones",
+    "nodeLabels",
+    "nodeTaints",
+    "scaleSetPriority",
+    "maxPods",
+    "osSKU",
+    "osDiskSizeGB",
+    "osDiskType",
+    "enableFIPS",
+)
+_WORDS = ("mode", "scaleSetPriority", "osDiskType")
+
+
 @dataclass(frozen=True, slots=True)
 class AgentPool:
     """One agent pool. `properties` are all that its file says, by AKS's names, without what is null or empty.
@@ -34,27 +50,27 @@ class AgentPool:
 
     @property
     def is_system(self) -> bool:
-        """Whether AKS keeps the cluster's own pods on it."""
+        """Return whether AKS keeps the cluster's own pods on it."""
         return self.text("mode").lower() == "system"
 
     @property
     def is_karpenters(self) -> bool:
-        """Whether it only holds the machines that Karpenter asks AKS for."""
+        """Return whether it only holds the machines that Karpenter asks AKS for."""
         return self.text("mode").lower() == "machines"
 
     @property
     def is_windows(self) -> bool:
-        """Whether its machines run Windows."""
+        """Return whether its machines run Windows."""
         return self.text("osType", "Linux").lower() == "windows"
 
     @property
     def is_spot(self) -> bool:
-        """Whether its machines are spot machines."""
+        """Return whether its machines are spot machines."""
         return self.text("scaleSetPriority").lower() == "spot"
 
     @property
     def scales(self) -> bool:
-        """Whether the cluster autoscaler may change its count."""
+        """Return whether the cluster autoscaler may change its count."""
         return bool(self.properties.get("enableAutoScaling"))
 
     @property
@@ -72,8 +88,18 @@ class AgentPool:
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """What it is told to label its Nodes with."""
+        """Return the labels that it is told to give its Nodes."""
         return {str(key): str(value) for key, value in (self.properties.get("nodeLabels") or {}).items()}
+
+    @property
+    def simulated(self) -> Mapping[str, Any]:
+        """Return the properties that `given.agentPools` of a scenario knows, in its words, without the count.
+
+        The subnet is left out, for the pool's Nodes differ in nothing by it.
+        """
+        properties = {name: self.properties[name] for name in _SIMULATED if self.properties.get(name) not in (None, 0)}
+        words = {name: str(properties[name]).capitalize() for name in _WORDS if name in properties}
+        return {**properties, "vmSize": self.sizes[0], **words}
 
     def taints(self, name: str = "nodeTaints") -> list[dict[str, str]]:
         """Return the taints of `nodeTaints` or `nodeInitializationTaints` as a Node has them; raises ValueError for what is none."""
@@ -82,7 +108,7 @@ class AgentPool:
 
 @dataclass(frozen=True, slots=True)
 class ManagedCluster:
-    """What files say of a cluster: its agent pools, and what else decides. Empty texts are what they do not say.
+    """The description of a cluster in files: its agent pools, and what else decides. Empty texts are what they do not say.
 
     `autoscaler` is its autoscaler profile by AKS's names (`scale-down-unneeded-time`), without what is null.
     """

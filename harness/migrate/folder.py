@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import join
 
+from harness.migrate.judging.judgement import Judged
 from harness.migrate.proposing.proposal import Proposal
 from harness.migrate.proposing.rows import Row, Verdict
 from harness.scenario.language.writing import objects_text
 from harness.wording import counted
 from plainlines import printable
 
-__all__ = ["MANIFESTS", "SETTINGS", "files_of", "manifests_text", "settings_text"]
+__all__ = ["MANIFESTS", "PATCHES", "SETTINGS", "STORY", "files_of", "manifests_text", "patches_text", "settings_text"]
 
 MANIFESTS = "nodepools.yaml"
 SETTINGS = "settings.md"
+PATCHES = "patches.sh"
+STORY = "move.yaml"
 
 
-def files_of(proposal: Proposal, release: str) -> Mapping[str, str]:
-    """Return name and text of each file that a proposal comes to."""
-    return {MANIFESTS: manifests_text(proposal), SETTINGS: settings_text(proposal, release)}
+def files_of(proposal: Proposal, release: str, judged: Sequence[Judged] = (), story: str = "") -> Mapping[str, str]:
+    """Return name and text of each file that a migration comes to."""
+    patches = patches_text(judged)
+    return {
+        MANIFESTS: manifests_text(proposal),
+        SETTINGS: settings_text(proposal, release),
+        **({PATCHES: patches} if patches else {}),
+        **({STORY: story} if story else {}),
+    }
+
+
+def patches_text(judged: Sequence[Judged]) -> str:
+    """Return the commands that give workloads their new lines, for a shell; empty where none needs one."""
+    lines = [line for verdict in judged if (line := patch_command(verdict))]
+    return "\n".join(["set -e", *lines, ""]) if lines else ""
+
+
+def patch_command(verdict: Judged) -> str:
+    """Return the command that gives a workload its new lines; empty where it needs none, or nobody can change it."""
+    patch, workload = verdict.patch, verdict.running.workload
+    if patch is None or workload.kind == "Pod":
+        return ""
+    words = ["kubectl", "patch", workload.kind.lower(), workload.name, "-n", workload.namespace]
+    return join([*words, "--type", "merge", "-p", json.dumps(patch)])
 
 
 def manifests_text(proposal: Proposal) -> str:
@@ -42,7 +68,7 @@ def _sections(proposal: Proposal) -> Iterator[str]:
     if proposal.staying:
         yield "## Agent pools that stay"
         yield ""
-        yield from (f"- `{_cell(one.pool.name)}`: {_cell(one.why)}" for one in proposal.staying)
+        yield from (f"- `{_cell(staying.pool.name)}`: {_cell(staying.why)}" for staying in proposal.staying)
         yield ""
 
 

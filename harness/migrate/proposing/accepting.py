@@ -1,4 +1,4 @@
-"""What an API server and Karpenter refuse of a proposed object is taken out of it, with their own sentence as the reason."""
+"""Removal of all that an API server and Karpenter refuse of a proposed object, with their own sentence as the reason."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Removed:
 
 
 def accepted(
-    obj: Mapping[str, Any], release: ProviderRelease, kubernetes: str, told: Callable[[Removed], None]
+    obj: Mapping[str, Any], release: ProviderRelease, kubernetes: str, on_removed: Callable[[Removed], None]
 ) -> dict[str, Any]:
     """Return the object without what is refused of it; `told` hears of each part. Raises Unacceptable."""
-    found: dict[str, Any] = copy_json(obj)
+    draft: dict[str, Any] = copy_json(obj)
     for _ in range(_MOST):
-        refused = refusals_by(found, release, kubernetes)
+        refused = refusals_by(draft, release, kubernetes)
         if not refused:
-            return found
+            return draft
         rejection = refused[0]
-        pointer = _removable(found, rejection.pointer)
+        pointer = _removable(draft, rejection.pointer)
         if pointer is None:
             raise Unacceptable(rejection.text)
-        told(Removed(pointer, _take(found, pointer), rejection))
+        on_removed(Removed(pointer, _take(draft, pointer), rejection))
     raise Unacceptable(refused[0].text)
 
 

@@ -54,7 +54,7 @@ def disruption_of(profile: Mapping[str, str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """What a key of the profile comes to: the verdict, and its words, made of the value."""
+    """The meaning of a key of the profile: the verdict, and its words, made of the value."""
 
     verdict: Verdict
     text: Callable[[str], str]

@@ -1,4 +1,4 @@
-"""What the pods of an agent pool ask for, and the names that a cluster has given already."""
+"""Requests of an agent pool's pods, and the names that a cluster has given already."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def demands_of(objects: Iterable[Object]) -> Mapping[str, Demand]:
     """Return for each agent pool the most that one pod on its Nodes asks for, DaemonSets' pods apart."""
     everything = list(objects)
     pools = {name_of(obj): pool_of(obj) for obj in everything if obj["kind"] == "Node"}
-    found: dict[str, Demand] = {}
+    demands: dict[str, Demand] = {}
     for pod in everything:
         pool = pools.get(str(spec_of(pod).get("nodeName") or ""), "") if pod["kind"] == "Pod" else ""
         if not pool or is_daemon(pod):
             continue
-        asked, before = pod_requests(pod), found.get(pool, Demand())
-        cpu = ceil(asked["cpu"].value()) if "cpu" in asked else 0
-        memory = ceil(asked["memory"].value() / _MIB) if "memory" in asked else 0
-        found[pool] = Demand(max(before.vcpus, cpu), max(before.memory_mib, memory))
-    return found
+        requests, before = pod_requests(pod), demands.get(pool, Demand())
+        cpu = ceil(requests["cpu"].value()) if "cpu" in requests else 0
+        memory = ceil(requests["memory"].value() / _MIB) if "memory" in requests else 0
+        demands[pool] = Demand(max(before.vcpus, cpu), max(before.memory_mib, memory))
+    return demands
 
 
 def taken_names(objects: Iterable[Object]) -> frozenset[str]:

@@ -145,8 +145,8 @@ def carried_fields(pool: AgentPool, release: ProviderRelease) -> Iterator[Carrie
 def _sysctl_path(name: str) -> str:
     """The AKSNodeClass's name of a sysctl, which differs from AKS's in case only."""
     prefix = f"spec.{_SYSCTLS}."
-    known = (path for path in field_paths(RESOURCE) if path.startswith(prefix))
-    return next((path.removeprefix("spec.") for path in known if path.lower() == f"{prefix}{name}".lower()), "")
+    paths = (path for path in field_paths(RESOURCE) if path.startswith(prefix))
+    return next((path.removeprefix("spec.") for path in paths if path.lower() == f"{prefix}{name}".lower()), "")
 
 
 def _lacking(pool: str, field: str, value: Any, path: str, release: ProviderRelease) -> Row:
@@ -171,11 +171,11 @@ def mapped_row(pool: str, carried: Carried, mode: str) -> Row:
 def nodeclass_of(name: str, family: str, carried: list[Carried]) -> dict[str, Any]:
     """Return the AKSNodeClass of these fields."""
     spec: dict[str, Any] = {"imageFamily": family}
-    for one in carried:
+    for carried_field in carried:
         place = spec
-        for part in one.path[:-1]:
+        for part in carried_field.path[:-1]:
             place = place.setdefault(part, {})
-        place[one.path[-1]] = one.becomes
+        place[carried_field.path[-1]] = carried_field.becomes
     return {"apiVersion": API_VERSION, "kind": "AKSNodeClass", "metadata": {"name": name}, "spec": spec}
 
 
@@ -183,12 +183,12 @@ def _overrides(value: Any) -> list[dict[str, Any]] | None:
     """The overrides of a local DNS, a map by zone at AKS, as the list that an AKSNodeClass has; durations are texts there."""
     if not isinstance(value, Mapping):
         return None
-    found = []
+    overrides = []
     for zone, override in value.items():
         rules = override if isinstance(override, Mapping) else {}
         row: dict[str, Any] = {"zone": str(zone)}
         for key, item in rules.items():
             plain = key.removesuffix("InSeconds")
             row[plain] = f"{item}s" if plain != key else item
-        found.append(row)
-    return found
+        overrides.append(row)
+    return overrides

@@ -26,7 +26,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How many machines a NodePool may have; None where nothing says so."""
+    """Bounds of a NodePool's machines; None where nothing says so."""
 
     most: int | None = None
     nodes_limited: bool = True
@@ -49,32 +49,32 @@ def requirements_of(
     `ultra_ssd`: the release's offerings say whether they take ultra disks.
     """
     arches = sorted({size.arch for size in sizes})
-    found = [_in(ARCH, *arches), _in(OS, "linux")]
+    requirements = [_in(ARCH, *arches), _in(OS, "linux")]
     if widened is None:
-        found.append(_in(INSTANCE_TYPE, *(size.name for size in sizes)))
+        requirements.append(_in(INSTANCE_TYPE, *(size.name for size in sizes)))
     else:
-        found += _widened(sizes, widened)
-    found.append(_in(core.CAPACITY_TYPE, *((core.SPOT, core.ON_DEMAND) if pool.is_spot else (core.ON_DEMAND,))))
+        requirements += _widened(sizes, widened)
+    requirements.append(_in(core.CAPACITY_TYPE, *((core.SPOT, core.ON_DEMAND) if pool.is_spot else (core.ON_DEMAND,))))
     if pool.zones and region:
-        found.append(_in(ZONE, *(f"{region}-{zone}" for zone in pool.zones)))
+        requirements.append(_in(ZONE, *(f"{region}-{zone}" for zone in pool.zones)))
     if pool.properties.get("enableUltraSSD") and ultra_ssd:
-        found.append(_in(azure.SKU_ULTRA_SSD, "true"))
-    return found
+        requirements.append(_in(azure.SKU_ULTRA_SSD, "true"))
+    return requirements
 
 
 def _widened(sizes: Sequence[Size], demand: Demand) -> list[dict[str, Any]]:
     """Families of the same letter, GPUs of the same kind, and what one pod needs at least."""
-    found = [_in(azure.SKU_FAMILY, *sorted({size.labels.get(azure.SKU_FAMILY, "") for size in sizes} - {""}))]
+    requirements = [_in(azure.SKU_FAMILY, *sorted({size.labels.get(azure.SKU_FAMILY, "") for size in sizes} - {""}))]
     gpus = sorted({size.labels.get(azure.SKU_GPU_NAME, "") for size in sizes if size.has_gpu} - {""})
     if gpus:
-        found.append(_in(azure.SKU_GPU_NAME, *gpus))
+        requirements.append(_in(azure.SKU_GPU_NAME, *gpus))
     if all(size.labels.get(azure.SKU_PREMIUM_STORAGE) == "true" for size in sizes):
-        found.append(_in(azure.SKU_PREMIUM_STORAGE, "true"))
+        requirements.append(_in(azure.SKU_PREMIUM_STORAGE, "true"))
     if demand.vcpus > 1:
-        found.append(_above(azure.SKU_CPU, demand.vcpus - 1))
+        requirements.append(_above(azure.SKU_CPU, demand.vcpus - 1))
     if demand.memory_mib > 1:
-        found.append(_above(azure.SKU_MEMORY, demand.memory_mib - 1))
-    return found
+        requirements.append(_above(azure.SKU_MEMORY, demand.memory_mib - 1))
+    return requirements
 
 
 def limits_of(sizes: Sequence[Size], bounds: Bounds) -> dict[str, Any]:
@@ -98,7 +98,7 @@ def nodepool_of(
     labels = {key: value for key, value in pool.labels.items() if key not in _BY_CAPACITY}
     template: dict[str, Any] = {
         "nodeClassRef": {"group": azure.GROUP, "kind": "AKSNodeClass", "name": nodeclass},
-        "requirements": [dict(one) for one in requirements],
+        "requirements": [dict(requirement) for requirement in requirements],
         **({"taints": taints} if taints else {}),
         **({"startupTaints": startup} if startup else {}),
         "expireAfter": "Never",
@@ -117,7 +117,7 @@ _BY_CAPACITY = frozenset({azure.AKS_SCALE_SET_PRIORITY, azure.AKS_PRIORITY})
 
 
 def is_by_capacity(key: str) -> bool:
-    """Whether a label follows from whether a machine is a spot machine."""
+    """Return whether a label follows from whether a machine is a spot machine."""
     return key in _BY_CAPACITY
 
 

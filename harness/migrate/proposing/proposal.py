@@ -1,4 +1,4 @@
-"""What takes the place of a cluster's agent pools: manifests that a release accepts, and a row for each field."""
+"""The successors of a cluster's agent pools: manifests that a release accepts, and a row for each field."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ STATIC_CAPACITY = "StaticCapacity"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the user asked for beside the pools.
+    """The wishes of the user beside the pools.
 
     `taken`: names of NodePools and AKSNodeClasses that the cluster has. `demands`: of each pool, the most that one of its pods asks for;
     they are looked at only where `widen` lets a NodePool make other sizes. `merge` joins pools that differ in size and zone only.
@@ -77,7 +77,7 @@ class ProposedPool:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is proposed for a cluster: pools that move, pools that stay, and what became of every field."""
+    """The proposal for a cluster: pools that move, pools that stay, and what became of every field."""
 
     pools: tuple[ProposedPool, ...]
     staying: tuple[Staying, ...]
@@ -90,7 +90,14 @@ class Proposal:
 
     def of(self, pool: str) -> ProposedPool | None:
         """Return what takes the place of an agent pool; None where it stays."""
-        return next((one for one in self.pools if any(each.name == pool for each in one.pools)), None)
+        return next(
+            (
+                proposed_pool
+                for proposed_pool in self.pools
+                if any(agent_pool.name == pool for agent_pool in proposed_pool.pools)
+            ),
+            None,
+        )
 
     @property
     def lost(self) -> tuple[Row, ...]:
@@ -105,7 +112,7 @@ def proposed(world: World, cluster: ManagedCluster, plan: Plan) -> Proposal:
         if not pool.is_karpenters:
             proposing.add(pool)
     pools = tuple(proposing.pools)
-    moved = {pool.name for one in pools for pool in one.pools}
+    moved = {pool.name for proposed_pool in pools for pool in proposed_pool.pools}
     autoscaled = any(pool.scales for pool in cluster.pools if pool.name in moved)
     rows = [*proposing.rows, *(autoscaler_rows(cluster.autoscaler) if autoscaled or cluster.autoscaler else ())]
     return Proposal(pools, tuple(proposing.staying), tuple(rows))
@@ -144,22 +151,22 @@ class _Proposing:
             self.staying.append(Staying(pool, f"no NodePool of it is accepted: {error}"))
 
     def _carried(self, pool: AgentPool) -> tuple[list[Carried], list[Row]]:
-        """What the AKSNodeClass gets, and rows of what the release lacks; a field that is refused is a row, too."""
+        """Return the fields of the AKSNodeClass, and rows of those that the release lacks; a field that is refused is a row, too."""
         fields = list(carried_fields(pool, self._release))
-        carried = [one for one in fields if isinstance(one, Carried)]
-        rows = [one for one in fields if isinstance(one, Row)]
+        carried = [entry for entry in fields if isinstance(entry, Carried)]
+        rows = [entry for entry in fields if isinstance(entry, Row)]
         removed: list[Removed] = []
         probe = nodeclass_of("probe", "Ubuntu", carried)
         accepted(probe, self._release, self._world.kubernetes, removed.append)
         for part in removed:
             path = tuple(str(step) for step in part.pointer[1:])
-            for one in [one for one in carried if one.path[: len(path)] == path]:
-                carried.remove(one)
+            for entry in [entry for entry in carried if entry.path[: len(path)] == path]:
+                carried.remove(entry)
                 text = f"refused: {part.rejection.message or part.rejection.text}"
                 source = f"CRD of {self._release.version}"
-                rows.append(Row(pool.name, one.field, value_text(one.value), Verdict.NO_EQUIVALENT, text, source))
+                rows.append(Row(pool.name, entry.field, value_text(entry.value), Verdict.NO_EQUIVALENT, text, source))
         mode = str(self._world.options.provision_mode)
-        return carried, [*(mapped_row(pool.name, one, mode) for one in carried), *rows]
+        return carried, [*(mapped_row(pool.name, entry, mode) for entry in carried), *rows]
 
     def _propose(
         self, pool: AgentPool, family: str, sizes: Sequence[Size], carried: list[Carried], rows: list[Row]
@@ -190,56 +197,64 @@ class _Proposing:
     def _rows_of(
         self, pool: AgentPool, sizes: Sequence[Size], rows: list[Row], removed: list[Removed], name: str
     ) -> Iterator[Row]:
-        found = [*rows, *machine_rows(pool, sizes, self._release, region=self._world.region, widen=self._plan.widen)]
-        found += bounds_rows(pool, self._release, name, gate=self._static_allowed())
+        result = [*rows, *machine_rows(pool, sizes, self._release, region=self._world.region, widen=self._plan.widen)]
+        result += bounds_rows(pool, self._release, name, gate=self._static_allowed())
         refused = [_refused_row(pool, part, self._release) for part in removed]
-        found = [*(row for row in found if row.field not in {one.field for one in refused}), *refused]
-        there = {row.field for row in found}
-        yield from found
-        for field_, value in plain_fields(pool):
-            if field_ not in there and not any(each.startswith(f"{field_}.") for each in there):
-                yield left_row(pool.name, field_, value)
+        result = [*(row for row in result if row.field not in {refusal.field for refusal in refused}), *refused]
+        there = {row.field for row in result}
+        yield from result
+        for field_name, value in plain_fields(pool):
+            if field_name not in there and not any(row_field.startswith(f"{field_name}.") for row_field in there):
+                yield left_row(pool.name, field_name, value)
 
     def _free(self, name: str) -> str:
         """A name that neither the cluster nor another proposal has."""
-        found, number = name, 2
-        while found in self._taken:
-            found = f"{name}-nap" if number == 2 else f"{name}-nap{number}"
+        free, number = name, 2
+        while free in self._taken:
+            free = f"{name}-nap" if number == 2 else f"{name}-nap{number}"
             number += 1
-        self._taken.add(found)
-        return found
+        self._taken.add(free)
+        return free
 
     def _static_allowed(self) -> bool:
         core = self._release.core
-        known = STATIC_CAPACITY in core.gates and has_field(
+        in_release = STATIC_CAPACITY in core.gates and has_field(
             self._release.crds, f"{API_VERSION}/NodePool", "spec.replicas"
         )
-        return known and self._world.options.gate(STATIC_CAPACITY)
+        return in_release and self._world.options.gate(STATIC_CAPACITY)
 
     def _joined(
         self, pool: AgentPool, family: str, carried: list[Carried], sizes: Sequence[Size]
     ) -> ProposedPool | None:
         """The proposed pool that this one differs from in size and zone only."""
         mine = _likeness(pool, nodeclass_of("", family, carried), sizes)
-        for one in self.pools:
-            first = one.pools[0]
+        for proposed_pool in self.pools:
+            first = proposed_pool.pools[0]
             theirs = [size for name in first.sizes if isinstance(size := size_of(self._world, name), Size)]
-            if _likeness(first, {**one.nodeclass, "metadata": {"name": ""}}, theirs) == mine:
-                return one
+            if _likeness(first, {**proposed_pool.nodeclass, "metadata": {"name": ""}}, theirs) == mine:
+                return proposed_pool
         return None
 
     def _widened(self, joined: ProposedPool, pool: AgentPool, sizes: Sequence[Size]) -> ProposedPool:
         """The proposed pool with the sizes and zones of one pool more; limits are those of both."""
         pools = (*joined.pools, pool)
-        names = dict.fromkeys(name for each in pools for name in each.sizes)
+        names = dict.fromkeys(name for agent_pool in pools for name in agent_pool.sizes)
         all_sizes = [size for name in names if isinstance(size := size_of(self._world, name), Size)]
-        zones = sorted({zone for each in pools for zone in each.zones}) if all(each.zones for each in pools) else []
+        zones = (
+            sorted({zone for agent_pool in pools for zone in agent_pool.zones})
+            if all(agent_pool.zones for agent_pool in pools)
+            else []
+        )
         first = replace(pool, properties={**joined.pools[0].properties, "availabilityZones": zones})
         widened = Demand() if self._plan.widen else None
         ultra = azure.SKU_ULTRA_SSD in self._release.offering_keys
         requirements = requirements_of(first, all_sizes, self._world.region, widened=widened, ultra_ssd=ultra)
-        bounds = [bounds_of(each, self._release, gate=False).dynamic for each in pools]
-        most = sum(each.most or 0 for each in bounds) if all(each.most for each in bounds) else None
+        bounds = [bounds_of(agent_pool, self._release, gate=False).dynamic for agent_pool in pools]
+        most = (
+            sum(agent_pool.most or 0 for agent_pool in bounds)
+            if all(agent_pool.most for agent_pool in bounds)
+            else None
+        )
         limits = limits_of(all_sizes, replace(bounds[0], most=most))
         spec = {key: value for key, value in joined.nodepool["spec"].items() if key != "limits"}
         template = spec["template"]
@@ -249,7 +264,7 @@ class _Proposing:
 
 
 def _likeness(pool: AgentPool, nodeclass: Mapping[str, Any], sizes: Sequence[Size]) -> tuple[Any, ...]:
-    """What two pools that are joined have in common; scaling by the autoscaler on one side only keeps them apart."""
+    """Return the properties that two pools have in common to be joined; scaling by the autoscaler on one side only keeps them apart."""
     return (
         nodeclass["spec"],
         sorted(pool.labels.items()),
@@ -264,7 +279,7 @@ def _likeness(pool: AgentPool, nodeclass: Mapping[str, Any], sizes: Sequence[Siz
 
 
 def _stays(pool: AgentPool, family: str | None, release: ProviderRelease) -> str:
-    """Why a pool has to stay an agent pool; empty where it need not."""
+    """Return why a pool has to stay an agent pool; empty where it need not."""
     if pool.is_system:
         return "a system pool: AKS keeps its own pods there"
     if pool.is_windows:

@@ -1,4 +1,4 @@
-"""What became of a field of an agent pool, or of the autoscaler's profile: a row with its reason."""
+"""Rows: each says of a field of an agent pool, or of the autoscaler's profile, what became of it and why."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LONG = 60
 
 
 class Verdict(StrEnum):
-    """Whether a field is carried over."""
+    """Fate of a field."""
 
     MAPPED = "mapped"
     NO_EFFECT = "no effect"
-    """It decides nothing of a machine or a pod, or says what is so in any case."""
+    """The field decides nothing of a machine or a pod, or says what is so in any case."""
     NO_EQUIVALENT = "no equivalent"
     """Machines of Karpenter's cannot have it, with the release that was chosen."""
     UNKNOWN = "unknown"

@@ -28,7 +28,7 @@ class Size:
 
     @property
     def has_gpu(self) -> bool:
-        """Whether it has a GPU."""
+        """Return whether it has a GPU."""
         return self.labels.get(azure.SKU_GPU_COUNT, "0") not in ("", "0")
 
     @property
@@ -58,12 +58,12 @@ _KEYS: Sequence[str] = (
 def size_of(world: World, name: str, nodeclass: Object | None = None) -> Size | Unusable:
     """Return what Karpenter computes for a size with an AKSNodeClass, or why it does not offer it."""
     try:
-        found: InstanceType | DroppedSize = world.requirements_of(name, None, nodeclass)
+        instance_type: InstanceType | DroppedSize = world.requirements_of(name, None, nodeclass)
     except LookupError as error:
         return Unusable(name, str(error))
-    if isinstance(found, DroppedSize):
-        return Unusable(name, f"{name} falls to {filter_text(found.filter)}")
-    requirements = found.requirements
+    if isinstance(instance_type, DroppedSize):
+        return Unusable(name, f"{name} falls to {filter_text(instance_type.filter)}")
+    requirements = instance_type.requirements
     values: dict[str, Any] = {key: requirements.first(key) for key in _KEYS if key in requirements}
     cpu, memory = requirements.first(azure.SKU_CPU), requirements.first(azure.SKU_MEMORY)
     return Size(name, int(cpu), int(memory), requirements.first(ARCH), values)

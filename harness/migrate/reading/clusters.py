@@ -64,8 +64,8 @@ def described_cluster(documents: Sequence[Document], evaluate: Resources) -> Man
             if part.kind == "cluster":
                 mark = document.position(part.path)
                 if "mark" in facts:
-                    what = f"a second cluster; the first one is in {facts['mark']}"
-                    problems.append(Problem(mark, dotted(part.path), what, "give those of one cluster"))
+                    text = f"a second cluster; the first one is in {facts['mark']}"
+                    problems.append(Problem(mark, dotted(part.path), text, "give those of one cluster"))
                     continue
                 facts = _facts(part.value, mark)
             for pool, path in _pools(part, document):

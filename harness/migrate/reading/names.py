@@ -146,21 +146,23 @@ def api_names(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _below(name: str, value: Any) -> Any:
-    known = _BELOW.get(name)
-    if known is None or not isinstance(value, Mapping):
+    names = _BELOW.get(name)
+    if names is None or not isinstance(value, Mapping):
         return value
-    return {_named(key, known): item for key, item in value.items()}
+    return {_named(key, names): item for key, item in value.items()}
 
 
-def _named(key: str, known: tuple[str, ...]) -> str:
-    return next((name for name in known if name.lower() == key.lower()), key)
+def _named(key: str, names: tuple[str, ...]) -> str:
+    return next((name for name in names if name.lower() == key.lower()), key)
 
 
 def autoscaler_names(profile: Mapping[str, Any]) -> dict[str, str]:
     """Return an autoscaler profile under AKS's names; `scaleDownUnneededTime` and `scale_down_unneeded` are the same key."""
     plain = {name.replace("-", ""): name for name in AUTOSCALER} | dict(_TERRAFORM_AUTOSCALER)
-    found = without_empty(profile)
-    return {plain.get(key.replace("-", "").replace("_", "").lower(), key): _text(value) for key, value in found.items()}
+    settings = without_empty(profile)
+    return {
+        plain.get(key.replace("-", "").replace("_", "").lower(), key): _text(value) for key, value in settings.items()
+    }
 
 
 def _text(value: Any) -> str:

@@ -48,9 +48,13 @@ def cluster_of_nodes(manifests: Iterable[Manifest]) -> ManagedCluster:
 def _pool(name: str, manifests: list[Manifest]) -> AgentPool:
     nodes = [manifest.object for manifest in manifests]
     labels = [labels_of(node) for node in nodes]
-    shared = {key: value for key, value in labels[0].items() if all(one.get(key) == value for one in labels)}
-    zones = sorted({one.get(ZONE, "").rpartition("-")[2] for one in labels if "-" in one.get(ZONE, "")})
-    size = Counter(one.get(INSTANCE_TYPE, "") for one in labels).most_common(1)[0][0]
+    shared = {
+        key: value for key, value in labels[0].items() if all(node_labels.get(key) == value for node_labels in labels)
+    }
+    zones = sorted(
+        {node_labels.get(ZONE, "").rpartition("-")[2] for node_labels in labels if "-" in node_labels.get(ZONE, "")}
+    )
+    size = Counter(node_labels.get(INSTANCE_TYPE, "") for node_labels in labels).most_common(1)[0][0]
     pods = {str((status_of(node).get("capacity") or {}).get("pods") or "") for node in nodes}
     properties: dict[str, Any] = {
         "vmSize": size,
@@ -71,7 +75,7 @@ def _pool(name: str, manifests: list[Manifest]) -> AgentPool:
 
 
 def _is_own(key: str) -> bool:
-    """Whether the pool's owner may have set a label: no domain of Kubernetes, Azure or Karpenter, none of AKS's bare keys."""
+    """Return whether the pool's owner may have set a label: no domain of Kubernetes, Azure or Karpenter, none of AKS's bare keys."""
     domain, slash, _ = key.rpartition("/")
     if not slash:
         return key not in _BARE
@@ -80,11 +84,11 @@ def _is_own(key: str) -> bool:
 
 def _taints(nodes: list[Object]) -> list[str]:
     """The taints that all Nodes have, without those that come and go with a Node's state."""
-    found: list[set[str]] = []
+    taints_of_nodes: list[set[str]] = []
     for node in nodes:
         taints: list[Mapping[str, Any]] = spec_of(node).get("taints") or []
-        found.append({taint_text(taint) for taint in taints if _lasts(str(taint.get("key")))})
-    shared = set.intersection(*found)
+        taints_of_nodes.append({taint_text(taint) for taint in taints if _lasts(str(taint.get("key")))})
+    shared = set.intersection(*taints_of_nodes)
     return sorted(shared)
 
 

@@ -36,12 +36,12 @@ class Part:
 
 
 def looks_described(text: str) -> bool:
-    """Whether a text may describe agent pools, without reading it; what `kubectl get` prints does not."""
+    """Return whether a text may describe agent pools, without reading it; what `kubectl get` prints does not."""
     return _MARKS.search(text) is not None and _RESOURCE_LIST.search(text[:200]) is None
 
 
 def is_parameter_file(value: Any) -> bool:
-    """Whether a document holds the parameters of a deployment."""
+    """Return whether a document holds the parameters of a deployment."""
     return isinstance(value, Mapping) and "deploymentParameters.json" in str(value.get("$schema"))
 
 

@@ -35,13 +35,13 @@ _KUBELET: Mapping[str, str] = {
 _OWN = frozenset(
     {"id", "kubernetes_cluster_id", "timeouts", "temporary_name_for_rotation", "only_critical_addons_enabled"}
 )
-"""What Terraform keeps for itself."""
+"""Fields that Terraform keeps for itself."""
 _CRITICAL = "CriticalAddonsOnly=true:NoSchedule"
 _PORTS = ("net_ipv4_ip_local_port_range_min", "net_ipv4_ip_local_port_range_max")
 
 
 def is_terraform(value: Any) -> bool:
-    """Whether a document is what `terraform show -json` prints."""
+    """Return whether a document is what `terraform show -json` prints."""
     return isinstance(value, Mapping) and "format_version" in value and bool({"values", "planned_values"} & set(value))
 
 
@@ -62,18 +62,18 @@ def _of_module(module: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Ma
 
 def terraform_pool(values: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
     """Return a pool's properties under AKS's names (in any case); `first`: it is a cluster's default node pool."""
-    found: dict[str, Any] = {"mode": "System"} if first else {}
+    properties: dict[str, Any] = {"mode": "System"} if first else {}
     for key, value in without_empty(values).items():
         if key in _OWN:
             continue
-        found[_NAMES.get(key) or camel_case(key)] = _below(key, value)
+        properties[_NAMES.get(key) or camel_case(key)] = _below(key, value)
     if values.get("only_critical_addons_enabled"):
-        found["nodeTaints"] = [*found.get("nodeTaints", ()), _CRITICAL]
-    if "gpuDriver" in found:
-        found["gpuProfile"] = {"driver": found.pop("gpuDriver")}
-    if "snapshotId" in found:
-        found["creationData"] = {"sourceResourceId": found.pop("snapshotId")}
-    return found
+        properties["nodeTaints"] = [*properties.get("nodeTaints", ()), _CRITICAL]
+    if "gpuDriver" in properties:
+        properties["gpuProfile"] = {"driver": properties.pop("gpuDriver")}
+    if "snapshotId" in properties:
+        properties["creationData"] = {"sourceResourceId": properties.pop("snapshotId")}
+    return properties
 
 
 def _below(key: str, value: Any) -> Any:
@@ -91,10 +91,10 @@ def _below(key: str, value: Any) -> Any:
 
 
 def _sysctls(values: Mapping[str, Any]) -> dict[str, Any]:
-    found = {camel_case(name): item for name, item in values.items() if name not in _PORTS}
+    sysctls = {camel_case(name): item for name, item in values.items() if name not in _PORTS}
     if all(values.get(name) for name in _PORTS):
-        found["netIpv4IpLocalPortRange"] = " ".join(str(values[name]) for name in _PORTS)
-    return found
+        sysctls["netIpv4IpLocalPortRange"] = " ".join(str(values[name]) for name in _PORTS)
+    return sysctls
 
 
 def azapi_body(values: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,0 +1,149 @@
+"""A migration from the files to the answer: what is proposed, what becomes of the workloads, and how the move goes."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lazyrecords import dataclass
+
+if TYPE_CHECKING:
+    from harness.cli.assumptions import Inputs
+    from harness.cli.pool_files import Files
+    from harness.migrate.judging.judgement import Judged
+    from harness.migrate.proposing.proposal import Proposal
+    from harness.migrate.walking.walk import Walk
+    from harness.world import World
+
+__all__ = ["MigrationPlan", "planned"]
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPlan:
+    """Answer of `harness migrate`. `story` is the scenario of the move, empty without workloads."""
+
+    files_read: Files
+    inputs: Inputs
+    world: World
+    proposal: Proposal
+    judged: Sequence[Judged]
+    walk: Walk | None
+    story: str
+    problem: str = ""
+    """Reason for which the move could not be walked."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """Return name and text of each file of the output folder."""
+        from harness.migrate.folder import files_of
+
+        return files_of(self.proposal, self.world.release.version, self.judged, self.story)
+
+    def lines(self) -> Iterator[str]:
+        """Yield the answer in words, the most important first."""
+        from harness.migrate.folder import patch_command
+        from harness.migrate.summary import headline, proposal_lines, workload_lines
+
+        yield from self.inputs.head(self.world)
+        if self.judged:
+            yield from headline(self.judged, self.walk, self.proposal)
+            yield from workload_lines(self.judged, self.walk)
+            yield from (f"  {command}" for verdict in self.judged if (command := patch_command(verdict)))
+        if self.problem:
+            yield f"the move could not be simulated: {self.problem}"
+        yield from self.files_read.dump.notes()
+        yield from proposal_lines(self.proposal)
+
+    def value(self) -> dict[str, Any]:
+        """Return the answer for JSON."""
+        from harness.migrate.summary import proposal_value, walk_value
+
+        return {
+            "read": self.inputs.value(),
+            "region": self.world.region,
+            "release": self.world.release.version,
+            **proposal_value(self.proposal),
+            **(walk_value(self.judged, self.walk) if self.judged else {}),
+            **({"problem": self.problem} if self.problem else {}),
+        }
+
+
+def planned(arguments: argparse.Namespace, files: Files) -> MigrationPlan:
+    """Return the plan for what the files describe. Raises InputError, ScenarioError."""
+    from harness.cli.manifests import world_of
+    from harness.migrate.folder import MANIFESTS, manifests_text
+    from harness.migrate.judging.workloads import running_workloads
+    from harness.migrate.proposing.demands import demands_of, taken_names
+    from harness.migrate.proposing.proposal import Plan, proposed
+    from harness.reading.manifests import manifests_of_text
+
+    inputs = _inputs(arguments, files, ())
+    world = world_of(arguments, inputs)
+    objects = [manifest.object for manifest in (*files.dump.manifests, *files.dump.derived)]
+    plan = Plan(taken_names(objects), widen=arguments.widen, merge=arguments.merge, demands=demands_of(objects))
+    proposal = proposed(world, files.cluster, plan)
+    if not proposal.pools or not running_workloads(files.dump):
+        return MigrationPlan(files, inputs, world, proposal, (), None, "")
+    manifests = manifests_of_text(manifests_text(proposal), MANIFESTS)
+    inputs = _inputs(arguments, files, manifests)
+    world = world_of(arguments, inputs)  # with the subnets that the AKSNodeClasses name
+    return _walked(files, inputs, world, proposal, manifests)
+
+
+def _walked(files: Files, inputs: Inputs, world: World, proposal: Proposal, manifests: Sequence[Any]) -> MigrationPlan:
+    from harness.migrate.folder import STORY
+    from harness.migrate.judging.judgement import Judging
+    from harness.migrate.walking.outcome import reconciled
+    from harness.migrate.walking.story import story_text
+    from harness.migrate.walking.walk import walked
+    from harness.reading.problems import ScenarioError
+
+    judged: Sequence[Judged] = Judging(world, proposal, files.dump, manifests).judged()
+    scenario_inputs = _given(inputs, world)
+    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs)
+    moving = frozenset(pool.name for proposed_pool in proposal.pools for pool in proposed_pool.pools)
+    try:
+        walk = walked(story, moving, file=STORY)
+    except ScenarioError as error:
+        return MigrationPlan(files, inputs, world, proposal, judged, None, story, str(error.problems[0]))
+    story = story_text(files.cluster, proposal, files.dump, judged, scenario_inputs, walk)
+    return MigrationPlan(files, inputs, world, proposal, reconciled(judged, walk), walk, story)
+
+
+def _inputs(arguments: argparse.Namespace, files: Files, manifests: Sequence[Any]) -> Inputs:
+    """Return the inputs: of the command line, else of the cluster's description, else of the dump."""
+    from dataclasses import replace
+
+    from harness.cli.given_world import inputs_from
+    from harness.cli.manifests import options_given
+
+    cluster = files.cluster
+    place = f"what {cluster.mark} says" if cluster.mark is not None else ""
+
+    def said(option: str, value: str | None, described: str) -> tuple[str, str | None]:
+        return (option, value) if value else (place, described or None)
+
+    instead = {
+        "karpenter": ("--release", arguments.release),
+        "region": said("--region", arguments.region, cluster.location),
+        "kubernetes": said("--kubernetes", arguments.kubernetes, cluster.kubernetes),
+        "provision_mode": ("--mode", arguments.mode),
+    }
+    dump = replace(files.dump, manifests=(*files.dump.manifests, *manifests))
+    return inputs_from(dump, instead, {**cluster.network, **options_given(arguments)})
+
+
+def _given(inputs: Inputs, world: World) -> dict[str, Any]:
+    """`given` of the scenario of the move: the world's inputs that a scenario can say."""
+    from harness.karpenter.releases import find_option
+
+    basics = {"karpenter": world.release.version, "region": world.region, "kubernetes": world.kubernetes}
+    mode = {"provisionMode": inputs.arguments["provision_mode"]} if inputs.arguments.get("provision_mode") else {}
+    options: dict[str, str] = {}
+    for name, value in inputs.options_of(world.release.version).items():
+        option = find_option(name)
+        if option is not None and option.name and not isinstance(value, Mapping):
+            options[option.name] = str(value)
+    subnets = {"azure": {"subnets": list(inputs.subnets)}} if inputs.subnets else {}
+    return {**basics, **mode, **({"options": options} if options else {}), **subnets}

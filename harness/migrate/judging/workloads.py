@@ -1,0 +1,100 @@
+"""The workloads of a dump: their pods as they would be made, and the agent pools that they run on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from harness.kube.api.labels import OS
+from harness.kube.api.objects import Object, controller_of, mapping_in, name_of, namespace_of, spec_of
+from harness.kube.api.owners import Workload, workload_of
+from harness.migrate.reading.nodes import pool_of
+from harness.scenario.language.dumps import Dump
+from lazyrecords import dataclass
+
+__all__ = ["Running", "running_workloads"]
+
+_TEMPLATED = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController")
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A workload: a pod as it makes them, how many, and the agent pools and Nodes that its pods are on now.
+
+    `object` is the controller, or the pod itself where nothing made it.
+    """
+
+    workload: Workload
+    object: Object
+    pod: Object
+    replicas: int
+    pools: frozenset[str] = frozenset()
+    nodes: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """Return `Deployment/shop/web`, without the namespace where that is `default`."""
+        return str(self.workload)
+
+    @property
+    def is_daemon(self) -> bool:
+        """Return whether each Node has one of its pods."""
+        return self.workload.kind == "DaemonSet"
+
+    @property
+    def on_windows(self) -> bool:
+        """Return whether its pods ask for Windows."""
+        selector = mapping_in(spec_of(self.pod).get("nodeSelector"))
+        return selector.get(OS) == "windows" or mapping_in(spec_of(self.pod).get("os")).get("name") == "windows"
+
+
+def running_workloads(dump: Dump) -> list[Running]:
+    """Return the workloads of a dump that have or will have pods, in its order."""
+    pools = {manifest.name: pool_of(manifest.object) for manifest in dump.manifests if manifest.kind == "Node"}
+    places: dict[Workload, set[str]] = {}
+    for manifest in (*dump.manifests, *dump.derived):
+        if manifest.kind == "Pod" and (node := str(spec_of(manifest.object).get("nodeName") or "")):
+            places.setdefault(workload_of(manifest.object), set()).add(node)
+    workloads = []
+    for workload, obj, pod, replicas in _workloads(manifest.object for manifest in dump.manifests):
+        nodes = places.get(workload, set())
+        workloads.append(
+            Running(
+                workload,
+                obj,
+                pod,
+                replicas,
+                frozenset(pools[node] for node in nodes if pools.get(node)),
+                frozenset(nodes),
+            )
+        )
+    return workloads
+
+
+def _workloads(objects: Iterable[Object]) -> Iterator[tuple[Workload, Object, Object, int]]:
+    for obj in objects:
+        kind, spec = str(obj["kind"]), spec_of(obj)
+        place = namespace_of(obj) or "default"
+        if kind == "Pod":
+            owner = controller_of(obj)
+            if owner is None or owner["kind"] != "Node":  # static pods are their Node's
+                yield Workload("Pod", place, name_of(obj)), obj, obj, 1
+            continue
+        if kind == "CronJob":
+            template = mapping_in(mapping_in(mapping_in(spec.get("jobTemplate")).get("spec")).get("template"))
+        elif kind in _TEMPLATED:
+            template = mapping_in(spec.get("template"))
+        else:
+            continue
+        if template:
+            yield Workload(kind, place, name_of(obj)), obj, _pod(template, name_of(obj), place), _replicas(spec)
+
+
+def _pod(template: Mapping[str, Any], name: str, namespace: str) -> dict[str, Any]:
+    metadata = {**mapping_in(template.get("metadata")), "name": name, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": mapping_in(template.get("spec"))}
+
+
+def _replicas(spec: Mapping[str, Any]) -> int:
+    number = spec.get("replicas", spec.get("parallelism", 1))
+    return number if isinstance(number, int) else 1
