@@ -61,7 +61,7 @@ def facts_of(manifests: Sequence[Manifest]) -> dict[str, Fact]:
             what = f"{fact.source} is in region '{fact.value}', but {known.source} in '{known.value}' ({known.mark})"
             raise ScenarioError([Problem(fact.mark, "", what)])
         # a kubelet may be older than the API server, and Nodes are upgraded one by one
-        if fact.name == "kubernetes" and Version.of(fact.value) > Version.of(known.value):
+        if fact.name == "kubernetes" and Version.parse(fact.value) > Version.parse(known.value):
             found[fact.name] = fact
     return found
 
@@ -91,7 +91,7 @@ def _facts(manifest: Manifest, configs: Mapping[tuple[str, str], Manifest]) -> I
         case "CustomResourceDefinition":
             chart = _labels(manifest).get("helm.sh/chart")
             if isinstance(chart, str) and chart.startswith(_CHART) and Version.find(chart.removeprefix(_CHART)):
-                release = str(Version.of(chart.removeprefix(_CHART)))
+                release = str(Version.parse(chart.removeprefix(_CHART)))
                 yield _fact(manifest, "karpenter", release, "metadata", "labels", "helm.sh/chart")
 
 

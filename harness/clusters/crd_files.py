@@ -102,7 +102,7 @@ class CrdFiles:
                 name = f"{spec['group']}/{version['name']}/{kind}"
                 self._definitions[name] = _Definition(str(kind), spec, schema, document, place)
                 if (scale := (version.get("subresources") or {}).get("scale")) is not None:
-                    self._scales[name] = Scale.of(scale)
+                    self._scales[name] = Scale.from_definition(scale)
             self.manifests.append(document.value)
         except (AttributeError, KeyError, TypeError) as error:
             mistake = f"not a CustomResourceDefinition of apiextensions.k8s.io/v1 ({error})"

@@ -27,7 +27,7 @@ class Usage:
     too_big: int = 0
 
     @classmethod
-    def of(cls, cluster: RealCluster) -> Usage:
+    def of_cluster(cls, cluster: RealCluster) -> Usage:
         """Return the cost of a cluster so far; without the memory of one that does not answer."""
         try:
             memory = cluster.memory()
@@ -39,7 +39,7 @@ class Usage:
         """Return plain data for another process."""
         return {"name": self.name, "joins": self.joins, "registrations": self.registrations, "too_big": self.too_big}
 
-    def add(self, borrowed: Iterable[Mapping[str, Any]]) -> None:
+    def add_borrowed(self, borrowed: Iterable[Mapping[str, Any]]) -> None:
         """Add the machines that borrowers of clusters of this name brought up."""
         for usage in borrowed:
             if usage["name"] == self.name:

@@ -138,7 +138,7 @@ class Engine:
         """A cluster with controllers of its own: called when nothing is due here, it waits until the cluster rests, and
         returns whether it changed."""
 
-    def add(self, *controllers: Controller) -> None:
+    def add_controllers(self, *controllers: Controller) -> None:
         """Register controllers; changes reach them in the order of registration."""
         for controller in controllers:
             index = len(self._controllers)

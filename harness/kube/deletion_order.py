@@ -45,7 +45,7 @@ def in_deletion_order(pods: Sequence[Object], related: Iterable[Object], now: da
     them stand.
     """
     together = Counter(spec_of(pod).get("nodeName") for pod in related)
-    ranked = [_Ranked.of(pod, together[spec_of(pod).get("nodeName")], now) for pod in pods]
+    ranked = [_Ranked.for_pod(pod, together[spec_of(pod).get("nodeName")], now) for pod in pods]
     return [entry.pod for entry in sorted(ranked, key=cmp_to_key(_compare))]
 
 
@@ -61,7 +61,7 @@ class _Ranked:
     age_doublings: int
 
     @staticmethod
-    def of(pod: Object, together: int, now: datetime) -> _Ranked:
+    def for_pod(pod: Object, together: int, now: datetime) -> _Ranked:
         """Rank a pod. `together`: the number of related pods on the pod's node."""
         ready = condition(pod, "Ready")
         is_ready = ready is not None and ready.get("status") == "True"

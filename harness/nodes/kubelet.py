@@ -125,7 +125,7 @@ class Kubelets:
 
     def power_on(self, machine: Machine) -> None:
         """Note that a machine has power: it will boot."""
-        self._machines.add(machine)
+        self._machines.register(machine)
         if self.timing.boot < NEVER:
             self._engine.enqueue(self, machine.vm_id, after=self.timing.boot)
 

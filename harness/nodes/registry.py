@@ -48,7 +48,7 @@ class Machines:
         self._by_vm: dict[VmId, Running] = {}
         self._by_node: dict[NodeName, Running] = {}
 
-    def add(self, machine: Machine) -> Running:
+    def register(self, machine: Machine) -> Running:
         """Register a machine that was powered on; a restarted one starts again."""
         running = Running(machine)
         self._by_vm[machine.vm_id] = running

@@ -66,7 +66,7 @@ class ClusterPool:
         from harness.clusters.control_plane.cluster import RealCluster
         from harness.clusters.usage import Usage
 
-        usages = [Usage.of(cluster) for cluster in self._open if isinstance(cluster, RealCluster)]
+        usages = [Usage.of_cluster(cluster) for cluster in self._open if isinstance(cluster, RealCluster)]
         for usage in usages:
             usage.too_big = self.too_big if usage.name == "kind" else 0
         return [usage.to_json() for usage in usages]
@@ -77,10 +77,10 @@ class ClusterPool:
             return []
         from harness.clusters.usage import Usage
 
-        usages = [Usage.of(cluster) for cluster in self._owned]
+        usages = [Usage.of_cluster(cluster) for cluster in self._owned]
         for name in dict.fromkeys(usage.name for usage in usages):
             first = next(usage for usage in usages if usage.name == name)
-            first.add(self._used)
+            first.add_borrowed(self._used)
             first.too_big += self.too_big if name == "kind" else 0
         return [str(usage) for usage in usages]
 

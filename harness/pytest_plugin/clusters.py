@@ -186,7 +186,7 @@ class ClusterRunners(ClusterPool):
         from harness.kube.api.versions import Version
 
         wanted = runner_of(self._config).shared.idle_world(case).kubernetes
-        if not self._version or Version.of(wanted).line == Version.of(self._version).line:
+        if not self._version or Version.parse(wanted).line == Version.parse(self._version).line:
             return ""
         if self._rehearsal.holds(case):
             return ""

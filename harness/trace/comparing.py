@@ -86,7 +86,7 @@ def compare_traces(left: Trace, right: Trace) -> Comparison:
 
 def _missing(having: Trace, lacking: Trace, side: str) -> Iterator[Missing]:
     """Yield the sizes that one side is offered and the other is not, by the filter that drops them there; of each NodePool's last list."""
-    here, there = ({fact.nodepool: fact for fact in trace.of(Sizes)} for trace in (having, lacking))
+    here, there = ({fact.nodepool: fact for fact in trace.facts_of(Sizes)} for trace in (having, lacking))
     for nodepool, mine in here.items():
         theirs = there.get(nodepool)
         if theirs is None:

@@ -34,10 +34,10 @@ class Figures:
 
 def figures_of(trace: Trace) -> Figures:
     """The figures of a trace."""
-    nodes = trace.of(NodeState)
-    boots = trace.of(Boot)
+    nodes = trace.facts_of(NodeState)
+    boots = trace.facts_of(Boot)
     last = {fact.node: fact.state for fact in nodes}
-    prices = {(fact.size, fact.capacity_type): fact for fact in trace.of(PriceOf)}
+    prices = {(fact.size, fact.capacity_type): fact for fact in trace.facts_of(PriceOf)}
     there: dict[str, tuple[str, str]] = {}
     for _, machine, kind in machine_moves(boots, nodes):
         if kind is None:
@@ -51,7 +51,7 @@ def figures_of(trace: Trace) -> Figures:
         pool = pools.get(machine.lower(), "")
         shares[pool] = shares.get(pool, 0.0) + (usd or 0.0)
     ran = [prices[kind] for _, _, kind in machine_moves(boots, nodes) if kind in prices]
-    steps = trace.of(Cost)
+    steps = trace.facts_of(Cost)
     end = trace.facts[-1].t if trace.facts else 0.0
     lasting = zip(steps, [*(step.t for step in steps), end][1:], strict=True)
     return Figures(
@@ -60,7 +60,7 @@ def figures_of(trace: Trace) -> Figures:
         round(sum(step.price * (after - step.t) / 3600 for step, after in lasting), 6),
         end,
         sum(state != "deleted" for state in last.values()),
-        sum(not fact.problem for fact in trace.of(Disruption)),
+        sum(not fact.problem for fact in trace.facts_of(Disruption)),
         _pending(trace),
         tuple(sorted({price.size for price in ran if price.price is None})),
         dict(sorted({price.size: price.guess for price in ran if price.guess}.items())),
@@ -69,9 +69,9 @@ def figures_of(trace: Trace) -> Figures:
 
 def _nodepools(trace: Trace) -> dict[str, str]:
     """Machine in small letters, as `machine_moves` names it → the NodePool that it is of."""
-    claims = {fact.claim: fact.nodepool for fact in trace.of(ClaimState)}
-    pools = {boot.vm.lower(): claims.get(boot.claim, "") for boot in trace.of(Boot)}
-    for fact in trace.of(NodeState):
+    claims = {fact.claim: fact.nodepool for fact in trace.facts_of(ClaimState)}
+    pools = {boot.vm.lower(): claims.get(boot.claim, "") for boot in trace.facts_of(Boot)}
+    for fact in trace.facts_of(NodeState):
         if fact.nodepool:
             pools[f"node/{fact.node}".lower()] = fact.nodepool
             if fact.vm:
@@ -83,7 +83,7 @@ def _pending(trace: Trace) -> dict[str, int]:
     owners: dict[str, str] = {}
     last: dict[str, PodState] = {}
     bound: set[str] = set()
-    for fact in trace.of(PodState):
+    for fact in trace.facts_of(PodState):
         owners[fact.pod] = fact.owner or owners.get(fact.pod, "")
         last[fact.pod] = fact
         if fact.node or fact.state == "bound":

@@ -42,7 +42,7 @@ class Trace:
     header: Header
     facts: tuple[Fact, ...]
 
-    def of(self, kind: type[Kind]) -> list[Kind]:
+    def facts_of(self, kind: type[Kind]) -> list[Kind]:
         """The facts of one class, in order."""
         return [fact for fact in self.facts if isinstance(fact, kind)]
 

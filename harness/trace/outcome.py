@@ -47,15 +47,15 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
     `sources`: with facts that only the simulated loop writes: the source of a label inside its sender, withheld labels,
     the sizes that were left.
     """
-    pods = {fact.pod: fact.owner for fact in trace.of(PodState) if fact.state == "created"}
+    pods = {fact.pod: fact.owner for fact in trace.facts_of(PodState) if fact.state == "created"}
     claims: dict[str, list[ClaimState]] = {}
-    for fact in trace.of(ClaimState):
+    for fact in trace.facts_of(ClaimState):
         claims.setdefault(fact.claim, []).append(fact)
     nodes = _nodes(trace, sources)
     events = _events(trace, pods)
     calls = _calls(trace)
     refused: dict[str, list[str]] = {}
-    for refusal in trace.of(Refused):
+    for refusal in trace.facts_of(Refused):
         if refusal.layer in _OF_LOOP and not sources:
             continue
         refused.setdefault(refusal.object, []).append(f"{refusal.layer}: {refusal.text}")
@@ -71,16 +71,16 @@ def outcome_of(trace: Trace, *, sources: bool = True) -> dict[str, Any]:
         }
         per_claim[name] = _without_zone(claim, states, trace.header.region)
     outcome: dict[str, Any] = {
-        "expectations": {fact.text: fact.held or bool(fact.kept) for fact in trace.of(Expectation)},
+        "expectations": {fact.text: fact.held or bool(fact.kept) for fact in trace.facts_of(Expectation)},
         "pods": _pods(trace, pods),
         "refused": {name: sorted(texts) for name, texts in sorted(refused.items())},
-        "price": next((fact.price for fact in reversed(trace.of(Cost))), 0.0),
+        "price": next((fact.price for fact in reversed(trace.facts_of(Cost))), 0.0),
         "decisions": _decisions(trace, pods, sources),
-        "disruptions": [_disruption(fact, sources) for fact in trace.of(Disruption)],
+        "disruptions": [_disruption(fact, sources) for fact in trace.facts_of(Disruption)],
         "NodeClaims": per_claim,
         "other Nodes": {name: {**node, "claim": ""} for name, node in nodes.items()},
         "other calls": calls.get("", []),
-        "sizes": {fact.nodepool: {"offered": list(fact.offered)} for fact in trace.of(Sizes) if sources},
+        "sizes": {fact.nodepool: {"offered": list(fact.offered)} for fact in trace.facts_of(Sizes) if sources},
         "conditions": _conditions(trace, lambda name: name.partition("/")[0] in ("NodePool", "AKSNodeClass")),
         "Events": {name: sorted(texts) for name, texts in sorted(events.items())},
     }
@@ -98,7 +98,7 @@ def _in_order(texts_of: Any) -> Any:
 def _pods(trace: Trace, owners: Mapping[str, str]) -> dict[str, Any]:
     """Return the pods that have a Node in the end, those of a workload together; and the number of pods on each Node."""
     last: dict[str, bool] = {}
-    for fact in trace.of(PodState):
+    for fact in trace.facts_of(PodState):
         if fact.state == "deleted":
             last.pop(fact.pod, None)
         else:
@@ -106,8 +106,8 @@ def _pods(trace: Trace, owners: Mapping[str, str]) -> dict[str, Any]:
     bound: dict[str, list[bool]] = {}
     for pod, has_node in last.items():
         bound.setdefault(_who(pod, owners), []).append(has_node)
-    there: dict[str, int] = {fact.node: len(fact.pods) for fact in trace.of(Usage)}
-    gone = {fact.node for fact in trace.of(NodeState) if fact.state == "deleted"}
+    there: dict[str, int] = {fact.node: len(fact.pods) for fact in trace.facts_of(Usage)}
+    gone = {fact.node for fact in trace.facts_of(NodeState) if fact.state == "deleted"}
     return {
         "bound": {name: sorted(pods_of_workload) for name, pods_of_workload in sorted(bound.items())},
         "per Node": sorted(count for node, count in there.items() if node not in gone),
@@ -123,7 +123,9 @@ def _who(pod: str, owners: Mapping[str, str]) -> str:
 def _claim(trace: Trace, states: Sequence[ClaimState], owners: Mapping[str, str]) -> dict[str, Any]:
     first, last = states[0], next((fact for fact in reversed(states) if fact.size), states[-1])
     made = [
-        fact for fact in trace.of(Decision) if fact.target == f"NodeClaim/{first.claim}" and fact.result == "nodeclaim"
+        fact
+        for fact in trace.facts_of(Decision)
+        if fact.target == f"NodeClaim/{first.claim}" and fact.result == "nodeclaim"
     ]
     return {
         "made for": sorted({_who(pod, owners) for fact in made for pod in fact.pods}),
@@ -143,7 +145,7 @@ def _claim(trace: Trace, states: Sequence[ClaimState], owners: Mapping[str, str]
 def _conditions(trace: Trace, chosen: Callable[[str], bool]) -> dict[str, dict[str, list[str]]]:
     """Return, for each object, each condition's course; its values on the way to True depend on the time of each look."""
     courses: dict[str, dict[str, list[str]]] = {}
-    for fact in trace.of(Condition):
+    for fact in trace.facts_of(Condition):
         if not chosen(fact.object) or fact.type == "Ready" or fact.reason in _AWAITING:
             continue
         reason = fact.reason if fact.reason != fact.type else ""
@@ -159,7 +161,7 @@ def _conditions(trace: Trace, chosen: Callable[[str], bool]) -> dict[str, dict[s
 def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
     """Return every Node that ever existed, in its last state."""
     nodes: dict[str, dict[str, Any]] = {}
-    for fact in trace.of(NodeState):
+    for fact in trace.facts_of(NodeState):
         if fact.state == "deleted":
             nodes[fact.node]["gone"] = True
             continue
@@ -172,7 +174,7 @@ def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
             "writers": {},
             "gone": False,
         }
-    for write in trace.of(LabelWrite):
+    for write in trace.facts_of(LabelWrite):
         node = nodes.get(write.node)
         if node is None:
             continue
@@ -189,7 +191,7 @@ def _nodes(trace: Trace, sources: bool) -> dict[str, dict[str, Any]]:
 def _calls(trace: Trace) -> dict[str, list[str]]:
     """Return the writes to Azure, by NodeClaim."""
     calls: dict[str, list[str]] = {}
-    for call in trace.of(ArmCall):
+    for call in trace.facts_of(ArmCall):
         if call.method in ("GET", "HEAD", "POST") or call.operation not in _OF_MACHINES:
             continue
         text = " ".join(
@@ -205,7 +207,7 @@ def _calls(trace: Trace) -> dict[str, list[str]]:
 def _events(trace: Trace, owners: Mapping[str, str]) -> dict[str, set[str]]:
     """Return Karpenter's Events about each object."""
     texts: dict[str, set[str]] = {}
-    for event in trace.of(EventTold):
+    for event in trace.facts_of(EventTold):
         if event.source != "karpenter" or event.message.startswith(RETOLD):
             continue
         name = event.object
@@ -231,10 +233,10 @@ def _decisions(trace: Trace, owners: Mapping[str, str], sources: bool) -> dict[s
         fact.number: [
             f"{step['filter']} {step['left']}" for step in fact.steps if step["removed"] or step is fact.steps[-1]
         ]
-        for fact in trace.of(Funnel)
+        for fact in trace.facts_of(Funnel)
     }
     sentences: dict[str, dict[str, None]] = {}
-    for fact in trace.of(Decision):
+    for fact in trace.facts_of(Decision):
         for name in dict.fromkeys(_who(pod, owners) for pod in fact.pods):
             of_name = sentences.setdefault(name, {})
             if fact.why:

@@ -89,7 +89,7 @@ class Recording:
         self._witness: Witness | None = None
         if not isinstance(world.cluster, MemoryCluster):
             self._witness = Witness(lambda: clock.now, OBJECT_KINDS)
-            world.engine.add(self._witness)
+            world.engine.add_controllers(self._witness)
 
     # Facts that the world does not know of itself.
 

@@ -152,7 +152,7 @@ class Assembly:
             self.region,
         )
         """The pools of scale sets beside Karpenter's machines."""
-        engine.add(self.kubelets, node_manager, disks, notices, timers, self.drains, self.agent_pools)
+        engine.add_controllers(self.kubelets, node_manager, disks, notices, timers, self.drains, self.agent_pools)
 
     def _instance_types(self, *, running: bool) -> InstanceTypeProvider:
         """Return the instance type provider of a Karpenter process, which is `running` when the world begins, or starts now."""
@@ -167,7 +167,7 @@ class Assembly:
             pricing=Pricing(self.clock, self.azure.prices, running=running),
             usages=self.azure.usages,
             in_use=self.azure.in_use,
-            shared=self.caches.lists.of(self.region, self.release),
+            shared=self.caches.lists.lists_for(self.region, self.release),
             overlays=self._overlays,
         )
 

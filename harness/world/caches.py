@@ -31,7 +31,7 @@ class ListsInUse:
         self._found: Latest[tuple[str, str], SharedLists] = Latest(most)
         self._read = ReadRecords(records)
 
-    def of(self, region: str, release: ProviderRelease) -> SharedLists:
+    def lists_for(self, region: str, release: ProviderRelease) -> SharedLists:
         """Return the lists that worlds of a region and a release share; they stay valid for their holder after they were dropped here."""
         return self._found.of((region, lists_like(release).version), lambda: SharedLists(SkuBook(self._read)))
 

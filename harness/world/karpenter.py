@@ -125,7 +125,7 @@ class Karpenter:
             *self._statics,
         )
         """All controllers, in the order in which changes reach them."""
-        engine.add(*self.controllers)
+        engine.add_controllers(*self.controllers)
 
     # Its state, for observers.
 

@@ -61,7 +61,9 @@ def test_the_status_alone_is_asked_where_nothing_else_is_written(obj: Any, subre
 
 
 def test_the_selector_is_a_text() -> None:
-    scale = Scale.of({"specReplicasPath": SPEC, "statusReplicasPath": STATUS, "labelSelectorPath": ".status.selector"})
+    scale = Scale.from_definition(
+        {"specReplicasPath": SPEC, "statusReplicasPath": STATUS, "labelSelectorPath": ".status.selector"}
+    )
     (error,) = scale_errors(scale, {"status": {"selector": {}}})
     assert str(error) == (
         '.status.selector: Invalid value: "": .status.selector accessor error: map[] is of the type '

@@ -26,9 +26,9 @@ def test_a_text(text: str, version: Version | None) -> None:
 
 
 def test_versions_compare_as_numbers() -> None:
-    assert max("1.9.0", "1.10.0", "1.4.0", key=Version.of) == "1.10.0"
-    assert Version.of("1.34.0") >= (1, 34)
-    assert Version.of("1.33.9") < (1, 34)
+    assert max("1.9.0", "1.10.0", "1.4.0", key=Version.parse) == "1.10.0"
+    assert Version.parse("1.34.0") >= (1, 34)
+    assert Version.parse("1.33.9") < (1, 34)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_aks_reads(text: str, version: tuple[int, int]) -> None:
     [("1.34.0", True), ("1.34", True), ("1.34.1", True), ("1.34.0-rc.1", False), ("1.33.9", False), ("2.0.0", True)],
 )
 def test_a_version_reaches_a_line_from_its_first_release_on(text: str, reached: bool) -> None:
-    assert Version.of(text).reaches((1, 34)) is reached
+    assert Version.parse(text).reaches((1, 34)) is reached
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def memory() -> Iterator[Subject]:
         assert engine.settle().quiescent
 
     def evidence(node: str) -> tuple[Entry, ...]:
-        return cluster.journal.of(Key("Node", "", node))
+        return cluster.journal.entries_about(Key("Node", "", node))
 
     yield Subject("memory", cluster.view, cluster.writer, evidence, step, str(next(COUNT)))
 
@@ -115,12 +115,12 @@ class RealClusters:
         """Ends one, which the next test that asks for it starts again: for tests that need the room of the machine."""
         cluster = self._started.pop(name, None)
         if cluster is not None:
-            self._used.append(str(Usage.of(cluster)))
+            self._used.append(str(Usage.of_cluster(cluster)))
             cluster.stop()
 
     def stop(self) -> list[str]:
         """Ends all. Returns what they took."""
-        self._used += [str(Usage.of(each)) for each in self._started.values()]
+        self._used += [str(Usage.of_cluster(each)) for each in self._started.values()]
         with ExitStack() as all_of_them:
             for each in self._started.values():
                 all_of_them.callback(each.stop)

@@ -208,7 +208,7 @@ def test_usage_adds_what_borrowers_did_on_clusters_of_its_name() -> None:
         {"name": "kind", "joins": 2, "registrations": 5, "too_big": 0},
         {"name": "apiserver", "joins": 9, "registrations": 9, "too_big": 0},
     ]
-    usage.add(others)
+    usage.add_borrowed(others)
     line = "kind: started in 12.3 s, 500 MiB (a 400, b 100); nodes joined: 3, registrations of real kubelets: 7"
     assert str(usage) == line
 

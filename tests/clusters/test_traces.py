@@ -89,8 +89,8 @@ def test_of_each_folder(file: str, name: str, real_clusters: RealClusters) -> No
     memory, server = both(case_of(file, name, "simulated-kubelets"), real_clusters.get("apiserver"))
     found = compare_traces(memory, server)
     assert list(found.differences) == []
-    written = {(fact.object, fact.by) for fact in server.of(Write) if fact.object.startswith("Node/")}
-    for node in {fact.node for fact in server.of(NodeState)}:
+    written = {(fact.object, fact.by) for fact in server.facts_of(Write) if fact.object.startswith("Node/")}
+    for node in {fact.node for fact in server.facts_of(NodeState)}:
         assert (f"Node/{node}", "kubelet") in written
 
 
@@ -104,13 +104,15 @@ def test_real_kubelets(file: str, name: str, real_clusters: RealClusters) -> Non
         "a node container has the capacity of its host",
         "a kubelet writes the architecture of its host",
     }
-    nodes = {fact.node for fact in kind.of(NodeState)}
+    nodes = {fact.node for fact in kind.facts_of(NodeState)}
     assert nodes
     for node in nodes:
-        made = next(fact for fact in kind.of(Write) if fact.object == f"Node/{node}" and fact.verb == "create")
+        made = next(fact for fact in kind.facts_of(Write) if fact.object == f"Node/{node}" and fact.verb == "create")
         assert made.by == "kubelet"
         set_by = {
-            fact.key: (fact.by, fact.from_) for fact in kind.of(LabelWrite) if fact.node == node and fact.kind == "set"
+            fact.key: (fact.by, fact.from_)
+            for fact in kind.facts_of(LabelWrite)
+            if fact.node == node and fact.kind == "set"
         }
         assert set_by["kubernetes.io/hostname"] == ("kubelet", "kubelet-default")
         assert set_by["topology.kubernetes.io/zone"] == ("cloud-node-manager", "vm")

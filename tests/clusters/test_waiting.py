@@ -138,7 +138,7 @@ def test_pods_that_the_view_leaves_out_take_room_all_the_same() -> None:
     status = {"capacity": room, "allocatable": room, "conditions": [{"type": "Ready", "status": "True"}]}
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "uid": "n"}, "spec": {}, "status": status}
     view: Any = Hand(node, pod("web", "1", "n"), pod("fits", "1"))
-    version = Version.of("1.36.3")
+    version = Version.parse("1.36.3")
     assert list(outstanding_work(view, version)) == ["Pod/fits: fits n and is not bound"]
     assert list(outstanding_work(view, version, beside=lambda name: [pod("kindnet", "100m", name)])) == []
 

@@ -44,17 +44,17 @@ def by_hand(trace: Trace) -> float:
     """USD of all machines: hours between power on and the end of each, times what Azure bills for its size."""
     since: dict[str, float] = {}
     usd = 0.0
-    for boot in trace.of(Boot):
+    for boot in trace.facts_of(Boot):
         if boot.state == "on":
             since[boot.vm] = boot.t
         elif boot.vm in since:
             usd += (boot.t - since.pop(boot.vm)) / 3600 * BILLED[boot.size]
-    sizes = {boot.vm: boot.size for boot in trace.of(Boot)}
+    sizes = {boot.vm: boot.size for boot in trace.facts_of(Boot)}
     return usd + sum((WEEK - start) / 3600 * BILLED[sizes[vm]] for vm, start in since.items())
 
 
 def first_size(trace: Trace) -> str:
-    return next(boot.size for boot in trace.of(Boot) if boot.state == "on")
+    return next(boot.size for boot in trace.facts_of(Boot) if boot.state == "on")
 
 
 def test_two_controllers_of_one_cluster_choose_different_sizes() -> None:
@@ -63,9 +63,9 @@ def test_two_controllers_of_one_cluster_choose_different_sizes() -> None:
 
 def test_a_price_that_flips_replaces_a_node_by_a_dearer_one() -> None:
     """And back: 14 readings draw, and the provider looks at a drawn price within a day."""
-    moves = [move for seed in SEEDS for move in week(seed)[0].of(Disruption)]
+    moves = [move for seed in SEEDS for move in week(seed)[0].facts_of(Disruption)]
     assert all((move.decision, move.reason) == ("replace", "Underutilized") for move in moves)
-    courses = [[boot.size for boot in week(seed)[0].of(Boot) if boot.state == "on"] for seed in SEEDS]
+    courses = [[boot.size for boot in week(seed)[0].facts_of(Boot) if boot.state == "on"] for seed in SEEDS]
     pairs = {(before, after) for course in courses for before, after in pairwise(course)}
     assert ("Standard_D4as_v5", "Standard_D4s_v5") in pairs
     assert ("Standard_D4s_v5", "Standard_D4as_v5") in pairs
@@ -77,7 +77,7 @@ def test_the_week_is_billed_at_linux_prices_by_the_second(seed: int) -> None:
     assert usd == pytest.approx(by_hand(trace), abs=1e-3)
     figures = figures_of(trace)
     assert figures.usd == pytest.approx(by_hand(trace), abs=1e-3)
-    assert figures.moves == len(trace.of(Disruption))
+    assert figures.moves == len(trace.facts_of(Disruption))
 
 
 def test_the_toss_costs_more_than_knowing_the_prices() -> None:
@@ -85,7 +85,7 @@ def test_the_toss_costs_more_than_knowing_the_prices() -> None:
     least = WEEK / 3600 * BILLED["Standard_D4as_v5"]
     costs = {seed: week(seed)[1] for seed in SEEDS}
     assert all(usd > least - 0.02 for usd in costs.values())
-    flipping = [usd for seed, usd in costs.items() if week(seed)[0].of(Disruption)]
+    flipping = [usd for seed, usd in costs.items() if week(seed)[0].facts_of(Disruption)]
     assert flipping
     assert max(flipping) > least * 1.02
     assert len({round(usd, 4) for usd in costs.values()}) > 1

@@ -35,7 +35,7 @@ class Scripted:
 def scripted(script: Callable[[Hashable, int], Result]) -> tuple[Engine, Scripted]:
     engine = Engine(Clock())
     controller = Scripted(engine, script)
-    engine.add(controller)
+    engine.add_controllers(controller)
     return engine, controller
 
 
@@ -95,7 +95,7 @@ class Routed(Scripted):
 def test_a_router_is_told_of_changes_of_its_types_only():
     engine = Engine(Clock())
     new, later = Routed(engine, _new), Routed(engine, _later)
-    engine.add(new, later)
+    engine.add_controllers(new, later)
     pod = {"kind": "Pod", "metadata": {"name": "p"}}
     for type in ChangeType:
         engine.notify(Change(type, pod, None, 1))

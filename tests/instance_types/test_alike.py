@@ -81,8 +81,8 @@ def test_worlds_of_such_releases_share_a_list() -> None:
     assert lists_like(provider("1.10.0")) is provider("1.10.0")
     assert lists_like(replace(provider("1.14.2"), version="1.14.99")) is provider("1.14.0")
     in_use = ListsInUse()
-    assert in_use.of("eastus", provider("1.14.2")) is in_use.of("eastus", provider("1.14.0"))
-    assert in_use.of("eastus", provider("1.14.2")) is not in_use.of("westus", provider("1.14.2"))
+    assert in_use.lists_for("eastus", provider("1.14.2")) is in_use.lists_for("eastus", provider("1.14.0"))
+    assert in_use.lists_for("eastus", provider("1.14.2")) is not in_use.lists_for("westus", provider("1.14.2"))
 
 
 def test_quota_that_no_family_has_makes_no_other_list() -> None:

@@ -60,6 +60,6 @@ class Kubelet:
 def run_pods(cluster: Cluster) -> Kubelet:
     """Lets the pods of a cluster run from now on."""
     kubelet = Kubelet(cluster)
-    cluster.engine.add(kubelet)
+    cluster.engine.add_controllers(kubelet)
     cluster.admin.create(node("n", cpu="1000", memory="1000Gi"))
     return kubelet

@@ -110,7 +110,7 @@ def test_a_spread_constraint_without_conditions_counts_nobody(selector: dict[str
     asking["spec"]["topologySpreadConstraints"] = [
         constraint if selector is None else {**constraint, "labelSelector": selector}
     ]
-    filters = Filters.of(asking, nodes)
+    filters = Filters.for_pod(asking, nodes)
     assert {info.name for info in nodes if filters.failure(info) is None} == fits
 
 
@@ -126,7 +126,7 @@ def test_a_spread_constraint_without_conditions_counts_nobody(selector: dict[str
 def test_since_1_34_2_the_sentence_names_no_taints(version: str, said: str) -> None:
     taints = ({"key": "a", "effect": "NoSchedule"}, {"key": "b", "value": "x", "effect": "NoSchedule"})
     nodes = [NodeInfo({"metadata": {"name": taint["key"]}, "spec": {"taints": [taint]}}) for taint in taints]
-    verdict = schedule(pod_in("own", {}), nodes, version=Version.of(version))
+    verdict = schedule(pod_in("own", {}), nodes, version=Version.parse(version))
     assert isinstance(verdict, Unschedulable)
     assert verdict.message.startswith(f"0/2 nodes are available: {said}. ")
 
@@ -143,7 +143,7 @@ def test_nodes_that_a_pod_of_a_daemonset_leaves_out_by_their_names(version: str,
     fields = {"key": "metadata.name", "operator": "In", "values": ["a"]}
     terms = {"nodeSelectorTerms": [{"matchFields": [fields]}]}
     asking = pod("p", "8", "", affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
-    found = schedule(asking, [NodeInfo(NODE), NodeInfo(other)], version=Version.of(version))
+    found = schedule(asking, [NodeInfo(NODE), NodeInfo(other)], version=Version.parse(version))
     assert isinstance(found, Unschedulable)
     assert found.message.startswith(f"0/2 nodes are available: 1 Insufficient cpu, 1 {said}. ")
 
@@ -181,7 +181,7 @@ def test_since_1_34_the_plugin_for_claims_of_devices_says_what_it_finds(version:
         (pod("p", "4", "9Gi", preemptionPolicy="Never"), "not eligible due to preemptionPolicy=Never."),
         (pod("p", "4", "9Gi"), "0/1 nodes are available: 1 Preemption is not helpful for scheduling."),
     ):
-        found = schedule(asking, [full], version=Version.of(version))
+        found = schedule(asking, [full], version=Version.parse(version))
         assert isinstance(found, Unschedulable)
         assert found.message == f"0/1 nodes are available: 1 Insufficient memory. {claims}preemption: {why}"
 
@@ -196,7 +196,7 @@ def test_since_1_34_the_plugin_for_claims_of_devices_says_what_it_finds(version:
 )
 def test_a_claim_that_is_missing_keeps_a_pod_from_every_node(version: str, more: str) -> None:
     volumes = PodVolumes('persistentvolumeclaim "data" not found')
-    found = schedule(pod("p"), [NodeInfo(NODE)], volumes=volumes, version=Version.of(version))
+    found = schedule(pod("p"), [NodeInfo(NODE)], volumes=volumes, version=Version.parse(version))
     assert isinstance(found, Unschedulable)
     assert found.failures == (Failure("a", (), True),)
     assert found.message == f'0/1 nodes are available: persistentvolumeclaim "data" not found. {more}'

@@ -63,9 +63,9 @@ def test_counted_from_nothing(seed):
             ending = [
                 each for each in store.indexed("owned-by", owner) if is_terminating(each) and not is_terminal(each)
             ]
-            assert counts.of(owner) == (len(own), sum(condition_is(each, "Ready") for each in own), len(ending))
-            seen.add(counts.of(owner))
+            assert counts.counts_of(owner) == (len(own), sum(condition_is(each, "Ready") for each in own), len(ending))
+            seen.add(counts.counts_of(owner))
     assert len(seen) > 5
     for each in store.list("Pod"):
         store.delete(Key("Pod", "default", name_of(each)), ADMIN, grace_period_seconds=0)
-    assert {counts.of(owner) for owner in OWNERS} == {(0, 0, 0)}
+    assert {counts.counts_of(owner) for owner in OWNERS} == {(0, 0, 0)}

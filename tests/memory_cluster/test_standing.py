@@ -64,7 +64,7 @@ def test_answers_are_those_of_asking_every_node(seed):
             offered.append(list(names))
             return names[0]
 
-        found = standings.of(number, asking, infos, version, siblings[number]).verdict(infos, choose)
+        found = standings.standing_for(number, asking, infos, version, siblings[number]).verdict(infos, choose)
         mine = offered.pop() if offered else None
         nodes = list(infos.values())
         wanted = schedule(asking, nodes, choose=choose, version=version, siblings=siblings[number])
@@ -76,7 +76,7 @@ def test_answers_are_those_of_asking_every_node(seed):
         else:
             placed += 1
             bound = {**asking, "metadata": {**asking["metadata"], "uid": f"bound-{step}"}}
-            infos[found].add(bound)
+            infos[found].add_pod(bound)
             standings.changed(found)
     assert placed > 20
     assert refused > 20
@@ -119,7 +119,7 @@ def keeping(app):
 def test_a_refusal_stays_while_nothing_changes_it(priority):
     asking = testing.pod("asking", "1", "", **({"priority": priority} if priority is not None else {}))
     infos = full(priority or 0, 7)
-    standing = Standings().of("p", asking, infos, KNOWN[1])
+    standing = Standings().standing_for("p", asking, infos, KNOWN[1])
     refusal = standing.verdict(infos, min)
     assert isinstance(refusal, Unschedulable)
     assert standing.verdict(infos, min, [keeping("p0")]) is refusal
@@ -129,7 +129,7 @@ def test_a_refusal_stays_while_nothing_changes_it(priority):
 
 def test_who_is_preempted_depends_on_the_budgets_of_the_moment():
     infos = full(0, 0)
-    standing = Standings().of("p", testing.pod("asking", "1", "", priority=5), infos, KNOWN[1])
+    standing = Standings().standing_for("p", testing.pod("asking", "1", "", priority=5), infos, KNOWN[1])
     for stays, goes in (("p0", "p1"), ("p1", "p0")):
         found = standing.verdict(infos, min, [keeping(stays)])
         assert [each["metadata"]["name"] for each in found.preemption.victims] == [goes]
@@ -137,6 +137,6 @@ def test_who_is_preempted_depends_on_the_budgets_of_the_moment():
 
 def test_another_version_words_its_refusals_anew():
     standings, asking = Standings(), pod(Random(0), "p")
-    older, newer = (standings.of("p", asking, {}, version) for version in (KNOWN[0], KNOWN[-1]))
+    older, newer = (standings.standing_for("p", asking, {}, version) for version in (KNOWN[0], KNOWN[-1]))
     assert older is not newer
-    assert standings.of("p", asking, {}, KNOWN[0]) is older
+    assert standings.standing_for("p", asking, {}, KNOWN[0]) is older

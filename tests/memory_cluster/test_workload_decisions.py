@@ -33,7 +33,7 @@ def owner(kind: str, namespace: str | None = None, **spec: Any) -> Object:
 
 
 def first_replica_set(deployment: Object) -> Object:
-    strategy = Strategy.of(deployment)
+    strategy = Strategy.from_spec(deployment)
     return new_replica_set(deployment, strategy, strategy.replicas, 1)
 
 

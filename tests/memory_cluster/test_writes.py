@@ -288,10 +288,10 @@ def test_the_journal_has_the_same_entries_whenever_it_is_read():
             engine.settle()
             if often:
                 assert list(memory.journal)
-                assert memory.journal.of(Key("Deployment", "default", "web"))
+                assert memory.journal.entries_about(Key("Deployment", "default", "web"))
         assert len(memory.journal) == len(list(memory.journal))
         admin.delete("Deployment", "web", namespace="default")
-        return list(memory.journal), memory.journal.of(Key("Deployment", "default", "web"))
+        return list(memory.journal), memory.journal.entries_about(Key("Deployment", "default", "web"))
 
     entries, own = written(often=True)
     again, own_again = written(often=False)

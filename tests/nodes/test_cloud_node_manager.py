@@ -55,7 +55,7 @@ def one_node(*taints: dict[str, str], known: bool = True, delay: float = 30.0) -
     found, clock, machines = own_node("aks-default-6vl6h"), SimpleNamespace(now=0), Machines()
     found = {**found, "spec": {"taints": list(taints)}}
     if known:
-        machines.add(machine())
+        machines.register(machine())
     view: Any = SimpleNamespace(get=lambda kind, name: found if name == name_of(found) else None)
     refusing: Any = Refusing(409)
     return CloudNodeManager(view, refusing, World().recorder, machines, clock, lambda: delay), clock  # type: ignore[arg-type]

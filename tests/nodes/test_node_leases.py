@@ -15,7 +15,7 @@ from tests.corridor.conftest import SMALL
 
 def test_each_node_of_a_machine_renews_its_lease_as_long_as_the_machine_runs() -> None:
     world = World()
-    world.engine.add(NodeLeases(world.engine, world.cluster.view, world.cluster.writer, world.machines))
+    world.engine.add_controllers(NodeLeases(world.engine, world.cluster.view, world.cluster.writer, world.machines))
     world.apply(nodeclass(), nodepool(SMALL), pod("p1"))
     world.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "of-somebody-else"}})
     world.settle()
@@ -31,7 +31,9 @@ def test_each_node_of_a_machine_renews_its_lease_as_long_as_the_machine_runs() -
     assert later is not None
     assert later["spec"]["renewTime"] > first["spec"]["renewTime"]
     assert [each["metadata"]["name"] for each in world.list("Lease", namespace="kube-node-lease")] == [node]
-    written = [entry.at for entry in world.journal.of(Key("Lease", "kube-node-lease", node)) if entry.error is None]
+    written = [
+        entry.at for entry in world.journal.entries_about(Key("Lease", "kube-node-lease", node)) if entry.error is None
+    ]
     assert {after - before for before, after in pairwise(written)} == {10 * SECOND}
     world.cluster.writer(ADMIN).delete("NodeClaim", world.list("NodeClaim")[0]["metadata"]["name"])
     world.delete("Pod", "p1")

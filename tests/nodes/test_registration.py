@@ -35,14 +35,14 @@ def kubelets(timing: Timing | None = None, **made: Any) -> tuple[Kubelets, Memor
     of = Kubelets(
         engine, memory.view, memory.writer, recorder, machines, kubernetes_version="1.36.3", timing=timing, **made
     )
-    engine.add(of)
+    engine.add_controllers(of)
     return of, memory, machines
 
 
 @pytest.mark.parametrize(("ready", "then"), [(5.0, Result(5.0)), (NEVER, DONE)])
 def test_a_node_is_ready_later_or_never(ready: float, then: Result) -> None:
     of, memory, machines = kubelets(Timing(ready=ready))
-    machines.add(machine())
+    machines.register(machine())
     assert of.reconcile("/vm") == then
     assert memory.view.get("Node", NAME) is not None
 
@@ -50,7 +50,7 @@ def test_a_node_is_ready_later_or_never(ready: float, then: Result) -> None:
 def test_a_node_that_is_there_already_only_gets_the_labels_of_every_kubelet() -> None:
     of, memory, machines = kubelets()
     memory.writer(ADMIN).create(node(NAME, labels={"kubernetes.io/arch": "arm64", "mine": "x"}))
-    running = machines.add(machine())
+    running = machines.register(machine())
     of.reconcile("/vm")
     assert running.phase is Phase.REGISTERED
     found = memory.view.get("Node", NAME)
@@ -64,7 +64,7 @@ def test_a_node_that_is_refused_is_none(monkeypatch: pytest.MonkeyPatch) -> None
         raise ApiError(403, "Forbidden", "no")
 
     of, memory, machines = kubelets()
-    running = machines.add(machine())
+    running = machines.register(machine())
     monkeypatch.setattr(MemoryWriter, "create", refused)
     assert of.reconcile("/vm") is DONE
     assert (running.phase, running.problem) == (Phase.FAILED, "Unable to register node with API server: no")
@@ -75,7 +75,7 @@ def test_a_node_that_is_refused_is_none(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_real_kubelet_is_stopped_with_its_machine(real: bool, halted: list[str]) -> None:
     stopped: list[str] = []
     of, _, machines = kubelets(halt=stopped.append)
-    running = machines.add(machine())
+    running = machines.register(machine())
     running.phase, running.real = Phase.READY, real
     of.power_off(running.machine.vm_id)
     assert stopped == halted
@@ -88,7 +88,7 @@ def test_a_real_kubelet_is_stopped_with_its_machine(real: bool, halted: list[str
 )
 def test_a_kubelet_looks_at_pods_that_do_not_run_yet(status: dict[str, str], looks: bool) -> None:
     of, _, machines = kubelets()
-    machines.add(machine())
+    machines.register(machine())
     bound = {**pod("p", nodeName=NAME), "status": status}
     keys = of.watches()["Pod"](Change(ChangeType.MODIFIED, bound, None, 1))
     assert list(keys) == ([("default", "p")] if looks else [])

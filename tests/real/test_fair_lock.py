@@ -104,7 +104,7 @@ class Chores:
 def chores(lock: FairLock, engine: Engine) -> Chores:
     """Three of them, due at once."""
     found = Chores(lock, [])
-    engine.add(found)  # type: ignore[arg-type]
+    engine.add_controllers(found)  # type: ignore[arg-type]
     for key in ("one", "two", "three"):
         engine.enqueue(found, key)  # type: ignore[arg-type]
     return found

@@ -282,7 +282,7 @@ def answer(asked: Json, version: Version) -> Json:
         for node in asked["nodes"]
     ]
     pod = asked["pod"]
-    filters = Filters.of(pod, infos, PodVolumes.of(pod, find), asked["namespaces"], version)
+    filters = Filters.for_pod(pod, infos, PodVolumes.for_pod(pod, find), asked["namespaces"], version)
     failures = {info.name: filters.failure(info) for info in infos}
     fitting = [info for info in infos if failures[info.name] is None]
     siblings = sibling_selector(pod, asked["services"], find)
@@ -330,7 +330,7 @@ RECORDED = Path(__file__).with_name("kube_scheduler.jsonl.gz")
 def recorded() -> list[tuple[Json, Json, Version]]:
     """Questions, what Go said, and under which version of Kubernetes."""
     lines = gzip.decompress(RECORDED.read_bytes()).decode().splitlines()
-    return [(asked, said, Version.of(version)) for asked, said, version in map(json.loads, lines)]
+    return [(asked, said, Version.parse(version)) for asked, said, version in map(json.loads, lines)]
 
 
 def record(questions: Path, answers: Path, version: str) -> None:

@@ -92,19 +92,21 @@ def test_ports_of_sidecars_are_known_since_1_33_6(version: str, known: bool, sid
     beside = {"name": "s", "image": "i", "ports": ports, **({"restartPolicy": "Always"} if sidecar else {})}
     with_sidecar, plain = pod("p", initContainers=[beside]), listening()
     for asking, there in ((with_sidecar, plain), (plain, with_sidecar), (with_sidecar, with_sidecar)):
-        found = schedule(asking, [NodeInfo(node("a"), [there])], version=Version.of(version))
+        found = schedule(asking, [NodeInfo(node("a"), [there])], version=Version.parse(version))
         assert isinstance(found, Unschedulable) is (known and sidecar)
-        standing = Standings().of("p", asking, infos := {"a": NodeInfo(node("a"), [there])}, Version.of(version))
+        standing = Standings().standing_for(
+            "p", asking, infos := {"a": NodeInfo(node("a"), [there])}, Version.parse(version)
+        )
         assert isinstance(standing.verdict(infos, min), Unschedulable) is (known and sidecar)
     low, high = (
         {**with_sidecar, "metadata": {"name": "low", "uid": "low"}},
         pod("high", priority=5, initContainers=[beside]),
     )
-    found = schedule(high, [NodeInfo(node("a", pods="1"), [low])], version=Version.of(version))
+    found = schedule(high, [NodeInfo(node("a", pods="1"), [low])], version=Version.parse(version))
     assert isinstance(found, Unschedulable)
     assert isinstance(found.preemption, Preemption)
     promised = {**pod("promised", "", "", priority=5, initContainers=[beside]), "metadata": {"name": "x", "uid": "x"}}
-    found = schedule(high, [NodeInfo(node("a"))], version=Version.of(version), nominated={"a": [promised]})
+    found = schedule(high, [NodeInfo(node("a"))], version=Version.parse(version), nominated={"a": [promised]})
     assert isinstance(found, Unschedulable) is (known and sidecar)
     assert host_ports(with_sidecar) == ()
 
@@ -131,7 +133,7 @@ def test_volumes_that_are_elsewhere() -> None:
     terms = {"nodeSelectorTerms": [{"matchExpressions": [requirement("kubernetes.io/hostname", "b")]}]}
     volume = {"metadata": {"name": "v"}, "spec": {"nodeAffinity": {"required": terms}}}
     asking, here, there = pod(), NodeInfo(node("a")), NodeInfo(node("b"))
-    filters = Filters.of(asking, [here, there], PodVolumes(None, (volume,)))
+    filters = Filters.for_pod(asking, [here, there], PodVolumes(None, (volume,)))
     assert filters.failure(here) == Failure("a", ("node(s) didn't match PersistentVolume's node affinity",), True)
     assert filters.failure(there) is None
 
@@ -247,12 +249,12 @@ def test_scores_of_taints_and_of_preferred_nodes(version: Version) -> None:
     ]
     affinity = {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": wish}}
     asking = pod(tolerations=[{"key": "z", "operator": "Exists"}], affinity=affinity)
-    found = scores(Filters.of(asking, infos), infos, infos, version)
+    found = scores(Filters.for_pod(asking, infos), infos, infos, version)
     assert {name: each.taints for name, each in found.items()} == {"a": 300, "b": 3 * 50, "c": 0}
     assert {name: each.affinity for name, each in found.items()} == {"a": 0, "b": 2 * 75, "c": 200}
-    plain = scores(Filters.of(pod(), infos), infos, infos[:2], version)
+    plain = scores(Filters.for_pod(pod(), infos), infos, infos[:2], version)
     assert {name: (each.taints, each.affinity) for name, each in plain.items()} == {"a": (300, 0), "b": (0, 0)}
-    assert {name: each.taints for name, each in scores(Filters.of(pod(), []), [], infos[:1], version).items()} == {
+    assert {name: each.taints for name, each in scores(Filters.for_pod(pod(), []), [], infos[:1], version).items()} == {
         "a": 300
     }
     assert all(each.total == each.taints + each.affinity + each.allocation for each in found.values())

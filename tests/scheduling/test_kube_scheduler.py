@@ -58,7 +58,7 @@ def running(name: str, app: str = "web", **spec: Any) -> dict[str, Any]:
 def totals(
     asking: dict[str, Any], infos: list[NodeInfo], siblings: Selector | None, version: Version
 ) -> dict[str, Any]:
-    return scores(Filters.of(asking, infos), infos, infos, version, siblings)
+    return scores(Filters.for_pod(asking, infos), infos, infos, version, siblings)
 
 
 def test_a_pod_without_constraints_keeps_away_from_its_siblings() -> None:
@@ -128,7 +128,7 @@ def test_a_zone_without_a_name_is_a_zone() -> None:
     counted = Neighbours(running("asking"), WEB)
     # one sibling by hostname and by zone, weight ln(1 + 2) each; maxSkew - 1 is 2 and 4: 8.20
     assert counted.counts([counted.count("a", nameless)], 1) == [8]
-    spread = SoftSpread.of(running("asking"), [nameless], [nameless], WEB)
+    spread = SoftSpread.for_pod(running("asking"), [nameless], [nameless], WEB)
     assert spread is not None
     assert spread.count(nameless) == 8
 
@@ -139,7 +139,7 @@ def test_siblings_where_a_pod_may_not_run_do_not_count_in_its_zone() -> None:
     infos = [info("a"), info("b", *(running(f"p{number}") for number in range(5)))]
     counted = Neighbours(asking, WEB)
     places = [counted.count(each.name, each) for each in infos]
-    spread = SoftSpread.of(asking, infos, infos[:1], WEB)
+    spread = SoftSpread.for_pod(asking, infos, infos[:1], WEB)
     assert spread is not None
     assert spread.count(infos[0]) == counted.counts(places[:1], 1)[0] == (3 - 1) + (5 - 1)  # nobody, and maxSkew - 1
 
@@ -158,7 +158,7 @@ def test_siblings_are_counted_anew_when_a_node_changes_or_goes() -> None:
     assert counted.count("b", None) == Place()
     assert counted.count("b", None) == Place()
     assert counted.counts([Place(1, "2")], 1) == [round(log(3) + log(3)) + 6]
-    assert SoftSpread.of(asking, [], [], None) is None
+    assert SoftSpread.for_pod(asking, [], [], None) is None
 
 
 @pytest.mark.parametrize(("here", "said"), [(0, 6), (1, 9), (2, 11)])
@@ -196,7 +196,7 @@ def test_constraints_that_a_pod_can_do_without(
     """podtopologyspread/scoring.go Score, scoreForCount: count * log(size + 2) + maxSkew - 1."""
     infos = [info("a", running("one"), running("two")), info("b", running("three"), zone="2")]
     asking = running("asking", topologySpreadConstraints=constraints)
-    spread = SoftSpread.of(asking, infos, infos, WEB)
+    spread = SoftSpread.for_pod(asking, infos, infos, WEB)
     assert (spread and [spread.count(each) for each in infos]) == counts
 
 

@@ -72,7 +72,7 @@ def test_of_a_pod_that_asks_as_a_whole_nothing_is_assumed_while_it_runs(
 def test_a_node_carries_the_loads_of_its_pods() -> None:
     info = NodeInfo(node(cpu="3920m", memory="7Gi"), [of(container(cpu="1", memory="1Gi")), of(BARE)])
     assert info.load == Load(1000, GI, 1100, GI + 200 * MI)
-    info.add(of(container(cpu="250m")))
+    info.add_pod(of(container(cpu="250m")))
     assert info.load == Load(1250, GI, 1350, GI + 400 * MI)
     assert info.capacity == (3920, 7 * GI)
     assert NodeInfo(node()).load == Load(0, 0, 0, 0)

@@ -34,7 +34,7 @@ def info(name: str, zone: str | None, count: int = 0, *pods: Object, **spec: Any
 
 
 def refused(asking: Object, nodes: list[NodeInfo]) -> dict[str, Failure]:
-    filters = Filters.of(asking, nodes)
+    filters = Filters.for_pod(asking, nodes)
     return {each.name: failure for each in nodes if (failure := filters.failure(each)) is not None}
 
 
@@ -73,7 +73,7 @@ def test_domains_are_those_of_nodes_with_all_keys() -> None:
     found = refused(asking, [racked, info("b", "2"), info("c", None)])
     assert found == {"b": Failure("b", (MISSING,), True), "c": Failure("c", (MISSING,), True)}
     soft = web(topologySpreadConstraints=[{**rack, "whenUnsatisfiable": "ScheduleAnyway"}])
-    assert TopologySpread.of(soft, []) is None
+    assert TopologySpread.for_pod(soft, []) is None
     assert refused(soft, [racked, info("b", "2")]) == {}
 
 
@@ -206,7 +206,7 @@ def test_terms_of_the_pod_and_of_those_that_run(
 def test_wishes_add_up(asking: Object, there: Object, weights: tuple[int, ...] | None) -> None:
     db = pod("db", "", "", labels={"app": "db"}, **there)
     nodes = [info(name, zone, 0, *([db] if name == "a" else [])) for name, zone in ZONES]
-    affinity = Filters.of(web(**asking), nodes).affinity
+    affinity = Filters.for_pod(web(**asking), nodes).affinity
     assert (affinity and tuple(affinity.preference(each) for each in nodes)) == weights
 
 
@@ -220,6 +220,6 @@ def test_wishes_add_up(asking: Object, there: Object, weights: tuple[int, ...] |
     ],
 )
 def test_a_pod_that_runs_has_a_say_about_those_that_it_selects(running: Object) -> None:
-    terms = RunningTerms.of(pod("db", "", "", **running), [])
+    terms = RunningTerms.for_pod(pod("db", "", "", **running), [])
     assert [terms.take(each) for each in (web(), web(namespace="other"), web(labels={}))] == [True, False, False]
-    assert RunningTerms.of(pod("db", "", ""), []).terms == ()
+    assert RunningTerms.for_pod(pod("db", "", ""), []).terms == ()

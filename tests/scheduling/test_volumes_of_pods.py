@@ -44,7 +44,7 @@ def of(*claims: Object, names: tuple[str, ...] = ("data",), **more: Any) -> PodV
     there[("PersistentVolume", "v", "")] = VOLUME
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
     made = pod(volumes=[*volumes, *more.pop("volumes", [])], **more)
-    return PodVolumes.of(made, lambda kind, name, namespace: there.get((kind, name, namespace)))
+    return PodVolumes.for_pod(made, lambda kind, name, namespace: there.get((kind, name, namespace)))
 
 
 @pytest.mark.parametrize("volumes", [[], [{"name": "e", "emptyDir": {}}], [{"name": "c", "configMap": {"name": "c"}}]])
@@ -105,7 +105,7 @@ def test_the_zone_labels_of_an_ephemeral_volume_are_not_looked_at() -> None:
     here = node("a", labels={ZONE: "r-1"})
     for ask in ({"ephemeral": {"volumeClaimTemplate": {}}}, {"persistentVolumeClaim": {"claimName": "web-scratch"}}):
         asking = pod("web", volumes=[{"name": "scratch", **ask}])
-        found = PodVolumes.of(asking, lambda kind, name, namespace: there.get(kind))
+        found = PodVolumes.for_pod(asking, lambda kind, name, namespace: there.get(kind))
         assert found is not None
         assert found.reasons(here) == (() if "ephemeral" in ask else (OTHER_ZONE,))
 
@@ -242,14 +242,14 @@ def test_a_claim_for_one_pod_alone_is_in_use_wherever_that_pod_runs(
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in names]
     there = NodeInfo(node("a"), [pod("there", namespace=namespace, volumes=[{"name": "e", "emptyDir": {}}, *volumes])])
     asking, elsewhere = pod("asking", volumes=volumes), NodeInfo(node("b", labels={HOSTNAME: "b"}))
-    found = VolumeRestrictions.of(asking, [elsewhere, there], PodVolumes(None, alone=alone))
+    found = VolumeRestrictions.for_pod(asking, [elsewhere, there], PodVolumes(None, alone=alone))
     assert (found is not None) is in_use
     if found is not None:
         reason, helpless = found.failure(elsewhere) or ("", True)
         assert "ReadWriteOncePod access mode already in-use by another pod" in reason
         assert not helpless
-    assert VolumeRestrictions.of(pod("asking"), [there], None) is None
-    assert VolumeRestrictions.of(asking, [there], None) is None
+    assert VolumeRestrictions.for_pod(pod("asking"), [there], None) is None
+    assert VolumeRestrictions.for_pod(asking, [there], None) is None
 
 
 def disk(name: str, **fields: Any) -> Object:
@@ -271,7 +271,7 @@ def disk(name: str, **fields: Any) -> Object:
 )
 def test_disks_that_two_pods_cannot_share(mine: Object, theirs: Object, clash: bool) -> None:
     there = NodeInfo(node("a"), [pod("other"), disk("there", **theirs)])
-    found = VolumeRestrictions.of(disk("asking", **mine), [there], None)
+    found = VolumeRestrictions.for_pod(disk("asking", **mine), [there], None)
     failure = found.failure(there) if found is not None else None
     assert failure == (("node(s) had no available disk", False) if clash else None)
     assert found is None or found.failure(NodeInfo(node("b"))) is None

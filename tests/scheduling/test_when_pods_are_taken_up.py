@@ -131,7 +131,7 @@ class Provisioning:
             memory=MagicMock(),
             marks=self.marks,
         )
-        self.engine.add(self.provisioner)
+        self.engine.add_controllers(self.provisioner)
         self.results = results
         self.simulated: list[float] = []
         for name, stands in {

@@ -361,14 +361,14 @@ def test_a_dask_cluster_gives_the_same_rows(plan: Path, capsys: pytest.CaptureFi
 
 def test_lists_of_few_regions_and_releases_are_kept() -> None:
     lists, old, new = ListsInUse(most=2), provider("1.6.5"), provider("1.14.0")
-    first = lists.of("eastus", new)
-    assert lists.of("eastus", new) is first
-    lists.of("eastus", old)
-    assert lists.of("eastus", new) is first
-    second = lists.of("westus", new)  # one too many: 1.6.5 was asked for least lately
-    assert lists.of("eastus", new) is first
-    lists.of("eastus", old)
-    assert lists.of("westus", new) is not second
+    first = lists.lists_for("eastus", new)
+    assert lists.lists_for("eastus", new) is first
+    lists.lists_for("eastus", old)
+    assert lists.lists_for("eastus", new) is first
+    second = lists.lists_for("westus", new)  # one too many: 1.6.5 was asked for least lately
+    assert lists.lists_for("eastus", new) is first
+    lists.lists_for("eastus", old)
+    assert lists.lists_for("westus", new) is not second
 
 
 def test_no_summary_line_calls_a_pending_fleet_cheap(plan: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -245,7 +245,7 @@ def test_names_that_a_workload_draws_are_no_difference_in_what_karpenter_says(ru
 def test_what_a_real_controller_decided_is_compared_as_far_as_it_says() -> None:
     """Its log has neither method nor drift, and savings with two decimals; which nodes go and why is the same."""
     trace = read_trace(Path(__file__).with_name("version-1.jsonl.gz"))
-    assert trace.of(Disruption)
+    assert trace.facts_of(Disruption)
 
     def real(**changes: Any) -> Trace:
         facts = tuple(

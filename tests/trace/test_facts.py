@@ -61,7 +61,7 @@ def test_header_has_the_description_of_the_scenario(traced: Traced) -> None:
 
 
 def test_objects_stand_at_their_lines(spot: Trace) -> None:
-    applied = {fact.object: fact for fact in spot.of(Applied)}
+    applied = {fact.object: fact for fact in spot.facts_of(Applied)}
     lines = SPOT.splitlines()
     for name, fact in applied.items():
         assert lines[fact.line - 1].startswith("apiVersion"), name
@@ -71,67 +71,71 @@ def test_objects_stand_at_their_lines(spot: Trace) -> None:
 
 
 def test_steps_are_told_before_what_they_bring_about(spot: Trace) -> None:
-    assert [(step.text, step.line) for step in spot.of(Step)] == [("settle", 4), ("advance: 2m", 4)]
-    assert spot.facts[0] == spot.of(Step)[0]
+    assert [(step.text, step.line) for step in spot.facts_of(Step)] == [("settle", 4), ("advance: 2m", 4)]
+    assert spot.facts[0] == spot.facts_of(Step)[0]
 
 
 def test_a_step_reads_as_in_a_file(traced: Traced) -> None:
     text = SPOT.replace(
         "when: [settle, ", "when: [{azure: {prices: {Standard_D4s_v5: none}, quota: {cores: 8}}}, {apply: [Pod/web]}, "
     )
-    said = [step.text for step in traced(text).of(Step)]
+    said = [step.text for step in traced(text).facts_of(Step)]
     assert said[:2] == ["azure: {prices: {Standard_D4s_v5: none}, quota: {cores: 8}}", "apply: [Pod/web]"]
 
 
 def test_what_azure_refused_and_what_karpenter_leaves_alone(spot: Trace) -> None:
-    refused = [call for call in spot.of(ArmCall) if call.status >= 400 and call.method == "PUT"]
+    refused = [call for call in spot.facts_of(ArmCall) if call.status >= 400 and call.method == "PUT"]
     assert [(call.error, call.size, call.zone, call.priority) for call in refused] == [
         ("SkuNotAvailable", "Standard_D4s_v5", "eastus-1", "Spot")
     ]
     assert refused[0].message.startswith("The requested VM size")
-    blocked = spot.of(Blocked)
+    blocked = spot.facts_of(Blocked)
     assert ("Standard_D4s_v5", "eastus-1", "spot") in {(one.size, one.zone, one.capacity_type) for one in blocked}
     assert all(one.until > one.t for one in blocked)
 
 
 def test_the_corridor_of_a_nodeclaim(spot: Trace) -> None:
-    last = spot.of(ClaimState)[-1]
-    states = [fact.state for fact in spot.of(ClaimState) if fact.claim == last.claim]
+    last = spot.facts_of(ClaimState)[-1]
+    states = [fact.state for fact in spot.facts_of(ClaimState) if fact.claim == last.claim]
     assert states == ["created", "launched", "registered", "initialized"]
     assert (last.size, last.capacity_type, last.zone) == ("Standard_D4s_v5", "on-demand", "eastus-1")
-    boots = [boot for boot in spot.of(Boot) if boot.claim == last.claim]
+    boots = [boot for boot in spot.facts_of(Boot) if boot.claim == last.claim]
     assert [(boot.state, boot.capacity_type) for boot in boots] == [("on", "on-demand")]
-    pod = [(fact.state, fact.node) for fact in spot.of(PodState)]
+    pod = [(fact.state, fact.node) for fact in spot.facts_of(PodState)]
     assert pod[0] == ("created", "")
     assert pod[-2:] == [("bound", last.node), ("running", last.node)]
 
 
 def test_bars_and_prices(spot: Trace) -> None:
-    node = spot.of(NodeState)[-1]
-    usage = spot.of(Usage)[-1]
+    node = spot.facts_of(NodeState)[-1]
+    usage = spot.facts_of(Usage)[-1]
     assert (usage.node, usage.pods) == (node.node, ("default/web",))
     assert usage.requests == {"pods": 1, "cpu": 2, "memory": 1 << 30}
     assert usage.allocatable == node.allocatable
-    price = next(fact.price for fact in spot.of(PriceOf) if fact.capacity_type == "on-demand")
-    assert spot.of(Cost)[-1].price == price == node.price
-    assert [fact.machines for fact in spot.of(Cost)] == [1]
+    price = next(fact.price for fact in spot.facts_of(PriceOf) if fact.capacity_type == "on-demand")
+    assert spot.facts_of(Cost)[-1].price == price == node.price
+    assert [fact.machines for fact in spot.facts_of(Cost)] == [1]
 
 
 def test_who_wrote_a_label(spot: Trace) -> None:
-    zone = [fact for fact in spot.of(LabelWrite) if fact.key == "topology.kubernetes.io/zone"]
+    zone = [fact for fact in spot.facts_of(LabelWrite) if fact.key == "topology.kubernetes.io/zone"]
     assert {fact.value for fact in zone} == {"eastus-1"}
     assert [(fact.kind, fact.by) for fact in zone] == [
         ("set", "kubelet"),
         ("same", "cloud-node-manager"),
         ("same", "karpenter"),
     ]
-    assert {write.by for write in spot.of(Write) if write.object == "Pod/web"} >= {"user", "kube-scheduler", "kubelet"}
+    assert {write.by for write in spot.facts_of(Write) if write.object == "Pod/web"} >= {
+        "user",
+        "kube-scheduler",
+        "kubelet",
+    }
 
 
 def test_decisions_name_their_funnel(spot: Trace) -> None:
-    first = spot.of(Decision)[0]
+    first = spot.facts_of(Decision)[0]
     assert (first.pods, first.result) == (("default/web",), "nodeclaim")
-    sizes, funnel = spot.of(Sizes)[0], spot.of(Funnel)[0]
+    sizes, funnel = spot.facts_of(Sizes)[0], spot.facts_of(Funnel)[0]
     assert first.tried == ({"nodepool": "default", "funnel": funnel.number},)
     assert sizes.sold == len(sizes.offered) + sum(map(len, sizes.dropped.values()))
     left = [step["left"] for step in funnel.steps]
@@ -146,7 +150,7 @@ def test_facts_are_in_order_of_time_and_counted(spot: Trace) -> None:
     end = spot.facts[-1]
     assert isinstance(end, End)
     assert (end.outcome, end.facts) == ("passed", len(spot.facts) - 1)
-    held = spot.of(Expectation)
+    held = spot.facts_of(Expectation)
     assert [(one.text, one.held, one.line) for one in held] == [("then[0].pods.bound", True, 5)]
 
 
@@ -156,11 +160,11 @@ def test_a_price_that_changes_is_told_when_it_does(traced: Traced) -> None:
         "when: [settle, {advance: 2m}, {azure: {prices: {Standard_D4s_v5: {on-demand: 9}}}}, {advance: 1s}]",
     )
     trace = traced(text)
-    told = [(fact.t, fact.price) for fact in trace.of(PriceOf) if fact.capacity_type == "on-demand"]
+    told = [(fact.t, fact.price) for fact in trace.facts_of(PriceOf) if fact.capacity_type == "on-demand"]
     assert [price for _, price in told][-1] == 9
-    changed = next(step.t for step in trace.of(Step) if step.text.startswith("azure"))
+    changed = next(step.t for step in trace.facts_of(Step) if step.text.startswith("azure"))
     assert told[-1][0] == changed
-    assert trace.of(Cost)[-1] == Cost(changed, 9, 1)
+    assert trace.facts_of(Cost)[-1] == Cost(changed, 9, 1)
 
 
 class Ledgers(Listener):
@@ -234,7 +238,7 @@ def test_a_recorded_world_comes_to_the_same(runner: Runner) -> None:
 
 
 def test_a_loop_without_end_is_a_fact(runner: Runner) -> None:
-    (found,) = trace_of(runner, ROOT / "scenarios/faq/runaways.yaml", 1).of(RunawayFound)
+    (found,) = trace_of(runner, ROOT / "scenarios/faq/runaways.yaml", 1).facts_of(RunawayFound)
     assert (found.subject, found.fault) == ("Pod/web", "kubernetes.azure.com/cluster")
     assert len(found.loops) == 8
     assert "does not have known values" in found.loops[1]["why"]
@@ -245,7 +249,7 @@ def test_a_restarted_karpenter_is_recorded_on(traced: Traced) -> None:
     text = SPOT.replace("when: [settle, {advance: 2m}]", "when: [settle, {restart: karpenter}, {apply: Pod/late}]")
     late = SPOT.rpartition("---\n")[2].replace("name: web}\n", "name: late}\n").replace("cpu: 2", "cpu: 3")
     trace = traced(text.replace("{bound: 1}", "{bound: 2}") + "---\n" + late)
-    assert ("default/late",) in {fact.pods for fact in trace.of(Decision)}
+    assert ("default/late",) in {fact.pods for fact in trace.facts_of(Decision)}
 
 
 def test_facts_of_a_world_in_python() -> None:
@@ -258,5 +262,5 @@ def test_facts_of_a_world_in_python() -> None:
     )
     world.settle()
     trace = recording.trace()
-    assert [fact.state for fact in trace.of(PodState)] == ["created", "pending"]
+    assert [fact.state for fact in trace.facts_of(PodState)] == ["created", "pending"]
     assert isinstance(trace.facts[0], Fact)

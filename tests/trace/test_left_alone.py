@@ -146,9 +146,9 @@ def two(traced: Callable[[str], Trace]) -> Trace:
 
 
 def test_a_mark_names_the_call_that_led_to_it(two: Trace) -> None:
-    calls = {call.number: call for call in two.of(ArmCall)}
-    assert two.of(Blocked)
-    for one in two.of(Blocked):
+    calls = {call.number: call for call in two.facts_of(ArmCall)}
+    assert two.facts_of(Blocked)
+    for one in two.facts_of(Blocked):
         call = calls[one.call]
         assert (call.method, call.status, call.t) == ("PUT", 409, one.t)
         assert one.size in ("", call.size)
@@ -175,4 +175,4 @@ def test_a_reader_that_does_not_know_the_number_reads_on(two: Trace) -> None:
     import json
 
     lines = [json.dumps({**line, "of-a-later-version": 1}) for line in two.to_json()]
-    assert trace_of_lines(lines).of(Blocked) == two.of(Blocked)
+    assert trace_of_lines(lines).facts_of(Blocked) == two.facts_of(Blocked)

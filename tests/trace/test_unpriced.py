@@ -40,7 +40,7 @@ def unpriced(runner: Runner) -> Trace:
 
 
 def test_a_decision_says_which_sizes_have_no_price(unpriced: Trace) -> None:
-    (fact,) = unpriced.of(Disruption)
+    (fact,) = unpriced.facts_of(Disruption)
     assert fact.unpriced == {LARGE: 999.0}
     assert [node["price"] for node in fact.nodes] == [0.0]  # 0 when unknown
     assert (
@@ -51,14 +51,14 @@ def test_a_decision_says_which_sizes_have_no_price(unpriced: Trace) -> None:
 def test_the_card_does_not_tell_a_saving(unpriced: Trace) -> None:
     value = world_value(unpriced.to_json())
     (found,) = value["departures"]
-    notes = [f"{unpriced.of(Disruption)[0].nodes[0]['node']}, at 2m5s", UNKNOWN]
+    notes = [f"{unpriced.facts_of(Disruption)[0].nodes[0]['node']}, at 2m5s", UNKNOWN]
     assert found == {"what": "replace for Underutilized", "count": 1, "savings": None, "notes": notes}
     told = {key: value[key] for key in value if key not in ("told", "disruptions")}
     assert not STAND_IN.search(json.dumps(told))
 
 
 def test_since_when_a_machine_counts_as_nothing(unpriced: Trace) -> None:
-    assert [(fact.t, fact.price, fact.unpriced) for fact in unpriced.of(Cost)][1] == (51.3032, 0.0, (LARGE,))
+    assert [(fact.t, fact.price, fact.unpriced) for fact in unpriced.facts_of(Cost)][1] == (51.3032, 0.0, (LARGE,))
     (text,) = world_value(unpriced.to_json())["unpriced"]
     assert text == f"from 51.3s to 3m6s {LARGE} counts as nothing: no price of it is known"
     lines = Why(unpriced).costs()

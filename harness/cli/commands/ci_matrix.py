@@ -58,7 +58,7 @@ def matrix(
     if shards > _MOST_JOBS:
         raise ValueError(f"--shards: {shards} is more than the {_MOST_JOBS} jobs that GitHub starts for a matrix")
     lines = dict.fromkeys(line_of(version) for version in ALL_PROVIDER_RELEASES)
-    newest = sorted(IMAGES, key=Version.of)[-_NEWEST:]
+    newest = sorted(IMAGES, key=Version.parse)[-_NEWEST:]
     rows = []
     for release in releases or lines:
         try:

@@ -67,7 +67,7 @@ class Discovery:
 
 
 def _version(kubernetes: str) -> dict[str, Any]:
-    version = Version.of(kubernetes)
+    version = Version.parse(kubernetes)
     text = f"v{kubernetes.removeprefix('v')}"
     return {"major": str(version.major), "minor": str(version.minor), "gitVersion": text, "platform": "memory"}
 

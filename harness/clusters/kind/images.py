@@ -35,10 +35,10 @@ def image_for(kubernetes: str = "", environ: Mapping[str, str] = os.environ) -> 
     wanted = kubernetes.removeprefix("v")
     if wanted in IMAGES:
         return IMAGES[wanted]
-    line = Version.of(wanted).line if wanted else None
-    versions = [version for version in IMAGES if line is None or Version.of(version).line == line]
+    line = Version.parse(wanted).line if wanted else None
+    versions = [version for version in IMAGES if line is None or Version.parse(version).line == line]
     if not versions:
         raise UnknownImage(
             f"kind has no image of Kubernetes {kubernetes}; it has {', '.join(IMAGES)}. Or set HARNESS_KIND_IMAGE"
         )
-    return IMAGES[max(versions, key=Version.of)]
+    return IMAGES[max(versions, key=Version.parse)]

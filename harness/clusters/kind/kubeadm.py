@@ -174,7 +174,7 @@ def flags_file(text: str, kubelet: KubeletFlags) -> str:
 
 def _api(version: str) -> str:
     """Return the API version of the configuration: v1beta4 since 1.36, as kind does, which exists since 1.31."""
-    return "kubeadm.k8s.io/v1beta4" if Version.of(version).minor >= 36 else "kubeadm.k8s.io/v1beta3"
+    return "kubeadm.k8s.io/v1beta4" if Version.parse(version).minor >= 36 else "kubeadm.k8s.io/v1beta3"
 
 
 def _arguments(version: str, flags: Mapping[str, str]) -> Any:

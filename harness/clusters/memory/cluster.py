@@ -31,7 +31,7 @@ class MemoryCluster:
     """A cluster without servers: `view` reads it, `writer(identity)` writes it, `journal` knows the writers."""
 
     def __init__(self, engine: Engine, rng: Rng, ids: Ids, sink: Sink, *, crds: Crds, kubernetes: str) -> None:
-        version = Version.of(kubernetes)
+        version = Version.parse(kubernetes)
         self._crds, self._kubernetes, self._updated = crds, kubernetes, False
         self.store = Store(engine.clock, ids)
         self.store.admission.update(self._judges())
@@ -40,7 +40,7 @@ class MemoryCluster:
             self.store.adopt(namespace)
         self.store.subscribe(engine.notify)
         self._scheduler = KubeScheduler(self.store, self.writer(SCHEDULER), sink, engine.clock, rng, version)
-        engine.add(
+        engine.add_controllers(
             self._scheduler,
             *controllers(
                 self.store, self.writer(CONTROLLER_MANAGER), sink, engine.clock, self.store.exists, self._version
@@ -67,7 +67,7 @@ class MemoryCluster:
         Each is made anew of the CRDs and the version in force, so that a cluster that was upgraded has those of one
         that began there.
         """
-        version = Version.of(self._kubernetes)
+        version = Version.parse(self._kubernetes)
         return {
             "shapes": shapes,
             "lifecycle": lifecycle(lambda: self.store),
@@ -82,7 +82,7 @@ class MemoryCluster:
         }
 
     def _version(self) -> Version:
-        return Version.of(self._kubernetes)
+        return Version.parse(self._kubernetes)
 
     def owns(self, obj: Object) -> bool:
         """Return True: all objects are this world's."""
@@ -105,11 +105,11 @@ class MemoryCluster:
         """
         self._kubernetes, self._updated = kubernetes, True
         self.store.admission.update(self._judges())
-        self._scheduler.version = Version.of(kubernetes)
+        self._scheduler.version = Version.parse(kubernetes)
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """The requests about a Node, in order."""
-        return self.journal.of(Key("Node", "", node))
+        return self.journal.entries_about(Key("Node", "", node))
 
     @property
     def view(self) -> Store:

@@ -72,7 +72,7 @@ class Journal:
                 record.clear()
         return self._entries
 
-    def of(self, key: Key) -> tuple[Entry, ...]:
+    def entries_about(self, key: Key) -> tuple[Entry, ...]:
         """The requests that concerned this object, in order."""
         entries = self.entries
         for entry in entries[self._sorted :]:

@@ -21,7 +21,7 @@ class Siblings:
         self._view = view
         self._known: dict[int, tuple[Object, Selector | None]] = {}
 
-    def of(self, pod: Object, services: Sequence[Object]) -> Selector | None:
+    def selector_for(self, pod: Object, services: Sequence[Object]) -> Selector | None:
         """Return the selector of a pod's siblings; None where it has constraints of its own, or nothing selects it."""
         if spec_of(pod).get("topologySpreadConstraints"):
             return None
@@ -54,7 +54,7 @@ class Relations:
         for pod in pods:
             affinity, namespace = spec_of(pod)["affinity"], namespace_of(pod)
             if (id(affinity), namespace) not in self._terms:  # the pods of a template share one
-                self._terms[id(affinity), namespace] = RunningTerms.of(pod, self._namespaces)
+                self._terms[id(affinity), namespace] = RunningTerms.for_pod(pod, self._namespaces)
                 self._concerned.clear()
 
     def concern(self, look: Hashable, pod: Object) -> bool:

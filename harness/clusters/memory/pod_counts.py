@@ -42,7 +42,7 @@ class PodCounts:
         self._add(before, -1)
         self._add(now, 1)
 
-    def of(self, owner: str) -> tuple[int, int, int]:
+    def counts_of(self, owner: str) -> tuple[int, int, int]:
         """Return the number of active pods with this owner (neither ended nor being deleted), of the ready ones, and of those that end."""
         return self._living.get(owner, 0), self._ready.get(owner, 0), self._ending.get(owner, 0)
 

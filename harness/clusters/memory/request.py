@@ -30,7 +30,7 @@ class Request:
         """Return the name as plugins know it: names are generated after them (apiserver pkg/admission/errors.go extractResourceName)."""
         return str(self.object["metadata"].get("generateName") or self.key.name)
 
-    def of(self, new: dict[str, Any]) -> Request:
+    def with_object(self, new: dict[str, Any]) -> Request:
         """Return the same write with the object as admission changed it."""
         return Request(self.verb, self.identity, self.kind, self.key, self.subresource, new, self.old)
 

@@ -167,7 +167,7 @@ class KubeScheduler:
         table = self._table()
         for pod in pending:
             look = self._look(pod)
-            volumes = PodVolumes.of(pod, self._view.get)
+            volumes = PodVolumes.for_pod(pod, self._view.get)
             verdict = self._verdict(table, pod, look, volumes)
             if isinstance(verdict, Unschedulable):
                 self._mark(pod, verdict)
@@ -194,11 +194,11 @@ class KubeScheduler:
 
     def _verdict(self, table: _Table, pod: Object, look: Hashable, volumes: PodVolumes | None) -> str | Unschedulable:
         """Return the node for the pod, or why there is none."""
-        siblings = self._siblings.of(pod, table.services)
+        siblings = self._siblings.selector_for(pod, table.services)
         # a pod without a fingerprint has volumes, or is nominated itself
         alone = not table.nominated and looks_at_nodes_alone(pod)
         if alone and not table.relations.concern(look, pod):
-            standing = self._standings.of(look, pod, table.infos, self.version, siblings)
+            standing = self._standings.standing_for(look, pod, table.infos, self.version, siblings)
             return standing.verdict(table.infos, self._choose, table.budgets)
         return table.refused.get(look) or schedule(
             pod,
@@ -220,7 +220,7 @@ class KubeScheduler:
         bound = self._view.get("Pod", name_of(pod), namespace_of(pod))
         if bound is not None:
             info = table.infos[node]
-            info.add(bound)
+            info.add_pod(bound)
             self._stale.pop(node, None)
             self._standings.changed(node)
             table.relations.meet(info.related)

@@ -99,7 +99,7 @@ class Store(Objects):
             for judge in self.admission.values():
                 new = judge(judged)
                 if new is not judged.object:
-                    judged = judged.of(new)
+                    judged = judged.with_object(new)
             if taken:
                 raise already_exists(request.kind, request.key.name)
         except ApiError as error:

@@ -144,7 +144,7 @@ class RemoteCluster:
         self._sink = sink
         self._seconds = seconds
         self._machines = machines
-        self._version = Version.of(kubernetes)
+        self._version = Version.parse(kubernetes)
         self._writers: dict[Identity, AttachedWriter] = {}
         self._rested = -1
         self._stirred = True

@@ -182,7 +182,7 @@ class ForeignRemote(LiveRemoteCluster):
 
     def evidence(self, node: str) -> Iterable[Evidence]:
         """Return the writes to a Node in order: ours, and those that were seen."""
-        return self.journal.of(Key("Node", "", node))
+        return self.journal.entries_about(Key("Node", "", node))
 
 
 def attach_foreign(cluster: ForeignCluster) -> Any:

@@ -202,7 +202,7 @@ def _pods(view: View, version: Version, beside: Callable[[str], Sequence[Object]
                 infos,
                 choose=lambda names: names[0],
                 version=version,
-                volumes=PodVolumes.of(pod, view.get),
+                volumes=PodVolumes.for_pod(pod, view.get),
                 nominated=nominated,
                 budgets=view.list("PodDisruptionBudget"),
                 namespaces=view.list("Namespace"),

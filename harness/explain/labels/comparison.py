@@ -225,7 +225,7 @@ def keys_of(releases: Sequence[ProviderRelease]) -> tuple[str, ...]:
 def common_kubernetes(releases: Sequence[ProviderRelease]) -> str:
     """The Kubernetes version to compare releases on: the oldest of their defaults, so that they differ by themselves only."""
     versions = (release.defaults.kubernetes for release in releases)
-    return min(versions, key=Version.of)
+    return min(versions, key=Version.parse)
 
 
 def fingerprint(release: ProviderRelease) -> object:

@@ -23,14 +23,14 @@ class History:
 
     def events(self, chosen: Callable[[EventTold], bool]) -> list[str]:
         """Events, each with its object."""
-        found = [fact for fact in self._trace.of(EventTold) if chosen(fact)]
+        found = [fact for fact in self._trace.facts_of(EventTold) if chosen(fact)]
         return [
             cut(f"at {duration_text(one.t)} {one.type} {one.reason} of {one.object}: {one.message}") for one in found
         ]
 
     def log(self, chosen: Callable[[LogTold], bool]) -> list[str]:
         """Lines of the controllers' logs."""
-        found = [fact for fact in self._trace.of(LogTold) if chosen(fact)]
+        found = [fact for fact in self._trace.facts_of(LogTold) if chosen(fact)]
         return [
             cut(f"at {duration_text(one.t)} {one.level} {one.controller}: {one.message} {dict(one.values)}")
             for one in found
@@ -38,7 +38,7 @@ class History:
 
     def label(self, node: str, key: str) -> list[str]:
         """Who wrote a label of a Node, one after the other."""
-        found = [fact for fact in self._trace.of(LabelWrite) if fact.node == node and fact.key == key]
+        found = [fact for fact in self._trace.facts_of(LabelWrite) if fact.node == node and fact.key == key]
         return [
             f"at {duration_text(one.t)} {one.by}{f' ({one.from_})' if one.from_ else ''} {one.kind} {one.value or ''}".rstrip()
             for one in found
@@ -46,27 +46,27 @@ class History:
 
     def rejections(self, chosen: Callable[[str], bool] = lambda name: True) -> list[str]:
         """What was refused, of objects chosen by their `Kind/name`."""
-        found = [fact for fact in self._trace.of(Refused) if chosen(fact.object)]
+        found = [fact for fact in self._trace.facts_of(Refused) if chosen(fact.object)]
         return [cut(f"at {duration_text(one.t)} {one.object} was refused by {one.layer}: {one.text}") for one in found]
 
     def knows(self, name: str) -> bool:
         """Whether an object was ever there, by `Kind/name`."""
-        applied = any(fact.object == name for fact in self._trace.of(Applied))
-        return applied or any(fact.object == name for fact in self._trace.of(Write))
+        applied = any(fact.object == name for fact in self._trace.facts_of(Applied))
+        return applied or any(fact.object == name for fact in self._trace.facts_of(Write))
 
     def made(self, name: str) -> list[str]:
         """Who made an object and deleted it, and where the file has it."""
         given = [
             f"{name} was {'deleted' if one.verb == 'delete' else 'applied'} at {duration_text(one.t)}"
             + (f" ({one.file}:{one.line})" if one.file else "")
-            for one in self._trace.of(Applied)
+            for one in self._trace.facts_of(Applied)
             if one.object == name and not one.refused
         ]
         return (
             given[-_FEW:]
             or [
                 f"{name} was made by {one.by} at {duration_text(one.t)}"
-                for one in self._trace.of(Write)
+                for one in self._trace.facts_of(Write)
                 if one.object == name and one.verb == "create" and not one.error
             ][:1]
         )
@@ -77,7 +77,7 @@ class History:
             cut(
                 f"at {duration_text(fact.t)} {fact.by} wrote {name} {each}: {'nothing' if value is None else json.dumps(value)}"
             )
-            for fact in self._trace.of(Write)
+            for fact in self._trace.facts_of(Write)
             if fact.object == name and not fact.error
             for each, value in fact.changed.items()
             if each == path or each.startswith(f"{path}.") or path.startswith((f"{each}.", f"{each}["))
@@ -92,19 +92,20 @@ class History:
                 f"at {duration_text(one.t)} {one.object} {one.type} is {one.status}"
                 f"{f', {one.reason}' if one.reason and one.reason != one.type else ''}{f': {one.message}' if one.message else ''}"
             )
-            for one in self._trace.of(Condition)
+            for one in self._trace.facts_of(Condition)
             if one.type in wanted and (one.object == name or (name.endswith("/") and one.object.startswith(name)))
         ]
 
     def event_reasons(self) -> list[str]:
         """Of each Event its source, kind of object and reason, to be counted."""
         return [
-            f"{one.reason} of a {one.object.partition('/')[0]}, by {one.source}" for one in self._trace.of(EventTold)
+            f"{one.reason} of a {one.object.partition('/')[0]}, by {one.source}"
+            for one in self._trace.facts_of(EventTold)
         ]
 
     def log_messages(self) -> list[str]:
         """Of each line that was logged its level, controller and message, to be counted."""
-        return [f"{one.level} {one.controller}: {one.message}" for one in self._trace.of(LogTold)]
+        return [f"{one.level} {one.controller}: {one.message}" for one in self._trace.facts_of(LogTold)]
 
 
 def cut(text: str, end: str = "") -> str:

@@ -47,8 +47,8 @@ class Happening:
 
 def story(trace: Trace) -> Iterator[Happening]:
     """The story, in order."""
-    funnels = {fact.number: fact for fact in trace.of(Funnel)}
-    sizes = {fact.number: fact for fact in trace.of(Sizes)}
+    funnels = {fact.number: fact for fact in trace.facts_of(Funnel)}
+    sizes = {fact.number: fact for fact in trace.facts_of(Sizes)}
     alike: list[PodState] = []
     seen: dict[str, str] = {}
     for fact in trace.facts:

@@ -46,7 +46,7 @@ class Why(History):
     @cached_property
     def _claims(self) -> dict[str, list[ClaimState]]:
         found: dict[str, list[ClaimState]] = {}
-        for fact in self._trace.of(ClaimState):
+        for fact in self._trace.facts_of(ClaimState):
             found.setdefault(fact.claim, []).append(fact)
         return found
 
@@ -54,7 +54,7 @@ class Why(History):
     def _pods_of(self) -> dict[str, Sequence[str]]:
         """For whom each NodeClaim was made."""
         made: dict[str, Sequence[str]] = {}
-        for fact in self._trace.of(Decision):
+        for fact in self._trace.facts_of(Decision):
             if fact.result == "nodeclaim" and fact.target:
                 made[fact.target.partition("/")[2]] = fact.pods
         return made
@@ -63,11 +63,11 @@ class Why(History):
         """What Azure refused of machines, and for how long Karpenter leaves it alone; of some NodeClaims, or of all."""
         wanted = None if claims is None else set(claims)
         groups: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
-        for call in self._trace.of(ArmCall):
+        for call in self._trace.facts_of(ArmCall):
             if call.method == "PUT" and call.error and call.size and (wanted is None or call.claim in wanted):
                 kind = (call.error, call.size, call.priority, call.zone)
                 groups.setdefault(kind, []).append((call.t, call.message))
-        for boot in self._trace.of(Boot):
+        for boot in self._trace.facts_of(Boot):
             if boot.state == "failed" and (wanted is None or boot.claim in wanted or self._claim_of(boot.vm) in wanted):
                 kind = (boot.error, boot.size, "Spot" if boot.capacity_type == "spot" else "Regular", boot.zone)
                 groups.setdefault(kind, []).append((boot.t, boot.message))
@@ -83,7 +83,7 @@ class Why(History):
         capacity_type = "spot" if priority == "Spot" else "on-demand"
         marks = [
             each.until
-            for each in self._trace.of(Blocked)
+            for each in self._trace.facts_of(Blocked)
             if each.t >= first
             and each.capacity_type == capacity_type
             and each.size in (size, "")
@@ -110,7 +110,7 @@ class Why(History):
         `*` stands for any text; a pod is named as texts name it, `shop/web` outside of namespace default.
         """
         if kind == "Node":
-            behind = (fact.claim for fact in self._trace.of(NodeState) if fnmatchcase(fact.node, name))
+            behind = (fact.claim for fact in self._trace.facts_of(NodeState) if fnmatchcase(fact.node, name))
             return [claim for claim in dict.fromkeys(behind) if claim]
         if kind == "Pod":
             return [
@@ -138,7 +138,7 @@ class Why(History):
 
     def _stuck(self, claim: str) -> str:
         """The condition that the NodeClaim waits for."""
-        last = {fact.type: fact for fact in self._trace.of(Condition) if fact.object == f"NodeClaim/{claim}"}
+        last = {fact.type: fact for fact in self._trace.facts_of(Condition) if fact.object == f"NodeClaim/{claim}"}
         for stage in ("Launched", "Registered", "Initialized"):
             found = last.get(stage)
             if found is None or found.status != "True":
@@ -148,7 +148,7 @@ class Why(History):
 
     def waits(self, pod: str) -> list[str]:
         """Of a pod without a Node: what Karpenter said of it last, or the NodeClaim that was made for it and what Azure refused."""
-        decisions = [fact for fact in self._trace.of(Decision) if pod in fact.pods]
+        decisions = [fact for fact in self._trace.facts_of(Decision) if pod in fact.pods]
         targets = dict.fromkeys(
             fact.target.partition("/")[2] for fact in decisions if fact.target.startswith("NodeClaim/")
         )
@@ -164,8 +164,12 @@ class Why(History):
     def _unseen(self, pod: str) -> Iterator[str]:
         """Of a pod about which no simulation was: the last that was said."""
         name = _reference(pod)
-        said = [fact for fact in self._trace.of(EventTold) if fact.object == name and fact.reason == "FailedScheduling"]
-        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
+        said = [
+            fact
+            for fact in self._trace.facts_of(EventTold)
+            if fact.object == name and fact.reason == "FailedScheduling"
+        ]
+        states = [fact for fact in self._trace.facts_of(PodState) if fact.pod == pod]
         if said:
             yield cut(f"{_reference(pod)}, at {duration_text(said[-1].t)} {said[-1].source} said: {said[-1].message}")
         elif states:
@@ -173,11 +177,11 @@ class Why(History):
 
     def runs(self, pod: str) -> list[str]:
         """Of a pod that has a Node: which, since when, and which decision led there."""
-        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod and fact.state == "bound"]
+        states = [fact for fact in self._trace.facts_of(PodState) if fact.pod == pod and fact.state == "bound"]
         if not states:
             return []
         node = states[-1].node
-        made = [fact for fact in self._trace.of(NodeState) if fact.node == node]
+        made = [fact for fact in self._trace.facts_of(NodeState) if fact.node == node]
         lines = [f"{_reference(pod)} is on Node {node} since {duration_text(states[-1].t)}"]
         if made and made[-1].claim:
             return [*lines, *self.claims(lambda fact: fact.claim == made[-1].claim)]
@@ -186,7 +190,7 @@ class Why(History):
     def nodes(self, names: Iterable[str]) -> list[str]:
         """Where Nodes come from, and what Azure refused before: why they are of that size, zone and capacity type."""
         wanted = set(names)
-        made = {fact.node: fact for fact in self._trace.of(NodeState) if fact.node in wanted}
+        made = {fact.node: fact for fact in self._trace.facts_of(NodeState) if fact.node in wanted}
         claims = {fact.claim for fact in made.values() if fact.claim}
         lines = self.claims(lambda fact: fact.claim in claims)
         pods = {pod for claim in claims for pod in self._pods_of.get(claim, ())}
@@ -195,9 +199,9 @@ class Why(History):
 
     def machines(self) -> list[str]:
         """Every machine with its times and its price."""
-        prices = {(fact.size, fact.capacity_type): fact.price for fact in self._trace.of(PriceOf)}
+        prices = {(fact.size, fact.capacity_type): fact.price for fact in self._trace.facts_of(PriceOf)}
         found: dict[str, list[Boot]] = {}
-        for boot in self._trace.of(Boot):
+        for boot in self._trace.facts_of(Boot):
             found.setdefault(boot.vm, []).append(boot)
         lines = []
         for vm, boots in found.items():
@@ -216,15 +220,15 @@ class Why(History):
                 f"{f' {call.size}' if call.size else ''}{f' {call.priority}' if call.priority else ''}"
                 f"{f' {call.zone}' if call.zone else ''}: {call.status}{f' {call.error}' if call.error else ''}"
             )
-            for call in self._trace.of(ArmCall)
+            for call in self._trace.facts_of(ArmCall)
             if chosen(call)
         ]
 
     def departures(self, claims: Collection[str] | None = None) -> list[str]:
         """Every decision that nodes go, and the last word about those that stay; of the Nodes of some NodeClaims, or of all."""
-        own = {fact.node for fact in self._trace.of(NodeState) if claims is None or fact.claim in claims}
+        own = {fact.node for fact in self._trace.facts_of(NodeState) if claims is None or fact.claim in claims}
         lines = []
-        for one in self._trace.of(Disruption):
+        for one in self._trace.facts_of(Disruption):
             if claims is not None and not any(
                 each.get("claim") in claims or each.get("node") in own for each in one.nodes
             ):
@@ -235,7 +239,7 @@ class Why(History):
             drift = f" ({one.drift})" if one.drift else ""
             lines.append(cut(f"at {duration_text(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
         last: dict[str, EventTold] = {}
-        for event in self._trace.of(EventTold):
+        for event in self._trace.facts_of(EventTold):
             kind, _, name = event.object.partition("/")
             if event.reason in STAYS and kind == "Node" and (claims is None or name in own):
                 last[event.object] = event
@@ -246,13 +250,13 @@ class Why(History):
 
     def gone(self, pod: str) -> list[str]:
         """When a pod was deleted or ended; nothing about one that nobody saw."""
-        states = [fact for fact in self._trace.of(PodState) if fact.pod == pod]
+        states = [fact for fact in self._trace.facts_of(PodState) if fact.pod == pod]
         return [f"{_reference(pod)} is {states[-1].state} since {duration_text(states[-1].t)}"] if states else []
 
     def claims_of(self, nodes: Iterable[str]) -> list[str]:
         """The NodeClaims of Nodes."""
         wanted = set(nodes)
-        made = {fact.claim for fact in self._trace.of(NodeState) if fact.node in wanted and fact.claim}
+        made = {fact.claim for fact in self._trace.facts_of(NodeState) if fact.node in wanted and fact.claim}
         return self.named_claims(made)
 
     def costs(self) -> list[str]:
@@ -260,12 +264,12 @@ class Why(History):
         return [
             f"from {duration_text(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
             + (f", without {', '.join(one.unpriced)}: no price is known" if one.unpriced else "")
-            for one in self._trace.of(Cost)
+            for one in self._trace.facts_of(Cost)
         ]
 
     def last_words(self) -> list[str]:
         """What Karpenter said last of each pod that got no place."""
-        last = {pod: one for one in self._trace.of(Decision) for pod in one.pods}
+        last = {pod: one for one in self._trace.facts_of(Decision) for pod in one.pods}
         return [
             cut(f"{_reference(pod)}, at {duration_text(one.t)} Karpenter said: {one.why}")
             for pod, one in last.items()

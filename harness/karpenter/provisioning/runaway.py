@@ -80,7 +80,7 @@ class PodRunaways:
         ]
         taints = [one for one in spec_of(node).get("taints") or () if not is_known_ephemeral(one, self._core)]
         info = NodeInfo({**node, "spec": {**spec_of(node), "taints": taints}}, there)  # those that go by themselves
-        failure = Filters.of(pod, [info], namespaces=self._view.list("Namespace")).failure(info)
+        failure = Filters.for_pod(pod, [info], namespaces=self._view.list("Namespace")).failure(info)
         if failure is None:
             return ""
         owned = ((namespace_of(one), owner) for one in there for owner in owners_of(one))

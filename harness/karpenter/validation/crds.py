@@ -191,7 +191,7 @@ def _resource(release: str, name: str, integer_formats: bool) -> CustomResource 
         kind,
         schema,
         namespaced=table["scope"] == "Namespaced",
-        scale=Scale.of(scale) if scale is not None else None,
+        scale=Scale.from_definition(scale) if scale is not None else None,
     )
 
 

@@ -32,7 +32,7 @@ class Version(NamedTuple):
         return _found(text)
 
     @classmethod
-    def of(cls, text: str) -> Version:
+    def parse(cls, text: str) -> Version:
         """The version in a text. Raises ValueError when it holds none."""
         version = cls.find(text)
         if version is None:

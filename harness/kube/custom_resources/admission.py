@@ -77,7 +77,7 @@ NEWEST = ApiServer()
 
 def api_server(kubernetes: str) -> ApiServer:
     """The API server of a Kubernetes version (``1.34.0``, ``v1.36``). Raises ValueError when it is no version."""
-    version = Version.of(kubernetes)
+    version = Version.parse(kubernetes)
     return next(server for since, server in _API_SERVERS if version >= since)
 
 

@@ -30,7 +30,7 @@ class Scale:
     selector: str = ""
 
     @classmethod
-    def of(cls, definition: Mapping[str, str]) -> Scale:
+    def from_definition(cls, definition: Mapping[str, str]) -> Scale:
         """The subresource as a CustomResourceDefinition has it."""
         return cls(
             definition["specReplicasPath"], definition["statusReplicasPath"], definition.get("labelSelectorPath", "")

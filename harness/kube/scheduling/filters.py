@@ -62,7 +62,7 @@ class Filters:
     affinity: InterPodAffinity | None
 
     @staticmethod
-    def of(
+    def for_pod(
         pod: Object,
         nodes: Sequence[NodeInfo],
         volumes: PodVolumes | None = None,
@@ -81,16 +81,16 @@ class Filters:
             [*node_ports(pod), *(ports_of_sidecars(pod) if knows_sidecars else ())],
             knows_sidecars,
             spec_of(pod).get("tolerations") or (),
-            VolumeRestrictions.of(pod, nodes, volumes),
+            VolumeRestrictions.for_pod(pod, nodes, volumes),
             volumes,
-            TopologySpread.of(pod, nodes),
-            InterPodAffinity.of(pod, nodes, namespaces),
+            TopologySpread.for_pod(pod, nodes),
+            InterPodAffinity.for_pod(pod, nodes, namespaces),
         )
 
     @staticmethod
     def alone(pod: Object, version: Version = NEWEST) -> Filters:
         """The filters of a pod for which the pods of other nodes do not matter. Raises QuantityError."""
-        return Filters.of(pod, (), version=version)
+        return Filters.for_pod(pod, (), version=version)
 
     def failure(self, info: NodeInfo) -> Failure | None:
         """Return why this node cannot take the pod, None when it can."""

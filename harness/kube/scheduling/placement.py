@@ -60,9 +60,9 @@ class NodeInfo:
         self.lowest: int | None = None
         """The lowest priority of a pod here."""
         for pod in pods:
-            self.add(pod)
+            self.add_pod(pod)
 
-    def add(self, pod: Object) -> None:
+    def add_pod(self, pod: Object) -> None:
         """Count a pod that is bound here; an ended pod takes nothing."""
         if is_terminal(pod):
             return

@@ -141,7 +141,7 @@ def _on_node(
         left = info.without(gone)
         around = [*nodes[:index], left, *nodes[index + 1 :]]
         problem = beside(pod, index, around, nominated, volumes, namespaces, version)
-        return problem or Filters.of(pod, around, volumes, namespaces, version).failure(left)
+        return problem or Filters.for_pod(pod, around, volumes, namespaces, version).failure(left)
 
     refused = failure(lower)
     if refused is not None:
@@ -174,7 +174,7 @@ def beside(
         return None
     crowded = nodes[index].with_also(others)
     around = [*nodes[:index], crowded, *nodes[index + 1 :]]
-    return Filters.of(pod, around, volumes, namespaces, version).failure(crowded)
+    return Filters.for_pod(pod, around, volumes, namespaces, version).failure(crowded)
 
 
 def _by_budget(pods: Sequence[Object], budgets: Sequence[Object]) -> tuple[list[Object], list[Object]]:

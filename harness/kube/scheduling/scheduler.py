@@ -109,7 +109,7 @@ def schedule(
     if volumes is not None and volumes.problem is not None:
         failures = tuple(Failure(info.name, (), True) for info in nodes)
         return Unschedulable(failures, version, volumes.problem, _futile(pod))
-    filters = Filters.of(pod, nodes, volumes, namespaces, version)
+    filters = Filters.for_pod(pod, nodes, volumes, namespaces, version)
 
     def failure(index: int, info: NodeInfo) -> Failure | None:
         others = (nominated or {}).get(info.name)
@@ -159,7 +159,7 @@ def scores(
 ) -> dict[str, Score]:
     """The scores of the nodes that take the pod, by name; see :func:`schedule`."""
     load = load_of_incoming(asking.pod)
-    spread = SoftSpread.of(asking.pod, nodes, fitting, siblings)
+    spread = SoftSpread.for_pod(asking.pod, nodes, fitting, siblings)
     rows = [
         replace(
             row(asking, load, info, version),

@@ -35,7 +35,7 @@ class SoftSpread:
     own: bool
 
     @staticmethod
-    def of(
+    def for_pod(
         pod: Object, nodes: Sequence[NodeInfo], fitting: Sequence[NodeInfo], siblings: Selector | None
     ) -> SoftSpread | None:
         """The constraints over the nodes that fit, None when there is none. `siblings` selects the pods beside which it is spread."""

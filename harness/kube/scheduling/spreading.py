@@ -41,7 +41,7 @@ class TopologySpread:
     labels: dict[str, str]
 
     @staticmethod
-    def of(pod: Object, nodes: Sequence[NodeInfo]) -> TopologySpread | None:
+    def for_pod(pod: Object, nodes: Sequence[NodeInfo]) -> TopologySpread | None:
         """The hard constraints of the pod (DoNotSchedule), or None when it has none."""
         raw = spec_of(pod).get("topologySpreadConstraints")
         hard = [constraint for constraint in raw or () if constraint["whenUnsatisfiable"] == "DoNotSchedule"]
@@ -124,7 +124,7 @@ class _Term:
     namespaces: frozenset[str] | None
 
     @staticmethod
-    def of(term: Object, pod: Object, namespaces: Sequence[Object]) -> _Term:
+    def parse(term: Object, pod: Object, namespaces: Sequence[Object]) -> _Term:
         return _Term(term["topologyKey"], Selector.parse(term.get("labelSelector")), _namespaces(term, pod, namespaces))
 
     def takes(self, pod: Object) -> bool:
@@ -153,7 +153,7 @@ def _namespaces(term: Object, pod: Object, all_namespaces: Sequence[Object]) -> 
 def _wishes(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]]:
     """The preferred terms of a pod with their weights, negative for anti-affinity."""
     return [
-        (_Term.of(term["podAffinityTerm"], pod, namespaces), sign * int(term.get("weight") or 0))
+        (_Term.parse(term["podAffinityTerm"], pod, namespaces), sign * int(term.get("weight") or 0))
         for kind, sign in (("podAffinity", 1), ("podAntiAffinity", -1))
         for term in affinity_terms(pod, kind, "preferred")
     ]
@@ -161,7 +161,7 @@ def _wishes(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]
 
 def _needs(pod: Object, namespaces: Sequence[Object]) -> list[tuple[_Term, int]]:
     """The required affinity terms of a pod that runs, with their weight in scores."""
-    return [(_Term.of(term, pod, namespaces), 1) for term in affinity_terms(pod, "podAffinity", "required")]
+    return [(_Term.parse(term, pod, namespaces), 1) for term in affinity_terms(pod, "podAffinity", "required")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +171,10 @@ class RunningTerms:
     terms: tuple[_Term, ...]
 
     @staticmethod
-    def of(pod: Object, namespaces: Sequence[Object]) -> RunningTerms:
+    def for_pod(pod: Object, namespaces: Sequence[Object]) -> RunningTerms:
         """All terms of a pod; ``namespaces`` are the cluster's Namespaces."""
         weighed = [term for term, _ in (*_wishes(pod, namespaces), *_needs(pod, namespaces))]
-        away = [_Term.of(term, pod, namespaces) for term in affinity_terms(pod, "podAntiAffinity", "required")]
+        away = [_Term.parse(term, pod, namespaces) for term in affinity_terms(pod, "podAntiAffinity", "required")]
         return RunningTerms((*weighed, *away))
 
     def take(self, pod: Object) -> bool:
@@ -199,13 +199,13 @@ class InterPodAffinity:
     preferred: Counter[tuple[str, str]] = field(compare=False)
 
     @staticmethod
-    def of(pod: Object, nodes: Sequence[NodeInfo], namespaces: Sequence[Object] = ()) -> InterPodAffinity | None:
+    def for_pod(pod: Object, nodes: Sequence[NodeInfo], namespaces: Sequence[Object] = ()) -> InterPodAffinity | None:
         """The pod's terms over these nodes, or None when neither it nor a running pod has any.
 
         ``namespaces`` are the cluster's Namespaces, which a ``namespaceSelector`` chooses from.
         """
-        affinity = [_Term.of(term, pod, namespaces) for term in affinity_terms(pod, "podAffinity", "required")]
-        anti = [_Term.of(term, pod, namespaces) for term in affinity_terms(pod, "podAntiAffinity", "required")]
+        affinity = [_Term.parse(term, pod, namespaces) for term in affinity_terms(pod, "podAffinity", "required")]
+        anti = [_Term.parse(term, pod, namespaces) for term in affinity_terms(pod, "podAntiAffinity", "required")]
         soft = _wishes(pod, namespaces)
         wanted: set[tuple[str, str]] = set()
         avoided: set[tuple[str, str]] = set()
@@ -228,7 +228,7 @@ class InterPodAffinity:
                         preferred[(term.key, labels[term.key])] += weight
             for other in info.repelling:
                 for raw in affinity_terms(other, "podAntiAffinity", "required"):
-                    term = _Term.of(raw, other, namespaces)
+                    term = _Term.parse(raw, other, namespaces)
                     if term.key in labels and term.takes(pod):
                         repelled.add((term.key, labels[term.key]))
         if not (affinity or anti or preferred or repelled):

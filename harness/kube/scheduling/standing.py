@@ -141,7 +141,7 @@ class Standings:
         for standing in self._known.values():
             standing.leave(node)
 
-    def of(
+    def standing_for(
         self,
         look: Hashable,
         pod: Object,

@@ -81,7 +81,7 @@ class PodVolumes:
     limits: VolumeLimits | None = field(default=None, compare=False)
 
     @staticmethod
-    def of(pod: Object, lookup: Lookup) -> PodVolumes | None:
+    def for_pod(pod: Object, lookup: Lookup) -> PodVolumes | None:
         """The state of the pod's claims; None for a pod without claims."""
         claims = [
             (name, volume.get("ephemeral") is None)
@@ -117,7 +117,7 @@ class PodVolumes:
                 return PodVolumes(_IMMEDIATE)
             classes.append(storage)
             waiting.append(claim)
-        limits = VolumeLimits.of(pod, lookup)
+        limits = VolumeLimits.for_pod(pod, lookup)
         return PodVolumes(None, tuple(volumes), tuple(classes), tuple(waiting), tuple(alone), tuple(named), limits)
 
     def reasons(self, node: Object) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ class VolumeLimits:
     lookup: Callable[[str, str, str], Object | None]
 
     @staticmethod
-    def of(pod: Object, lookup: Callable[[str, str, str], Object | None]) -> VolumeLimits | None:
+    def for_pod(pod: Object, lookup: Callable[[str, str, str], Object | None]) -> VolumeLimits | None:
         """The limits that matter for a pod; None for one without attachable volumes."""
         volumes = dict(_attachable(pod, lookup))
         return VolumeLimits(volumes, lookup) if volumes else None

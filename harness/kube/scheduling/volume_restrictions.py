@@ -38,7 +38,7 @@ class VolumeRestrictions:
     in_use: bool
 
     @staticmethod
-    def of(pod: Object, nodes: Sequence[NodeInfo], volumes: PodVolumes | None) -> VolumeRestrictions | None:
+    def for_pod(pod: Object, nodes: Sequence[NodeInfo], volumes: PodVolumes | None) -> VolumeRestrictions | None:
         """The restrictions of the pod over these nodes; None when there are none."""
         if not spec_of(pod).get("volumes"):
             return None

@@ -63,7 +63,7 @@ class Update:
     seconds: int
 
     @staticmethod
-    def of(owner: Object, desired: int) -> Update:
+    def from_spec(owner: Object, desired: int) -> Update:
         """Read a DaemonSet's spec. `desired`: the number of nodes on which it wants a pod."""
         spec = spec_of(owner)
         strategy = spec.get("updateStrategy") or {}
@@ -103,7 +103,7 @@ class _Look:
             present.sort(key=_daemon_rank)
         self._effects = {name_of(node): self._keeping_away(node) for node in nodes}
         self._desired = sum(not effects for effects in self._effects.values())
-        self._update = Update.of(owner, self._desired)
+        self._update = Update.from_spec(owner, self._desired)
         self._wanted: list[str] = []
         self._delete: list[Object] = []
 

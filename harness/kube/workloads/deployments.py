@@ -84,7 +84,7 @@ class Strategy:
     history: int | None
 
     @staticmethod
-    def of(deployment: Object) -> Strategy:
+    def from_spec(deployment: Object) -> Strategy:
         """Read a Deployment's spec."""
         spec = spec_of(deployment)
         replicas = int(spec.get("replicas", 1))

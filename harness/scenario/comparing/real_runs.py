@@ -135,7 +135,7 @@ class RealRuns:
             expected, verdicts = draws.like(real_facts)
             differences = self._differences(case, release, expected, verdicts, real, real_facts)
         if self._record is not None:
-            Recording.of(name, release, real, real_facts).write(self._record)
+            Recording.of_run(name, release, real, real_facts).write(self._record)
         result = Result.DIFFER if any(not difference.kept for difference in differences) else Result.AGREE
         drawn = {"simulated": expected.drawn, "real": real_facts.drawn}
         count = _count(expected.found) - len(differences)

@@ -28,7 +28,7 @@ class Recording:
     facts: Mapping[str, Any]
 
     @classmethod
-    def of(cls, case: str, release: str, expectations: Mapping[str, str], facts: Facts) -> Recording:
+    def of_run(cls, case: str, release: str, expectations: Mapping[str, str], facts: Facts) -> Recording:
         """The recording of a run that has ended."""
         return cls(case, release, dict(expectations), facts.found)
 

@@ -29,7 +29,7 @@ class Watch:
     """Seconds since the start of the world from which on it counts; None as long as that moment has not come."""
     seen: list[Seen] = field(default_factory=list)
 
-    def add(self, failed: tuple[Verdict, ...], now: float) -> None:
+    def note(self, failed: tuple[Verdict, ...], now: float) -> None:
         """Note the verdicts that fail now."""
         if self.seen:
             self.seen[-1].end = now

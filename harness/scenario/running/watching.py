@@ -21,7 +21,7 @@ def _look(watch: Watch, run: Run, now: float) -> None:
     if watch.start is None:
         return
     with run.history_from(watch.start):
-        watch.add(tuple(verdict for verdict in check(watch.entry.inner, run) if not verdict.holds), now)
+        watch.note(tuple(verdict for verdict in check(watch.entry.inner, run) if not verdict.holds), now)
 
 
 def _start(entry: Entry, run: Run) -> float | None:

@@ -99,5 +99,5 @@ def _unhealthy(world: Observations, at: float, gone: Disrupted) -> Labels:
 
 def _as_it_was(world: Observations, key: Key, at: float) -> Object:
     moment = world.clock.start + nanoseconds(at)
-    entries = [entry for entry in world.journal.of(key) if entry.at <= moment and entry.after is not None]
+    entries = [entry for entry in world.journal.entries_about(key) if entry.at <= moment and entry.after is not None]
     return entries[-1].after or {} if entries else {}

@@ -160,7 +160,7 @@ class RealWorld(World):
         assert isinstance(self.cluster, LiveRemoteCluster), "attach(..., live=True)"
         if isinstance(self.cluster.remote, ForeignCluster):
             # its kube-controller-manager gives up Nodes that fall silent
-            self.engine.add(NodeLeases(self.engine, self.cluster.view, self.cluster.writer, self.machines))
+            self.engine.add_controllers(NodeLeases(self.engine, self.cluster.view, self.cluster.writer, self.machines))
         if self.cluster.boot is not None:
             self.kubelets.boot_with(self._unlocked(self.cluster.boot))
         assert isinstance(self.cluster.remote, RealCluster | ForeignCluster)

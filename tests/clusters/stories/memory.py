@@ -60,7 +60,7 @@ def told_in_memory(story: Story, kubernetes: str) -> list[dict[str, Any]]:
     engine, rng = Engine(Clock()), Rng(0)
     recorder = Recorder(engine.clock)
     cluster = MemoryCluster(engine, rng, Ids(rng), recorder, crds=crd_set("1.14.0"), kubernetes=kubernetes)
-    engine.add(_Kubelet(engine, cluster))
+    engine.add_controllers(_Kubelet(engine, cluster))
     watcher = Watcher(cluster.view, story.name)
     cluster.store.subscribe(watcher.hear)
     writer = cluster.writer(ADMIN)

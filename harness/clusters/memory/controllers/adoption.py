@@ -43,7 +43,7 @@ class Adoption:
         if uid in self._relabelled:
             self._relabelled.discard(uid)
             self._release(owner, kind)
-        for orphan in self._tools.orphans.of(kind, namespace_of(owner)):
+        for orphan in self._tools.orphans.orphans_of(kind, namespace_of(owner)):
             selector = self._selecting.selector(owner)
             if selector is None or not selector.matches(labels_of(orphan)) or is_terminating(orphan):
                 continue

@@ -27,7 +27,7 @@ class DaemonSets:
     def reconcile(self, owner: Object) -> Result:
         """Make or delete the pods of one DaemonSet; try again when one is refused."""
         tools = self._tools
-        history = self._history.of(owner)
+        history = self._history.revisions_of(owner)
         current = self._history.present(owner, history)
         pods, now = tools.controlled(owner, "Pod"), tools.clock.timestamp()
         plan = daemon_set(owner, pods, tools.view.list("Node"), labels_of(current).get(REVISION_LABEL, ""), now)

@@ -75,7 +75,7 @@ class _Rollout:
     def __init__(self, tools: Tools, deployment: Object) -> None:
         self._tools = tools
         self._deployment = deployment
-        self._strategy = Strategy.of(deployment)
+        self._strategy = Strategy.from_spec(deployment)
         sets = tools.controlled(deployment, "ReplicaSet")
         self._new = find_new(deployment, sets)
         self._old = [replica_set for replica_set in sets if replica_set is not self._new]
@@ -87,7 +87,7 @@ class _Rollout:
 
     def _is_behind(self, replica_set: Object) -> bool:
         status = status_of(replica_set)
-        living, ready, _ = self._tools.counts.of(uid_of(replica_set))
+        living, ready, _ = self._tools.counts.counts_of(uid_of(replica_set))
         counted = status.get("replicas", 0) == living and status.get("readyReplicas", 0) == ready
         return not counted or metadata_of(replica_set).get("generation", 1) > status.get("observedGeneration", 0)
 
@@ -179,7 +179,7 @@ class _Rollout:
                 self._set_status({"collisionCount": collisions + 1})
                 raise ReconcileError(error.message) from None
             text = f'Failed to create new replica set "{name_of(made)}": {error.message}'
-            self._tools.tell(self._deployment, "Warning", "ReplicaSetCreateError", text)
+            self._tools.publish_event(self._deployment, "Warning", "ReplicaSetCreateError", text)
             raise ReconcileError(error.message, wait=Wait.POLL) from None
         if replicas:
             text = f"Scaled up replica set {name_of(self._new)} from 0 to {replicas}"

@@ -19,7 +19,7 @@ class History:
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
-    def of(self, owner: Object) -> list[Object]:
+    def revisions_of(self, owner: Object) -> list[Object]:
         """The revisions of a workload, the latest at the end."""
         return sorted(self._tools.controlled(owner, "ControllerRevision"), key=number_of)
 

@@ -19,7 +19,7 @@ class Jobs:
     def reconcile(self, owner: Object) -> Result:
         """Make the pods of one Job; try again when one is refused."""
         tools = self._tools
-        living, ready, _ = tools.counts.of(uid_of(owner))
+        living, ready, _ = tools.counts.counts_of(uid_of(owner))
         plan = job(owner, tools.controlled(owner, "Pod"))
         refused = tools.create(owner, plan.create)
         tools.set_status(owner, {"active": living, "ready": ready})

@@ -32,6 +32,6 @@ class Orphans:
                 if not present:
                     del self._alone[slot]
 
-    def of(self, kind: str, namespace: str) -> Iterator[Object]:
+    def orphans_of(self, kind: str, namespace: str) -> Iterator[Object]:
         """Yield the orphans of a kind in a namespace, in the order in which they came."""
         yield from list(self._alone.get((kind, namespace), {}).values())

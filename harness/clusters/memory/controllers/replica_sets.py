@@ -42,7 +42,7 @@ class ReplicaSets:
     def reconcile(self, owner: Object) -> Result:
         """Make or delete the pods of one ReplicaSet; try again when one is refused."""
         tools = self._tools
-        count, ready, terminating = tools.counts.of(uid_of(owner))
+        count, ready, terminating = tools.counts.counts_of(uid_of(owner))
         if count <= int(spec_of(owner).get("replicas", 1)):
             plan = missing_pods(owner, count)  # the usual case; which pods there are does not matter then
         else:

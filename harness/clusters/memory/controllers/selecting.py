@@ -45,7 +45,7 @@ class Selecting:
         self._known[key] = selector_given, selector, pair
         self._by_pair.setdefault(pair, {})[key] = selector
 
-    def of(self, obj: Object, *kinds: str) -> Iterator[Hashable]:
+    def workloads_selecting(self, obj: Object, *kinds: str) -> Iterator[Hashable]:
         """Yield the keys (kind, namespace, name) of the workloads of these kinds that select an object."""
         namespace, labels = namespace_of(obj), labels_of(obj)
         for label in (("", ""), *labels.items()):

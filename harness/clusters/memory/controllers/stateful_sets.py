@@ -27,7 +27,7 @@ class StatefulSets:
     def reconcile(self, owner: Object) -> Result:
         """Make or delete the pods of one StatefulSet; try again when one is refused."""
         tools = self._tools
-        history = self._history.of(owner)
+        history = self._history.revisions_of(owner)
         update = self._history.present(owner, history)
         current = next(
             (revision for revision in history if name_of(revision) == status_of(owner).get("currentRevision")), update

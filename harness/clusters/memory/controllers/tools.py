@@ -63,9 +63,9 @@ class Tools:
                 made = self.writer.create(obj)
             except ApiError as error:
                 text = failed.format(kind=obj["kind"], name=name_of(obj)) + error.message
-                self.tell(owner, "Warning", "FailedCreate", text)
+                self.publish_event(owner, "Warning", "FailedCreate", text)
                 return error
-            self.tell(owner, "Normal", "SuccessfulCreate", _created(owner, made))
+            self.publish_event(owner, "Normal", "SuccessfulCreate", _created(owner, made))
         return None
 
     def delete_pod(self, owner: Object, pod: Object) -> None:
@@ -74,13 +74,13 @@ class Tools:
         name = name_of(pod)
         stateful = owner["kind"] == "StatefulSet"
         text = f"delete Pod {name} in StatefulSet {name_of(owner)} successful" if stateful else f"Deleted pod: {name}"
-        self.tell(owner, "Normal", "SuccessfulDelete", text)
+        self.publish_event(owner, "Normal", "SuccessfulDelete", text)
 
     def delete(self, obj: Object) -> None:
         """Delete an object with its own grace period."""
         self.writer.delete(obj["kind"], name_of(obj), namespace=namespace_of(obj), uid=uid_of(obj))
 
-    def tell(self, owner: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
+    def publish_event(self, owner: Object, type: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Publish an event about a workload, by its controller."""
         self.sink.event(owner, type, reason, message, source=f"{owner['kind'].lower()}-controller")
 

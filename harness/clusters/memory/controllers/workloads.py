@@ -68,7 +68,7 @@ class Workloads:
             if owner is not None and owner["kind"] == "Deployment":
                 yield ("Deployment", namespace_of(obj), owner["name"])
             elif owner is None and _may_be_claimed(change):
-                yield from self._selecting.of(obj, "Deployment")
+                yield from self._selecting.workloads_selecting(obj, "Deployment")
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         pod, old = change.object, change.old
@@ -77,7 +77,7 @@ class Workloads:
         if owner is None:
             self._tools.orphans.hear(change)
             if _may_be_claimed(change):
-                yield from self._selecting.of(pod, *_OF_PODS)
+                yield from self._selecting.workloads_selecting(pod, *_OF_PODS)
             return
         if change.type is not ChangeType.MODIFIED:
             self._tools.orphans.hear(change)
