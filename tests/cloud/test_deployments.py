@@ -287,8 +287,8 @@ def test_functions_follow_arms_rules(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[div(1, 0)]", "invoked with a divisor of zero"),
-        ("[mod(1, 0)]", "invoked with a divisor of zero"),
+        ("[div(1, 0)]", "'div' was invoked with a divisor of zero"),
+        ("[mod(1, 0)]", "'mod' was invoked with a divisor of zero"),
         ("[mul('a', 100000000000)]", "expects its parameter to be an integer. The provided value is of type 'String'"),
         ("[mul(createArray(1), 10)]", "expects its parameter to be an integer. The provided value is of type 'Array'"),
         ("[mul(9223372036854775807, 2)]", "too large or too small for an Int64"),

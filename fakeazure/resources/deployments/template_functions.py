@@ -205,10 +205,10 @@ def _json(value: str) -> Any:
         raise wrong("json", "expects its parameter to be JSON") from None
 
 
-def _divided(left: int, right: int) -> tuple[int, int]:
-    """Quotient and rest of integers, as .NET divides: towards zero, the rest with the sign of the dividend."""
+def _divided(name: str, left: int, right: int) -> tuple[int, int]:
+    """Quotient and rest of integers, as .NET divides: towards zero, the rest with the sign of the dividend. `name` is the function's."""
     if right == 0:
-        raise TemplateError("The template language function 'div' was invoked with a divisor of zero")
+        raise TemplateError(f"The template language function '{name}' was invoked with a divisor of zero")
     quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
     return quotient, left - quotient * right
 
@@ -293,8 +293,8 @@ FUNCTIONS: Mapping[str, Function] = {
     "add": Function("i i", lambda left, right: left + right),
     "sub": Function("i i", lambda left, right: left - right),
     "mul": Function("i i", lambda left, right: left * right),
-    "div": Function("i i", lambda left, right: _divided(left, right)[0]),
-    "mod": Function("i i", lambda left, right: _divided(left, right)[1]),
+    "div": Function("i i", lambda left, right: _divided("div", left, right)[0]),
+    "mod": Function("i i", lambda left, right: _divided("mod", left, right)[1]),
     "min": _best("min", min),
     "max": _best("max", max),
     "base64": Function("s", _utf8),
