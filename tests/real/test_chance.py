@@ -144,13 +144,24 @@ def test_a_run_is_held_beside_the_draw_that_pinned_the_same_zones() -> None:
         asked.append(seed)
         return runs[seed % 3], {"seed": str(seed)}
 
+    def agrees(run: object) -> bool:
+        return False
+
     draws = Draws((runs[0], {}), again)
-    assert draws.like(runs[0]) == (runs[0], {})
+    assert draws.like(runs[0], agrees) == (runs[0], {})
     assert asked == []
-    assert draws.like(runs[2]) == (runs[2], {"seed": "2"})
+    assert draws.like(runs[2], agrees) == (runs[2], {"seed": "2"})
     assert asked == [1, 2]
-    assert draws.like(runs[1])[0] is runs[1], "known from before"
-    assert draws.like(runs[3])[0] is runs[0], "another number of NodeClaims is no chance"
+    assert draws.like(runs[1], agrees)[0] is runs[1], "known from before"
+    assert draws.like(runs[3], agrees)[0] is runs[0], "another number of NodeClaims is no chance"
     assert asked == [1, 2]
-    assert draws.like(Facts(facts(zones=("eastus-3", "eastus-3")), ()))[0] is runs[0], "nobody draws that"
+    assert draws.like(Facts(facts(zones=("eastus-3", "eastus-3")), ()), agrees)[0] is runs[0], "nobody draws that"
     assert len(asked) == 16
+
+
+def test_a_run_that_differs_is_held_beside_the_draw_that_was_launched_into_the_same_zones() -> None:
+    runs = [Facts(facts(), (f"default: eastus-{number % 3 + 1}",)) for number in range(3)]
+    draws = Draws((runs[0], {}), lambda seed: (runs[seed % 3], {}))
+    assert draws.like(Facts(facts(), runs[2].drawn), lambda run: False)[0] is runs[0], "it makes no difference"
+    assert draws.like(Facts(facts(), runs[2].drawn), lambda run: run[0] is not runs[2])[0] is runs[2]
+    assert draws.like(Facts(facts(), ("default: eastus-9",)), lambda run: True)[0] is runs[0], "nobody draws that"

@@ -7,7 +7,7 @@ Azure) is no chance, so it is compared with a run that drew the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from harness.kube.api.labels import ZONE
@@ -29,19 +29,43 @@ class Draws:
 
     def __init__(self, first: Outcome, again: Callable[[int], Outcome]) -> None:
         self._first, self._again = first, again
-        self._known: dict[tuple[str, ...], Outcome] = {_pinned(first[0]): first}
-        self._tried = 0
+        self._runs = [first]
 
-    def like(self, real: Facts) -> Outcome:
-        """Return the run whose NodeClaims are pinned to the same zones as those of `real`, the first one where no draw is like it."""
-        wanted = _pinned(real)
-        if len(wanted) != len(_pinned(self._first[0])):
-            return self._first
-        while wanted not in self._known and self._tried < _MOST:
-            self._tried += 1
-            made = self._again(self._tried)
-            self._known.setdefault(_pinned(made[0]), made)
-        return self._known.get(wanted, self._first)
+    def like(self, real: Facts, differs: Callable[[Outcome], bool]) -> Outcome:
+        """Return the run whose NodeClaims are pinned to the same zones as those of `real`; where it `differs`, one that does not
+        and was launched into the same zones. The first run where no draw comes to that.
+        """
+        pinned = self._with(_pinned, real)
+        if pinned is not None and not differs(pinned):
+            return pinned
+        wanted = _launched(real)
+        if len(wanted) == len(_launched(self._first[0])):
+            for run in self._drawn():
+                if _launched(run[0]) == wanted and not differs(run):
+                    return run
+        return pinned or self._first
+
+    def _with(self, zones: Callable[[Facts], tuple[str, ...]], real: Facts) -> Outcome | None:
+        """The first run with these zones; None where there is none among all draws, or where it is another number of them."""
+        wanted = zones(real)
+        if len(wanted) != len(zones(self._first[0])):
+            return None
+        for run in self._drawn():
+            if zones(run[0]) == wanted:
+                return run
+        return None
+
+    def _drawn(self) -> Iterator[Outcome]:
+        """The runs, made as far as somebody looks at them."""
+        yield from self._runs
+        while len(self._runs) <= _MOST:
+            self._runs.append(self._again(len(self._runs)))
+            yield self._runs[-1]
+
+
+def _launched(facts: Facts) -> tuple[str, ...]:
+    """The zones that chance decided: those that NodeClaims are pinned to, and those that launches tried."""
+    return (*_pinned(facts), *sorted(facts.drawn))
 
 
 def _pinned(facts: Facts) -> tuple[str, ...]:

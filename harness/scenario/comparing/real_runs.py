@@ -6,7 +6,7 @@ The simulated run comes first, with the times of a real one: it shows how long a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -132,7 +132,7 @@ class RealRuns:
                     raise
                 ends = "the controller panics and ends, as the simulated one does"
                 return Comparison(name, release, mode, Result.AGREE, ends, facts=1, seconds=watch())
-            expected, verdicts = draws.like(real_facts)
+            expected, verdicts = draws.like(real_facts, self._differing(case, release, real, real_facts))
             differences = self._differences(case, release, expected, verdicts, real, real_facts)
         if self._record is not None:
             Recording.of_run(name, release, real, real_facts).write(self._record)
@@ -253,14 +253,15 @@ class RealRuns:
 
         def agrees() -> bool:
             facts = facts_of(world, capacity=capacity)
-            return not self._differences(case, release, draws.like(facts)[0], {}, {}, facts, only_new=True)
+            differs = self._differing(case, release, None, facts)
+            return not differs(draws.like(facts, differs))
 
         world.satisfied = agrees
         run = self._walked(case, world, shared)
         patience = Patience(_LATE)
         while True:
             actual_facts, held = facts_of(world, capacity=capacity), _verdicts(run)
-            expected, verdicts = draws.like(actual_facts)
+            expected, verdicts = draws.like(actual_facts, self._differing(case, release, held, actual_facts))
             if patience.passed or not self._differences(
                 case, release, expected, verdicts, held, actual_facts, only_new=True
             ):
@@ -278,6 +279,17 @@ class RealRuns:
         release = shared.idle_world(case).release.version
         world = RealWorld(self._binaries[release], self._folder, **inputs)
         return open_worlds.enter_context(world)
+
+    def _differing(
+        self, case: Case, release: str, held: Mapping[str, str] | None, real_facts: Facts
+    ) -> Callable[[Outcome], bool]:
+        """Return what tells whether a simulated run differs from a real one; `held` None: from its facts alone."""
+
+        def differs(run: Outcome) -> bool:
+            verdicts = {} if held is None else run[1]
+            return bool(self._differences(case, release, run[0], verdicts, held or {}, real_facts, only_new=True))
+
+        return differs
 
     def _differences(
         self,
