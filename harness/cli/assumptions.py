@@ -100,7 +100,9 @@ class Inputs:
         said = {one.field for name in self.options if (one := find_option(name)) is not None}
         known = {*self.arguments, *said, *(fact.name for fact in self.read)}
         values = {"region": world.region, "karpenter": world.release.version, "kubernetes": world.kubernetes}
-        values |= {"hosting": "self-hosted"} | {name: getattr(world.options, name) for name in _NETWORK}
+        values |= ({} if "use_sig" in said else {"hosting": "self-hosted"}) | {
+            name: getattr(world.options, name) for name in _NETWORK
+        }
         yield from (_named(name, value) for name, value in values.items() if name not in known)
         if self.network:
             yield self.network

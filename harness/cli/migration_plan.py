@@ -117,6 +117,7 @@ def _inputs(arguments: argparse.Namespace, files: Files, manifests: Sequence[Any
 
     from harness.cli.given_world import inputs_from
     from harness.cli.manifests import options_given
+    from harness.karpenter.releases import SHARED_GALLERY
 
     cluster = files.cluster
     place = f"what {cluster.mark} says" if cluster.mark is not None else ""
@@ -131,7 +132,8 @@ def _inputs(arguments: argparse.Namespace, files: Files, manifests: Sequence[Any
         "provision_mode": ("--mode", arguments.mode),
     }
     dump = replace(files.dump, manifests=(*files.dump.manifests, *manifests))
-    return inputs_from(dump, instead, {**cluster.network, **options_given(arguments)})
+    gallery = {name: str(value).lower() for name, value in SHARED_GALLERY.items()} if arguments.hosting == "nap" else {}
+    return inputs_from(dump, instead, {**cluster.network, **gallery, **options_given(arguments)})
 
 
 def _given(inputs: Inputs, world: World) -> dict[str, Any]:

@@ -23,7 +23,9 @@ def headline(judged: Sequence[Judged], walk: Walk | None, proposal: Proposal) ->
     """Yield what stands first: how many workloads move, what the cluster comes to, whether a budget is undercut, what is lost."""
     counts = Counter(verdict.move for verdict in judged)
     as_is, total = counts[Move.AS_IS], len(judged)
-    parts = [f"{as_is} of {counted(total, 'workload')} {'moves as it is' if as_is == 1 else 'move as they are'}"]
+    parts = [
+        f"{as_is} of {counted(total, 'workload')} {'moves as it is' if 1 in (as_is, total) else 'move as they are'}"
+    ]
     others = (
         (Move.PATCHED, "needs one line", "need one line each"),
         (Move.STAYS, "stays on its agent pool", "stay on their agent pools"),

@@ -23,6 +23,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "`kubectl get -o yaml` prints of the cluster; folders of the latter; - is standard input, for agent pools"
     )
     parser.add_argument(
+        "--hosting",
+        choices=("nap", "self-hosted"),
+        default="self-hosted",
+        help="who runs Karpenter: AKS (node auto-provisioning, with its gallery of images, FIPS among them), or you (default)",
+    )
+    parser.add_argument(
         "--widen", action="store_true", help="NodePools make every size of the family that holds the pool's pods"
     )
     parser.add_argument("--merge", action="store_true", help="join agent pools that differ in size or zone only")

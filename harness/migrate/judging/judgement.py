@@ -30,6 +30,10 @@ from lazyrecords import dataclass
 __all__ = ["Judged", "Judging", "Move"]
 
 
+_SPREADING = ("podAffinity", "podAntiAffinity", "topologySpreadConstraints")
+"""Places in which a label only has to be there: each Node has its own value."""
+
+
 class Move(StrEnum):
     """Verdict on a workload."""
 
@@ -117,10 +121,9 @@ class Judging:
         takers = [pool for pool in pools if self._takes(running.pod, pool)]
         if takers and not (running.is_daemon and len(takers) < len(self._moved_from(running, pools))):
             return self._with_obstacles(running, Move.AS_IS, takers, running.pod, notes)
-        changed = patched(running.pod, self._nodepool_of)
-        if changed is not None:
-            takers = [pool for pool in self._proposal.pools if self._takes(changed, pool)]
-            if takers:
+        for pool in pools:
+            changed = patched(running.pod, self._nodepool_of, self._new.get(pool.name))
+            if changed is not None and (takers := [pool for pool in pools if self._takes(changed, pool)]):
                 return self._with_obstacles(running, Move.PATCHED, takers, changed, notes)
         if not running.pools and (left := [pool.name for pool in self._staying() if self._stays_on(running.pod, pool)]):
             return Judged(
@@ -140,11 +143,11 @@ class Judging:
         return Judged(running, move, (), notes, pod, takers[0].name)
 
     def _pools_for(self, running: Running) -> list[ProposedPool]:
-        """The proposed pools in the place of those that it runs on; all where it runs nowhere yet, or on each Node."""
-        own = [pool for name in sorted(running.pools) if (pool := self._proposal.of(name)) is not None]
-        mine = own if not running.is_daemon else []
-        others = [pool for pool in self._proposal.pools if pool not in mine]
-        return [*mine, *others]
+        """The proposed pools, first those in the place of the pools that it runs on, or where it runs nowhere yet could run."""
+        own = {pool.name for name in running.pools if (pool := self._proposal.of(name)) is not None}
+        if not running.pools:
+            own = {pool.name for pool in self._moved_from(running, self._proposal.pools)}
+        return sorted(self._proposal.pools, key=lambda pool: pool.name not in own)
 
     def _moved_from(self, running: Running, pools: Sequence[ProposedPool]) -> list[ProposedPool]:
         """The proposed pools in whose agent pools' place a DaemonSet had a pod on each Node."""
@@ -194,8 +197,8 @@ class Judging:
         for pool in self._pools_for(running)[:1]:
             node, old = self._new.get(pool.name), self._old_node(pool.pools[0])
             if node is not None:
-                soft = [label for label in asked_labels(running.pod, old, node) if label.where not in ("nodeSelector",)]
-                yield from (label.text for label in soft if label.change is not Change.SAME)
+                labels = [label for label in asked_labels(running.pod, old, node) if label.where in _SPREADING]
+                yield from (label.text for label in labels if label.new is None)
 
     def _nodepool_of(self, agent_pool: str) -> str | None:
         proposed = self._proposal.of(agent_pool)

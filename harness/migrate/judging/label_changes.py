@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
+from harness.explain.advice.synonyms import KEYS_ALSO_CALLED
 from harness.karpenter.labels.azure import AKS_DOMAIN
 from harness.karpenter.labels.core import NODEPOOL
 from harness.kube.api.objects import Object, copy_json, labels_of, mapping_in, spec_of
@@ -82,29 +83,40 @@ def _terms(affinity: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     yield from (preference.get("preference") or {} for preference in node.get(_PREFERRED) or ())
 
 
-def patched(pod: Object, nodepool: Callable[[str], str | None]) -> dict[str, Any] | None:
-    """Return the pod with `karpenter.sh/nodepool` in the place of labels of agent pools; None where it selects by none.
+def patched(pod: Object, nodepool: Callable[[str], str | None], new: Object | None = None) -> dict[str, Any] | None:
+    """Return the pod with Karpenter's labels in the place of those that only agent pools have; None where there is nothing to replace.
 
-    `nodepool` gives the name of the NodePool in the place of an agent pool, None for one that stays.
+    `nodepool` gives the name of the NodePool in the place of an agent pool, None for one that stays. `new` is the Node that the pod would
+    get: a label of its that means the same takes the place of one that it lacks.
     """
     changed_pod: dict[str, Any] = copy_json(pod)
     spec = changed_pod["spec"]
+    labels = labels_of(new) if new is not None else {}
     changed = False
     selector = spec.get("nodeSelector") or {}
-    for key in [key for key in POOL_LABELS if key in selector]:
-        name = nodepool(str(selector[key]))
-        if name is None:
-            return None
-        del selector[key]
-        selector[NODEPOOL] = name
-        changed = True
+    for key in list(selector):
+        replaced = _replaced(key, [str(selector[key])], nodepool, labels)
+        if replaced is not None:
+            del selector[key]
+            selector[replaced[0]] = replaced[1][0]
+            changed = True
     for term in _terms(spec.get("affinity") or {}):
         for expression in term.get("matchExpressions") or ():
-            if expression.get("key") not in POOL_LABELS or not expression.get("values"):
-                continue
-            names = [name for value in expression["values"] if (name := nodepool(str(value))) is not None]
-            if not names:
-                return None
-            expression |= {"key": NODEPOOL, "values": names}
-            changed = True
+            values = [str(value) for value in expression.get("values") or ()]
+            replaced = _replaced(str(expression.get("key")), values, nodepool, labels)
+            if replaced is not None and expression.get("operator") == "In":
+                expression |= {"key": replaced[0], "values": replaced[1]}
+                changed = True
     return changed_pod if changed else None
+
+
+def _replaced(
+    key: str, values: Sequence[str], nodepool: Callable[[str], str | None], labels: Mapping[str, str]
+) -> tuple[str, list[str]] | None:
+    """Return key and values in the place of a label; None where none is known."""
+    if key in POOL_LABELS:
+        names = [name for value in values if (name := nodepool(value)) is not None]
+        return (NODEPOOL, names) if names else None
+    other = KEYS_ALSO_CALLED.get(key, "")
+    alike = [value for value in values if labels.get(other) == value]
+    return (other, alike) if alike and key not in labels else None
