@@ -16,9 +16,9 @@ from harness.conformance.ops.schedule import (
 from harness.engine.clock import SECOND, nanoseconds, parse, render
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.conditions import CONSOLIDATABLE, DRIFTED, Judged, hashed, with_conditions
-from harness.karpenter.disruption.controller import Refusal
 from harness.karpenter.disruption.limits import exceeded
 from harness.karpenter.disruption.situation import Situation, View
+from harness.karpenter.disruption.turn import Refusal
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted

@@ -8,11 +8,11 @@ from dataclasses import replace
 from harness.engine.access import Access
 from harness.engine.engine import Controller
 from harness.engine.rng import Rng
+from harness.karpenter.disruption.controller import DisruptionController
 from harness.karpenter.disruption.deletion_costs import GATE as DELETION_COSTS
 from harness.karpenter.disruption.deletion_costs import DeletionCosts, DeletionCostWrites
 from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.karpenter.disruption.execution.executions import Executions
-from harness.karpenter.disruption.loop import DisruptionController
 from harness.karpenter.disruption.nodeclaims import NodeClaimConditions
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.lifecycle.marks import Marks

@@ -17,10 +17,10 @@ from typing import Any
 from harness.conformance.ops.instance_types import describe
 from harness.engine.clock import render
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.disruption import loop
-from harness.karpenter.disruption.controller import Turn
+from harness.karpenter.disruption import controller
 from harness.karpenter.disruption.execution.actions import ClusterActions
-from harness.karpenter.disruption.situation import Deliberation, Situation, View
+from harness.karpenter.disruption.situation import Situation, TurnGenerator, View
+from harness.karpenter.disruption.turn import Turn
 from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.kube.api.objects import Object, metadata_of, name_of
 from harness.scenario.language.cases import Case
@@ -139,19 +139,19 @@ def recorded(case: Case, runner: Runner, catalogs: Catalogs, most: int) -> list[
 
 @contextmanager
 def _listening(found: dict[str, Json], catalogs: Catalogs) -> Iterator[None]:
-    original = loop.turn
+    original = controller.turn
 
-    def turn(situation: Situation, methods: Any, actions: ClusterActions, **how: Any) -> Deliberation[Turn]:
+    def turn(situation: Situation, methods: Any, actions: ClusterActions, **how: Any) -> TurnGenerator[Turn]:
         request = request_of(situation, catalogs, how.get("unseen") or frozenset())
         without_time = {**request, "options": {**request["options"], "now": ""}}
         found.setdefault(hashlib.sha256(json.dumps(without_time, sort_keys=True).encode()).hexdigest(), request)
         return original(situation, methods, actions, **how)
 
-    loop.turn = turn  # type: ignore[assignment]
+    controller.turn = turn  # type: ignore[assignment]
     try:
         yield
     finally:
-        loop.turn = original
+        controller.turn = original
 
 
 def request_of(situation: Situation, catalogs: Catalogs, unseen: Iterable[str] = ()) -> Json:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import Clock
-from harness.karpenter.disruption.controller import Unmarked
 from harness.karpenter.disruption.execution.actions import ClusterActions
+from harness.karpenter.disruption.turn import Unmarked
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.kube.api.objects import condition

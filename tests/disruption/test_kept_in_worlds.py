@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from benchmarks.week import week
-from harness.karpenter.scheduling.ground import Ground
+from harness.karpenter.scheduling.context import SchedulingContext
 from harness.karpenter.scheduling.kept_simulations import KeptSimulations
 from harness.karpenter.scheduling.simulation import Simulations
 from harness.world import World
@@ -45,7 +45,7 @@ def compared(monkeypatch):
 
     monkeypatch.setattr(Simulations, "without", checked)
     monkeypatch.setattr(KeptSimulations, "find", found)
-    monkeypatch.setattr(Ground, "keeps_simulations", property(lambda self: not plainly))
+    monkeypatch.setattr(SchedulingContext, "keeps_simulations", property(lambda self: not plainly))
     return counts
 
 

@@ -19,13 +19,13 @@ from harness.karpenter.disruption.budgets import (
 )
 from harness.karpenter.disruption.candidates import Candidate, all_candidates, candidate_of, node_refusals
 from harness.karpenter.disruption.commands.command import Command
-from harness.karpenter.disruption.controller import turn
 from harness.karpenter.disruption.costs import eviction_cost, is_unpriced
 from harness.karpenter.disruption.methods.consolidation import should_consolidate
 from harness.karpenter.disruption.methods.method import Findings, Method
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.simulating import simulate
-from harness.karpenter.disruption.situation import Pause, Situation, after_waiting
+from harness.karpenter.disruption.situation import Situation, TurnWait, after_waiting
+from harness.karpenter.disruption.turn import turn
 from harness.karpenter.releases import provider
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
 from tests.disruption import fleet
@@ -787,7 +787,7 @@ class FoundEarlier(Method):
 
     def compute(self, situation, proposal):
         outcome = simulate(situation, proposal.candidates, settled=False)
-        yield Pause(15.0)
+        yield TurnWait(15.0)
         return Findings([Command.of(proposal.candidates, outcome)])
 
 

@@ -11,11 +11,11 @@ import pytest
 from harness.engine.clock import SECOND
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE
-from harness.karpenter.disruption.controller import Refusal, Started, Unmarked, turn
 from harness.karpenter.disruption.execution.executions import Executions
 from harness.karpenter.disruption.execution.queue import Execution, Progress, Queue
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.situation import after_waiting
+from harness.karpenter.disruption.turn import Refusal, Started, Unmarked, turn
 from harness.karpenter.releases import provider
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import SECOND, Clock
-from harness.karpenter.disruption.loop import _Rest
+from harness.karpenter.disruption.controller import _ConsolidationMemory
 from harness.karpenter.disruption.methods.method import Findings
 from harness.karpenter.disruption.methods.order import attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
@@ -131,7 +131,7 @@ def test_what_a_turn_leaves_for_the_next() -> None:
         log=lambda level, controller, message, **values: logged.append((level, message, values))
     )
     rules = disruption_rules_of(provider("1.14.0").core)
-    memory = _Rest(Marks(clock, 10.0), sink, rules)
+    memory = _ConsolidationMemory(Marks(clock, 10.0), sink, rules)
     _, _, drift, several, single = methods_of(rules)
     assert (memory.unseen, memory.unfinished) == (frozenset(), False)
     memory.found(single, Findings(unseen=frozenset("bc"), consolidated=False, timeout=("too late", {"evaluated": 3})))
@@ -149,6 +149,6 @@ def test_what_a_turn_leaves_for_the_next() -> None:
 
 def test_a_validation_that_fails_leaves_something_to_do() -> None:
     rules = disruption_rules_of(provider("1.14.0").core)
-    memory = _Rest(Marks(Clock(), 10.0), Any, rules)
+    memory = _ConsolidationMemory(Marks(Clock(), 10.0), Any, rules)
     memory.found(methods_of(rules)[0], Findings(withdrawn=True, consolidated=False))
     assert (memory.unfinished, memory.rests(methods_of(rules)[0])) == (True, False)

@@ -11,10 +11,10 @@ import pytest
 from harness.engine.clock import SECOND
 from harness.engine.ports import ADMIN, Change, ChangeType
 from harness.karpenter.disruption.churn import Churn, Departure
+from harness.karpenter.disruption.controller import DisruptionController, _unsettles
 from harness.karpenter.disruption.execution.actions import ClusterActions
-from harness.karpenter.disruption.loop import DisruptionController, _unsettles
 from harness.karpenter.disruption.methods.order import attempt, methods_of
-from harness.karpenter.disruption.simulating import tell_judged
+from harness.karpenter.disruption.simulating import publish_pod_events
 from harness.karpenter.disruption.situation import after_waiting
 from harness.karpenter.releases import provider
 from harness.kube.api.status import ApiError
@@ -168,10 +168,10 @@ def test_what_happens_during_a_turn_is_looked_at_in_the_next(monkeypatch: pytest
     reconcile = DisruptionController.reconcile
 
     def told(self: DisruptionController, key: Any) -> Any:
-        if self._deliberation is None:
+        if self._generator is None:
             begun.append(of.clock.seconds)
         result = reconcile(self, key)
-        if self._deliberation is not None and not changed:
+        if self._generator is not None and not changed:
             changed.append(of.clock.seconds)
             of.cluster.writer(ADMIN).patch("Node", node["metadata"]["name"], {"metadata": {"labels": {"a": "b"}}})
         return result
@@ -244,8 +244,8 @@ def test_pods_that_cannot_be_read_are_told_of_and_those_that_opt_out_are_not(rel
     invalid = unbound("invalid", "In", "kubernetes.io/hostname/wrong/", "a")
     made = situation([machine("a")], [out, invalid], release=provider(release))
     assert set(made.view.simulations.pending.rejected) == {"default/out", "default/invalid"}
-    tell_judged(made)
-    tell_judged(made)
+    publish_pod_events(made)
+    publish_pod_events(made)
     assert [each.object for each in made.events if each.reason == "FailedScheduling"] == told
 
 

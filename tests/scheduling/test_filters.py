@@ -150,7 +150,7 @@ def test_volumes_that_are_elsewhere() -> None:
         ("1", ["1", "1"], ("Too many pods",), False),
     ],
 )
-def test_room(cpu: str, taken: list[str], reasons: tuple[str, ...] | None, helpless: bool) -> None:
+def test_capacity_index(cpu: str, taken: list[str], reasons: tuple[str, ...] | None, helpless: bool) -> None:
     there = [pod(f"p{number}", amount, "") for number, amount in enumerate(taken)]
     found = failure(pod("asking", cpu, ""), node("a", "4", pods="2"), *there)
     assert found == (None if reasons is None else Failure("a", reasons, helpless))

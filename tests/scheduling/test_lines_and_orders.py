@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
-from harness.karpenter.scheduling.ground import _stand
+from harness.karpenter.scheduling.context import _stand
 from harness.karpenter.scheduling.topology.groups import TopologyGroups
 from harness.karpenter.scheduling.topology.own_groups import in_order
 

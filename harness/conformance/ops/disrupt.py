@@ -9,11 +9,11 @@ from harness.conformance.errors import RequestError
 from harness.conformance.ops.schedule import nodeclaim_answer, overlays_answer
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands.command import REPLACE, Command
-from harness.karpenter.disruption.controller import AGAIN, Turn, turn
 from harness.karpenter.disruption.deletion_ranking import deletion_costs
 from harness.karpenter.disruption.methods.method import Method
 from harness.karpenter.disruption.methods.order import Attempt, attempt, methods_of
 from harness.karpenter.disruption.situation import Situation, after_waiting
+from harness.karpenter.disruption.turn import AGAIN, Turn, turn
 from harness.karpenter.releases.disruption import disruption_rules_of
 from harness.karpenter.scheduling import SchedulingEvent, pod_key
 from harness.kube.api.objects import annotations_of, name_of

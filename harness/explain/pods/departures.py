@@ -24,7 +24,7 @@ from harness.karpenter.disruption.methods.static_drift import counts_of, node_li
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import CAPACITY_TYPE, NODEPOOL
-from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
+from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after, settles_in
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import condition, name_of, spec_of

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.disruption.candidate_cache import CandidateCache, MethodFilterCache
 from harness.karpenter.disruption.costs import (
     BASE_COST,
     eviction_cost,
@@ -15,7 +16,6 @@ from harness.karpenter.disruption.costs import (
     labelled_price,
     lifetime_remaining,
 )
-from harness.karpenter.disruption.eligible import Eligible, Unquestioned
 from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
@@ -129,7 +129,7 @@ def find_candidates(
     """
     candidates = all_candidates(situation, eventual=eventual)
     asked = find_candidates, getattr(should_disrupt, "__func__", should_disrupt), eventual
-    kept: Eligible[Candidate] = situation.view.lasting.setdefault(asked, Eligible())
+    kept: MethodFilterCache[Candidate] = situation.view.lasting.setdefault(asked, MethodFilterCache())
 
     def judge(candidate: Candidate) -> tuple[bool, Sequence[Told]]:
         before = len(situation.said)
@@ -165,10 +165,10 @@ def _found(look: "_Look") -> list[Candidate]:
     view = look.situation.view
     if look.judge.knows_budgets:
         return [made for node in view.nodes if (made := _candidate(look, node)) is not None]
-    kept: Unquestioned[Candidate] | None = view.lasting.get(Unquestioned)
+    kept: CandidateCache[Candidate] | None = view.lasting.get(CandidateCache)
     if kept is None or kept.offers is not view.offers:
-        kept = view.lasting[Unquestioned] = Unquestioned(view.offers)
-    return kept.look(view.nodes, view.barred, partial(_candidate, look))
+        kept = view.lasting[CandidateCache] = CandidateCache(view.offers)
+    return kept.look(view.nodes, view.in_queue_or_nominated, partial(_candidate, look))
 
 
 @dataclass(frozen=True, slots=True)

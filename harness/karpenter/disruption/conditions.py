@@ -21,7 +21,7 @@ from harness.karpenter.lifecycle.names import is_managed
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirement import IN, Requirement
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.nodes.settling import consolidate_after, settles_in
+from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after, settles_in
 from harness.karpenter.validation.hashing import CURRENT_HASH_VERSION, nodepool_hash
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import (

@@ -12,7 +12,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.requirements import Requirements
-from harness.karpenter.scheduling.nodes.settling import NEVER
+from harness.karpenter.scheduling.nodes.consolidate_after import NEVER
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.labels import ZONE
 from harness.kube.api.objects import Object, annotations_of, metadata_of, spec_of

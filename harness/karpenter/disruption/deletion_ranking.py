@@ -14,7 +14,7 @@ from harness.karpenter.disruption.methods.method import DRIFTED, UNDERUTILIZED
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.lifecycle.nodes.disrupted import is_disrupted
-from harness.karpenter.scheduling.nodes.settling import consolidate_after
+from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.kube.api.labels import INSTANCE_TYPE

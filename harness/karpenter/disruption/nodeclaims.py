@@ -19,7 +19,7 @@ from harness.karpenter.provider.drift import ProviderDrift
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.instances import ArmInstances
 from harness.karpenter.releases.disruption import DisruptionRules
-from harness.karpenter.scheduling.nodes.settling import settles_in
+from harness.karpenter.scheduling.nodes.consolidate_after import settles_in
 from harness.kube.api.objects import Object, annotations_of, condition_is, labels_of, metadata_of, name_of, status_of
 from harness.kube.api.status import ApiError
 

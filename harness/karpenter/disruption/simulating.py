@@ -21,8 +21,8 @@ __all__ = [
     "OutOfTime",
     "Outcome",
     "SimulationError",
+    "publish_pod_events",
     "simulate",
-    "tell_judged",
 ]
 
 _NAMED = 5
@@ -82,7 +82,7 @@ def simulate(
     except TopologyError as error:
         raise SimulationError(f"creating scheduler, tracking topology counts, {error}") from error
     finally:
-        tell_judged(situation)
+        publish_pod_events(situation)
     situation.seconds += results.seconds
     if results.timed_out:
         raise OutOfTime
@@ -126,7 +126,7 @@ def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[S
     return found
 
 
-def tell_judged(situation: Situation) -> None:
+def publish_pod_events(situation: Situation) -> None:
     """Publishes the events about pods that are examined, or ignored, before the scheduling; each once."""
     simulations = situation.view.simulations
     judged = simulations, len(simulations.displaced.events)

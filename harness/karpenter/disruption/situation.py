@@ -19,7 +19,7 @@ from lazyrecords import dataclass
 if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
-__all__ = ["Deliberation", "Pause", "Situation", "View", "after_waiting"]
+__all__ = ["Situation", "TurnGenerator", "TurnWait", "View", "after_waiting"]
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class View:
         return self._memory.same(View, made)
 
     @cached_property
-    def barred(self) -> frozenset[str]:
+    def in_queue_or_nominated(self) -> frozenset[str]:
         """The names of the nodes that are in the queue of commands or nominated."""
         return self.queued.union(name for name, until in self.nominated.items() if until > self.now)
 
@@ -136,13 +136,13 @@ def _node_class_of(pool: Object) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class TurnWait:
     """The controller continues after so many seconds of virtual time."""
 
     seconds: float
 
 
-Deliberation = Generator[Pause, None, T]
+TurnGenerator = Generator[TurnWait, None, T]
 """Work that waits in between: its caller lets the time pass, puts a new view into the situation, and resumes it."""
 
 
@@ -172,12 +172,12 @@ class Situation:
         """The virtual time, in seconds, that simulations have taken so far."""
         self._passed = 0.0
 
-    def catch_up(self) -> Deliberation[None]:
+    def catch_up(self) -> TurnGenerator[None]:
         """Lets the time pass that simulations have taken since the last call."""
         behind = self.seconds - self._passed
         if behind > 0:
             self._passed = self.seconds
-            yield Pause(behind)
+            yield TurnWait(behind)
 
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:
@@ -206,11 +206,11 @@ class Situation:
             self._once[id(events)] = events, len(events)
 
 
-def after_waiting(deliberation: Deliberation[T], wait: Callable[[float], None]) -> T:
-    """Runs a deliberation to its end. ``wait(seconds)`` lets the time pass and puts a new view into the situation."""
+def after_waiting(generator: TurnGenerator[T], wait: Callable[[float], None]) -> T:
+    """Runs a generator to its end. ``wait(seconds)`` lets the time pass and puts a new view into the situation."""
     while True:
         try:
-            wanted = next(deliberation)
+            wanted = next(generator)
         except StopIteration as end:
             result: T = end.value
             return result

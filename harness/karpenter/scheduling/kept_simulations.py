@@ -8,10 +8,10 @@ share one. The plain way, without this module: ``HARNESS_EXACT=1``.
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 
-from harness.karpenter.scheduling.ground import Ground
+from harness.karpenter.scheduling.context import SchedulingContext
 from harness.karpenter.scheduling.masks import few_bits
 from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim, SchedulingEvent, SchedulingResults
-from harness.karpenter.scheduling.nodes.settling import Settling
+from harness.karpenter.scheduling.nodes.consolidate_after import ConsolidateAfterWindow
 from harness.karpenter.scheduling.pods.queue import QueuedPod, place_of
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.karpenter.scheduling.reasons.pods import Reason
@@ -33,22 +33,22 @@ class Question:
 
     def __init__(
         self,
-        ground: Ground,
+        context: SchedulingContext,
         pods: Sequence[Object],
         leaving: frozenset[str],
-        settling: Settling,
+        settling: ConsolidateAfterWindow,
         exempt: Callable[[Object], bool],
     ) -> None:
-        self._ground, self._leaving, self._settling, self._exempt = ground, leaving, settling, exempt
-        self._cluster, self._inverse = ground.topology
-        given = [ground.queued(pod) for pod in pods]
+        self._context, self._leaving, self._settling, self._exempt = context, leaving, settling, exempt
+        self._cluster, self._inverse = context.topology
+        given = [context.queued(pod) for pod in pods]
         self.queue: Sequence[QueuedPod] = sorted(given, key=place_of)
         choosing = dict.fromkeys([pod.shape for pod in given if not pod.shape.plain])  # the first of them makes a group
         self.key: Hashable = tuple([pod.shape for pod in self.queue]), tuple(choosing)
         self._moving = frozenset([pod.key for pod in given if not pod.shape.deferred])
         self._excluded = self._moving & self._cluster.running.keys
-        self._providers = ground.provider_ids(leaving)
-        self._gone = ground.positions(leaving)
+        self._providers = context.provider_ids(leaving)
+        self._gone = context.positions(leaving)
 
     def groups(self, groups: Sequence[ClusterGroup]) -> Hashable:
         """Equal where the domains of these topology groups count the same."""
@@ -58,7 +58,7 @@ class Question:
 
     def nodes(self, shapes: Sequence[PodShape]) -> Hashable:
         """Equal where the same nodes have room for any of these pods, and the same of these take the same pods."""
-        room = self._ground.room
+        room = self._context.room
         mask = room.accepting_any(shapes) & ~self._gone
         settles = self._settling.among(mask)
         if not settles:
@@ -66,7 +66,7 @@ class Question:
         positions = [place for place, position in enumerate(few_bits(mask)) if settles >> position & 1]
         return room.contents(mask), tuple(positions), tuple([self._exempt(pod.pod) for pod in self.queue])
 
-    def context(self, by_hostname: bool) -> Hashable | None:
+    def surroundings(self, by_hostname: bool) -> Hashable | None:
         """Equal where everything else is the same that simulations read; None where nothing tells.
 
         ``by_hostname``: whether the hostnames of all nodes count.
@@ -74,12 +74,12 @@ class Question:
         inverse = self._inverse.difference(self._moving)
         if inverse is None:
             return None
-        limits = self._ground.limits_left(self._leaving)
+        limits = self._context.limits_left(self._leaving)
         left = tuple(
             [(pool, tuple(sorted((name, each.nano) for name, each in of.items()))) for pool, of in limits.items()]
         )
-        hosts = frozenset(self._ground.hostnames(self._leaving)) if by_hostname or self._inverse.by_identity else None
-        return self._cluster, self._ground.model, self._cluster.inverse_content, inverse, left, hosts
+        hosts = frozenset(self._context.hostnames(self._leaving)) if by_hostname or self._inverse.by_identity else None
+        return self._cluster, self._context.model, self._cluster.inverse_content, inverse, left, hosts
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +98,10 @@ class _Kept:
 
     def answers(self, question: Question) -> bool:
         """Whether a simulation would read the same."""
-        context, groups, nodes = self.read
+        surroundings, groups, nodes = self.read
         return (
             groups == question.groups(self.groups)
-            and context == question.context(self.by_hostname)
+            and surroundings == question.surroundings(self.by_hostname)
             and nodes == question.nodes(self.shapes)
         )
 
@@ -139,8 +139,8 @@ class KeptSimulations:
     ) -> None:
         """Keeps the results of a simulation that asked nodes about these shapes and copied these topology groups."""
         by_hostname = any(group.group.by_hostname for group in groups) or any(shape.required_anti for shape in shapes)
-        context = question.context(by_hostname)
-        if context is None or results.timed_out or results.momentary:
+        surroundings = question.surroundings(by_hostname)
+        if surroundings is None or results.timed_out or results.momentary:
             return
         places = {id(pod.pod): place for place, pod in enumerate(question.queue)}
         keys = {pod.key: place for place, pod in enumerate(question.queue)}
@@ -153,7 +153,7 @@ class KeptSimulations:
                 [shape.fresh() for shape in shapes],
                 groups,
                 by_hostname,
-                (context, question.groups(groups), question.nodes(shapes)),
+                (surroundings, question.groups(groups), question.nodes(shapes)),
                 results.events,
                 results.seconds,
                 {node: [places[id(pod)] for pod in pods] for node, pods in results.existing.items()},

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harness.karpenter.scheduling.algebra import RequirementSet
-from harness.karpenter.scheduling.ground import Ground
+from harness.karpenter.scheduling.context import SchedulingContext
 from harness.karpenter.scheduling.nodeclaims.candidates import Candidates
 from harness.karpenter.scheduling.nodeclaims.inflight import Fit, InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.order import InflightOrder
@@ -16,8 +16,8 @@ from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim, Sc
 from harness.karpenter.scheduling.nodeclaims.pod_fitter import PodFitter
 from harness.karpenter.scheduling.nodeclaims.reservations import Reservations
 from harness.karpenter.scheduling.nodeclaims.templates import Template
+from harness.karpenter.scheduling.nodes.consolidate_after import NO_WINDOW, ConsolidateAfterWindow
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
-from harness.karpenter.scheduling.nodes.settling import NONE_SETTLES, Settling
 from harness.karpenter.scheduling.nodes.state import NODES
 from harness.karpenter.scheduling.pods.queue import shaped
 from harness.karpenter.scheduling.pods.shapes import PodShape
@@ -55,44 +55,44 @@ class Scheduler:
 
     def __init__(
         self,
-        ground: Ground,
+        context: SchedulingContext,
         pods: Sequence[Object],
         ledger: "Ledger | None" = None,
         *,
         leaving: frozenset[str] = frozenset(),
-        settling: Settling = NONE_SETTLES,
+        settling: ConsolidateAfterWindow = NO_WINDOW,
         exempt: Callable[[Object], bool] = bool,
         time_limit: float | None = None,
     ) -> None:
-        self._ground, self._options, self._ledger = ground, ground.options, ledger
-        options, self._rules = ground.options, ground.rules
-        self._best_effort, self._algebra, self._shapes = ground.best_effort, ground.algebra, ground.shapes
-        self._pending = shaped(queue := [ground.queued(pod) for pod in pods])
+        self._context, self._options, self._ledger = context, context.options, ledger
+        options, self._rules = context.options, context.rules
+        self._best_effort, self._algebra, self._shapes = context.best_effort, context.algebra, context.shapes
+        self._pending = shaped(queue := [context.queued(pod) for pod in pods])
         self._largest_first = sorted(range(len(queue)), key=lambda each: queue[each].place)
-        self._ties = Ties(options.draw, ground.state.snapshot.number)
+        self._ties = Ties(options.draw, context.state.snapshot.number)
         moving = frozenset(
             each.key for each, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred
         )
-        self.groups = TopologyGroups(*ground.topology, moving, ground.provider_ids(leaving))
+        self.groups = TopologyGroups(*context.topology, moving, context.provider_ids(leaving))
         self._topology = Topology(self.groups, options.preference_policy, self._rules, self._ties)
         for shape, _ in self._pending:
             self._topology.reach(shape)
-        self._templates = [template.fresh() for template in ground.templates]
+        self._templates = [template.fresh() for template in context.templates]
         if ledger is not None:
-            for template, unmet in ground.judged_nodepools:
+            for template, unmet in context.judged_nodepools:
                 if not template.mask:
                     ledger.excluded(template, unmet, self._algebra)
         self._reservations = (
-            Reservations(ground.indexes.values(), options.reservation_label)
+            Reservations(context.indexes.values(), options.reservation_label)
             if options.reservation_label is not None
             else None
         )
         self._pod_fitter = PodFitter(self._algebra, self._topology, self._rules, self._reservations)
         self._taking: dict[int, ExistingNode] = {}
-        self._staying = (1 << len(ground.existing)) - 1 & ~ground.positions(leaving)
+        self._staying = (1 << len(context.existing)) - 1 & ~context.positions(leaving)
         self._settling, self._exempt = settling, exempt
-        self._topology.register_hosts(ground.hostnames(leaving))
-        self._limits = ground.limits_left(leaving)
+        self._topology.register_hosts(context.hostnames(leaving))
+        self._limits = context.limits_left(leaving)
         self._order = InflightOrder(options.stable_inflight_sort)
         self._candidates = Candidates(self._algebra, self._topology, self._order)
         self._attempts = self._placed = 0
@@ -181,10 +181,10 @@ class Scheduler:
         return self._add_to_new(shape, pod)
 
     def _add_to_existing(self, shape: PodShape, pod: Object) -> bool:
-        ground, ledger, fit = self._ground, self._ledger, shape.fit
+        context, ledger, fit = self._context, self._ledger, shape.fit
         candidates = self._staying
         if ledger is None:  # else every node is asked for its reason again
-            candidates &= ground.with_room(shape.amounts) & ~ground.refused.get(fit, 0)
+            candidates &= context.with_room(shape.amounts) & ~context.refused.get(fit, 0)
             candidates &= ~self._refused_existing.get(fit, 0)
         if (settling := self._settling.among(candidates)) and not self._exempt(pod):
             candidates &= ~settling
@@ -192,11 +192,11 @@ class Scheduler:
             bit = candidates & -candidates
             candidates ^= bit
             position = bit.bit_length() - 1
-            node = self._taking.get(position) or ground.existing[position]
+            node = self._taking.get(position) or context.existing[position]
             reason = node.refusal(shape)
             if reason is not None:
                 if not lacks_key(reason):  # another pod may bring the key along
-                    known = self._refused_existing if position in self._taking else ground.refused
+                    known = self._refused_existing if position in self._taking else context.refused
                     known[fit] = known.get(fit, 0) | bit
                 if ledger is not None:
                     ledger.node(pod, node.name, reason)
@@ -340,7 +340,7 @@ class Scheduler:
             existing,
             self._errors,
             ignored,
-            self._ground.events,
+            self._context.events,
             timed_out=self._time.out,
             seconds=self._time.took,  # an attempt that crosses the limit is finished
             unlucky=bool(self._unlucky & self._errors.keys()),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.releases.scheduling import rules_of
 from harness.karpenter.scheduling.catalog import CatalogIndex, CatalogIndexes
-from harness.karpenter.scheduling.ground import Ground
+from harness.karpenter.scheduling.context import SchedulingContext
 from harness.karpenter.scheduling.kept_simulations import KeptSimulations, Question
 from harness.karpenter.scheduling.nodeclaims.inflight import InflightNodeClaim
 from harness.karpenter.scheduling.nodeclaims.planned import (
@@ -23,8 +23,13 @@ from harness.karpenter.scheduling.nodeclaims.planned import (
 )
 from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.nodes.cluster_state import ClusterState, is_deleting
+from harness.karpenter.scheduling.nodes.consolidate_after import (
+    NO_WINDOW,
+    ConsolidateAfterWindow,
+    consolidate_after,
+    is_exempt,
+)
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
-from harness.karpenter.scheduling.nodes.settling import NONE_SETTLES, Settling, consolidate_after, is_exempt
 from harness.karpenter.scheduling.pods.default_spread import DefaultSpread
 from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.pods.older_pods import (
@@ -104,20 +109,22 @@ class Simulations:
         return self.state.displaced_pods(self.displaced.movable)
 
     @cached_property
-    def _ground(self) -> Ground:
+    def _context(self) -> SchedulingContext:
         vocabulary = self._release.vocabulary
         indexes = {
             name_of(pool): self._indexes.of(types, vocabulary, launchable=self.rules.launchable_offerings)
             for pool in self.nodepools
             if (types := self._types.get(name_of(pool)))
         }
-        return Ground(self.state, self._volumes, self.nodepools, indexes, self._release, self.options, self._memory)
+        return SchedulingContext(
+            self.state, self._volumes, self.nodepools, indexes, self._release, self.options, self._memory
+        )
 
     @cached_property
-    def _settling(self) -> Settling:
+    def _settling(self) -> ConsolidateAfterWindow:
         """Nodes still within their NodePool's consolidateAfter."""
         after = {name_of(pool): lasting for pool in self.nodepools if (lasting := consolidate_after(pool))}
-        return Settling(self._ground.existing, after, self.snapshot.now)
+        return ConsolidateAfterWindow(self._context.existing, after, self.snapshot.now)
 
     @cached_property
     def deleting_names(self) -> frozenset[str]:
@@ -142,7 +149,7 @@ class Simulations:
                 no_nodepools=not self.nodepools,
                 momentary=self.displaced.momentary,
             )
-        scheduler = Scheduler(self._ground, pods, ledger)
+        scheduler = Scheduler(self._context, pods, ledger)
         scheduler.run()
         results = scheduler.results(self.pending.ignored)
         events = (*self.displaced.events, *results.events)
@@ -161,13 +168,13 @@ class Simulations:
             raise NoNodePools("no nodepools found")
         pods = self._prepared([*self.pending.accepted, *moving, *self._displaced_pods])
         names, question = frozenset(leaving), None
-        if self._ground.keeps_simulations:
-            question = Question(self._ground, pods, names, self._refusing(settled), self._exempt)
+        if self._context.keeps_simulations:
+            question = Question(self._context, pods, names, self._refusing(settled), self._exempt)
             known = self._kept.find(question, self.pending.ignored, time_limit)
             if known is not None:
                 return known
         scheduler = Scheduler(
-            self._ground,
+            self._context,
             pods,
             leaving=names,
             settling=self._refusing(settled),
@@ -185,13 +192,13 @@ class Simulations:
         kept: KeptSimulations = self._memory.models.setdefault(KeptSimulations, KeptSimulations())
         return kept
 
-    def _refusing(self, settled: bool) -> Settling:
+    def _refusing(self, settled: bool) -> ConsolidateAfterWindow:
         """The nodes that take exempt pods only."""
-        return self._settling if settled and self.rules.settling_nodes_refuse else NONE_SETTLES
+        return self._settling if settled and self.rules.settling_nodes_refuse else NO_WINDOW
 
     def static_nodeclaim(self, nodepool: Object) -> PlannedNodeClaim:
         """A NodeClaim that keeps up the number of nodes of a NodePool with ``replicas``."""
-        algebra = self._ground.algebra
+        algebra = self._context.algebra
         template = Template(nodepool, CatalogIndex((), algebra.vocabulary), algebra, self.rules)
         inflight = InflightNodeClaim(template, algebra.only(HOSTNAME, ""), 0)
         return PlannedNodeClaim(inflight, algebra, self.options, self.rules, static=True)

@@ -10,8 +10,8 @@ from harness.karpenter.disruption.budgets import disruption_budgets, within
 from harness.karpenter.disruption.candidates import Candidate, condition_of, find_candidates
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.simulating import SimulationError, simulate
-from harness.karpenter.disruption.situation import Deliberation, Pause, Situation
-from harness.karpenter.scheduling.nodes.settling import consolidate_after
+from harness.karpenter.disruption.situation import Situation, TurnGenerator, TurnWait
+from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after
 
 __all__ = ["DELAY", "Invalid", "validated", "validated_all_empty", "validated_empty"]
 
@@ -34,10 +34,10 @@ class Invalid(Exception):
 
 def validated_empty(
     situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
-) -> Deliberation[Command]:
+) -> TurnGenerator[Command]:
     """The command with those of its nodes that are still empty and within the budgets. Raises Invalid."""
     yield from situation.catch_up()
-    yield Pause(DELAY)
+    yield TurnWait(DELAY)
     current = _present(situation, command.candidates, should_disrupt)
     failed = situation.tally.failed_validations
     if not current:
@@ -54,10 +54,10 @@ def validated_empty(
 
 def validated_all_empty(
     situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
-) -> Deliberation[Command]:
+) -> TurnGenerator[Command]:
     """The command, when all its nodes are still candidates and empty. Raises Invalid."""
     yield from situation.catch_up()
-    yield Pause(DELAY)
+    yield TurnWait(DELAY)
     if any(each.pods for each in _still_candidates(situation, command.candidates, should_disrupt, reason)):
         raise Invalid("churn")
     return command
@@ -65,13 +65,13 @@ def validated_all_empty(
 
 def validated(
     situation: Situation, command: Command, should_disrupt: Filter, reason: str, kind: str
-) -> Deliberation[Command]:
+) -> TurnGenerator[Command]:
     """The command, when all its nodes are still candidates and a new simulation comes to the same.
 
     Raises Invalid, and SimulationError where there can be no simulation.
     """
     yield from situation.catch_up()
-    yield Pause(DELAY)
+    yield TurnWait(DELAY)
     try:
         current = _still_candidates(situation, command.candidates, should_disrupt, reason)
         _still_fits(situation, command, current)

@@ -11,7 +11,7 @@ from harness.engine.clock import Clock
 from harness.engine.names import NodeClaimName
 from harness.engine.ports import Sink, Writer
 from harness.engine.ports import View as ClusterView
-from harness.karpenter.disruption.controller import DISRUPTION_REASON, Refusal, Unmarked
+from harness.karpenter.disruption.turn import DISRUPTION_REASON, Refusal, Unmarked
 from harness.karpenter.lifecycle.conditions import NODECLAIM, Conditions
 from harness.karpenter.lifecycle.marks import Marks
 from harness.karpenter.lifecycle.nodeclaims.creation import NodeClaimRefused

@@ -10,9 +10,9 @@ from collections.abc import Hashable, Mapping
 from harness.engine.disruptions import Disruption
 from harness.engine.engine import DONE, Engine, Result, Router, Wait
 from harness.engine.ports import Sink
-from harness.karpenter.disruption.controller import Started
 from harness.karpenter.disruption.execution.actions import ClusterActions
 from harness.karpenter.disruption.execution.queue import Execution, Progress, Queue
+from harness.karpenter.disruption.turn import Started
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.kube.api.status import ApiError
 

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from harness.engine.clock import SECOND
 from harness.engine.names import NodeClaimName, NodeName
-from harness.karpenter.disruption.controller import Started
 from harness.karpenter.disruption.events.texts import launching, terminating, waiting_readiness
+from harness.karpenter.disruption.turn import Started
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import SchedulingEvent
 from harness.karpenter.scheduling.nodes.state import StateNode

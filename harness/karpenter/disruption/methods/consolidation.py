@@ -22,7 +22,7 @@ from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.releases.disruption import DisruptionRules
 from harness.karpenter.scheduling import PlannedNodeClaim
-from harness.karpenter.scheduling.nodes.settling import consolidate_after
+from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.go.sort import sort_slice
 from harness.kube.go.text import quote

@@ -13,7 +13,7 @@ from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.methods.sorting import sort_lasting
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
-from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
 from harness.kube.api.objects import condition
 
 __all__ = ["Drift"]
@@ -33,7 +33,7 @@ class Drift(Method):
         static = candidate.is_static and situation.rules.static_nodepools
         return not static and condition_of(candidate, DRIFTED)
 
-    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+    def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """One command at most: the node whose pods all find a place, empty nodes first, then by the time of drift."""
         yield from ()  # it never waits
         sort_lasting(situation, proposal.candidates, _drifted_at)

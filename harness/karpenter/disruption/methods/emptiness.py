@@ -11,8 +11,8 @@ from harness.karpenter.disruption.events.texts import unconsolidatable
 from harness.karpenter.disruption.methods.consolidation import sort_candidates
 from harness.karpenter.disruption.methods.method import EMPTY, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import Outcome
-from harness.karpenter.disruption.situation import Deliberation, Situation
-from harness.karpenter.scheduling.nodes.settling import consolidate_after
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
+from harness.karpenter.scheduling.nodes.consolidate_after import consolidate_after
 from harness.kube.go.text import quote
 
 __all__ = ["Emptiness"]
@@ -38,7 +38,7 @@ class Emptiness(Method):
             return False
         return candidate.is_empty(rules.empty_by_cost) and condition_of(candidate, "Consolidatable")
 
-    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+    def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """One command about as many empty nodes as the budgets allow."""
         candidates, rules = proposal.candidates, situation.rules
         sort_candidates(situation, candidates)

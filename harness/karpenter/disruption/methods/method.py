@@ -8,7 +8,7 @@ from typing import ClassVar
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.commands.command import Command
 from harness.karpenter.disruption.methods.balanced import Totals
-from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
 from lazyrecords import dataclass
 
 __all__ = ["DRIFTED", "EMPTY", "UNDERUTILIZED", "Findings", "Method", "Proposal"]
@@ -70,5 +70,5 @@ class Method(ABC):
         """Whether the method considers the candidate; may publish why not."""
 
     @abstractmethod
-    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+    def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """The commands."""

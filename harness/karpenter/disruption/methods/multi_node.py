@@ -14,7 +14,7 @@ from harness.karpenter.disruption.methods.balanced import Score, announce_pools,
 from harness.karpenter.disruption.methods.consolidation import consolidate, should_consolidate, sort_candidates
 from harness.karpenter.disruption.methods.method import UNDERUTILIZED, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import OutOfTime, SimulationError
-from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
 from harness.karpenter.labels.vocabulary import Vocabulary
 from harness.karpenter.scheduling.reasons.instance_types import MinValuesUnmet
 
@@ -40,7 +40,7 @@ class MultiNodeConsolidation(Method):
         """Whether the node may be consolidated."""
         return should_consolidate(situation, candidate)
 
-    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+    def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """One command at most."""
         budgets, rules = proposal.budgets, situation.rules
         sort_candidates(situation, proposal.candidates)

@@ -14,7 +14,7 @@ from harness.karpenter.disruption.methods.method import Findings, Method, Propos
 from harness.karpenter.disruption.methods.multi_node import MultiNodeConsolidation
 from harness.karpenter.disruption.methods.single_node import SingleNodeConsolidation
 from harness.karpenter.disruption.methods.static_drift import StaticDrift
-from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
 from harness.karpenter.releases.disruption import DisruptionRules
 
 __all__ = ["Attempt", "Memory", "attempt", "methods_of"]
@@ -62,7 +62,7 @@ def attempt(
     unseen: frozenset[str] = frozenset(),
     validates: bool = True,
     memory: Memory = _NO_MEMORY,
-) -> Deliberation[Attempt]:
+) -> TurnGenerator[Attempt]:
     """Runs one method."""
     candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
     made = Attempt(method, candidates, situation.view.now)

@@ -18,7 +18,7 @@ from harness.karpenter.disruption.methods.consolidation import (
 )
 from harness.karpenter.disruption.methods.method import UNDERUTILIZED, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import SimulationError
-from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
 
 __all__ = ["LIMIT", "SingleNodeConsolidation"]
 
@@ -39,7 +39,7 @@ class SingleNodeConsolidation(Method):
         """Whether the node may be consolidated."""
         return should_consolidate(situation, candidate)
 
-    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+    def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """One command at most."""
         sort_candidates(situation, proposal.candidates)
         pools = {each.pool for each in proposal.candidates}

@@ -11,7 +11,7 @@ from harness.karpenter.disruption.commands.command import STATIC_AT_LIMIT, Comma
 from harness.karpenter.disruption.events.texts import blocked
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.simulating import Outcome
-from harness.karpenter.disruption.situation import Deliberation, Situation
+from harness.karpenter.disruption.situation import Situation, TurnGenerator
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.nodeclaims.planned import PlannedNodeClaim
 from harness.karpenter.scheduling.simulation import Simulations
@@ -39,7 +39,7 @@ class StaticDrift(Method):
         """Whether the node has drifted."""
         return candidate.is_static and condition_of(candidate, DRIFTED)
 
-    def compute(self, situation: Situation, proposal: Proposal) -> Deliberation[Findings]:
+    def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """As many commands as budgets and ``limits.nodes`` allow; none while the NodePool has more nodes than ``replicas``."""
         yield from ()  # it never waits
         found = Findings(order=tuple(proposal.candidates))

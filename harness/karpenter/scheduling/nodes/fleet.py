@@ -12,8 +12,8 @@ from typing import Any
 from harness.karpenter.labels.core import INITIALIZED, NODEPOOL
 from harness.karpenter.scheduling.nodes.listed import Listed
 from harness.karpenter.scheduling.nodes.order import Place
+from harness.karpenter.scheduling.nodes.per_node_index import Find, PerNodeIndex
 from harness.karpenter.scheduling.nodes.state import Parts, StateNode, provider_id_of
-from harness.karpenter.scheduling.nodes.upkeep import Find, Upkeep
 from harness.karpenter.scheduling.snapshot import ClusterSnapshot
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of, spec_of, status_of
@@ -133,7 +133,7 @@ class StateNodes:
         self._in_names: list[str] = []
         """The machines of both, without what puts them in order."""
         self._fleet: Fleet | None = None
-        self._upkeep = Upkeep()
+        self._per_node = PerNodeIndex()
 
     def look(self, snapshot: ClusterSnapshot, make: Make) -> Fleet:
         """The machines of a snapshot. Raises what ``make`` raises, and starts anew after that."""
@@ -175,7 +175,7 @@ class StateNodes:
             by_node = dict(self._fleet.by_node)
             by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
         for each in touched:
-            self._upkeep.change(each, by_provider.get(each))
+            self._per_node.change(each, by_provider.get(each))
         self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim), self)
         return self._fleet
 
@@ -183,17 +183,17 @@ class StateNodes:
         """See :meth:`Fleet.having`; a fleet of an earlier look is asked as a whole."""
         if fleet is not self._fleet:
             return {each: found for each, state in fleet.by_provider.items() if (found := find(state))}
-        found = self._upkeep.having(find, fleet.by_provider)
+        found = self._per_node.having(find, fleet.by_provider)
         return {each: found[each] for each in sorted(found, key=lambda each: (self._machines[each].place, each))}
 
     def counts(self, find: Find, fleet: Fleet) -> dict[Hashable, int]:
         """See :meth:`Fleet.counts`."""
-        upkeep = self._upkeep if fleet is self._fleet else Upkeep()
+        upkeep = self._per_node if fleet is self._fleet else PerNodeIndex()
         return upkeep.counts(find, fleet.by_provider)
 
     def in_order(self, place: Place, fleet: Fleet) -> list[StateNode]:
         """See :meth:`Fleet.in_order`."""
-        upkeep = self._upkeep if fleet is self._fleet else Upkeep()
+        upkeep = self._per_node if fleet is self._fleet else PerNodeIndex()
         return upkeep.in_order(place, fleet.by_provider)
 
     def _take_members(self, snapshot: ClusterSnapshot) -> set[str]:

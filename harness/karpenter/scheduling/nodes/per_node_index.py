@@ -6,13 +6,13 @@ from typing import Any
 from harness.karpenter.scheduling.nodes.order import Order, Place
 from harness.karpenter.scheduling.nodes.state import StateNode
 
-__all__ = ["Find", "Upkeep"]
+__all__ = ["Find", "PerNodeIndex"]
 
 Find = Callable[[StateNode], Any]
 """A function of a machine alone, never of the time or of other machines."""
 
 
-class Upkeep:
+class PerNodeIndex:
     """What is kept of the machines of the last look, by provider id.
 
     It cannot be stale: whoever makes a machine's state anew, or drops it, says so (:meth:`change`), and a state is never changed in place.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.karpenter.scheduling.nodes.room import Room
+from harness.karpenter.scheduling.nodes.capacity_index import NodeCapacityIndex
 
 SHAPES = [SimpleNamespace(fit=cores, amounts=(("cpu", cores), ("memory", 1))) for cores in range(1, 7)]
 
@@ -58,7 +58,7 @@ def told(room, shape):
 @pytest.mark.parametrize("seed", range(12))
 def test_after_every_change_it_is_the_room_made_from_nothing(seed):
     random = Random(seed)
-    machines, room = Machines(random), Room(())
+    machines, room = Machines(random), NodeCapacityIndex(())
     for _ in range(60):
         machines.change()
     asked = anew = 0
@@ -66,7 +66,10 @@ def test_after_every_change_it_is_the_room_made_from_nothing(seed):
         for _ in range(random.choice([0, 1, 1, 2, 4, 30])):
             machines.change()
         states = machines.in_order()
-        room, fresh = room.after(states, place, machines.node), Room([machines.node(each) for each in states])
+        room, fresh = (
+            room.after(states, place, machines.node),
+            NodeCapacityIndex([machines.node(each) for each in states]),
+        )
         assert [node.state for node in room.existing] == states
         for shape in random.sample(SHAPES, random.randrange(4)):
             machines.asked = 0
@@ -82,7 +85,7 @@ def test_after_every_change_it_is_the_room_made_from_nothing(seed):
 def test_a_node_that_lacks_a_resource_has_not_the_least_of_it():
     states = [SimpleNamespace(name=f"n{number}", initialized=True) for number in range(9)]
     node = SimpleNamespace(amounts={"cpu": 1})
-    room = Room([node] * 8, states[:8])
+    room = NodeCapacityIndex([node] * 8, states[:8])
     for number in range(8):  # for the first all nodes are looked through, for the others looked up
         assert room.holding((("cpu", 1), (f"resource{number}", 1))) == 0
         assert room.holding((("cpu", 1), (f"resource{number}", 0))) == 0xFF

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.engine.clock import SECOND, parse
-from harness.karpenter.scheduling.nodes.settling import Settling
+from harness.karpenter.scheduling.nodes.consolidate_after import ConsolidateAfterWindow
 
 SINCE = "2026-01-01T00:00:00Z"
 
@@ -21,4 +21,4 @@ def test_a_node_settles_until_consolidate_after_has_passed(after: int, settles: 
     claim = {"status": {"conditions": conditions}}
     state = SimpleNamespace(remembered={}, nodeclaim=claim, labels={"karpenter.sh/nodepool": "p"})
     existing: Any = [SimpleNamespace(state=state)]
-    assert Settling(existing, {"p": 30 * SECOND}, parse(SINCE) + after).among(1) == settles
+    assert ConsolidateAfterWindow(existing, {"p": 30 * SECOND}, parse(SINCE) + after).among(1) == settles

@@ -11,10 +11,10 @@ from harness.karpenter.scheduling.catalog import CatalogIndex
 from harness.karpenter.scheduling.nodeclaims.model import Model, alike
 from harness.karpenter.scheduling.nodeclaims.planned import SchedulingEvent
 from harness.karpenter.scheduling.nodeclaims.templates import Template, limits_left
+from harness.karpenter.scheduling.nodes.capacity_index import NodeCapacityIndex
 from harness.karpenter.scheduling.nodes.cluster_state import ClusterState
 from harness.karpenter.scheduling.nodes.existing import ExistingNode
 from harness.karpenter.scheduling.nodes.memory import ClusterMemory
-from harness.karpenter.scheduling.nodes.room import Room
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.queue import QueuedPod, queued_pod
 from harness.karpenter.scheduling.pods.shapes import ShapeCatalog
@@ -42,7 +42,7 @@ def _stand(node: StateNode) -> tuple[bool, str, bool, str] | None:
     return not node.initialized, node.name, node.nodeclaim is None, node.provider_id
 
 
-class Ground:
+class SchedulingContext:
     """NodePools as templates, nodes with their room, the shapes of pods, and where pods run.
 
     Sets of ``existing`` nodes are masks by position.
@@ -113,18 +113,18 @@ class Ground:
         return tuple(found)
 
     @cached_property
-    def room(self) -> Room:
+    def room(self) -> NodeCapacityIndex:
         """The active nodes: initialized ones first, then by name. The same as before while neither they nor what is on them changes."""
         model = self._model  # a DaemonSet's search for a term that fits begins with the templates
         rests_on = [model, self.shapes, *self.indexes.values()]
         fleet, kept = self.state.fleet, self._memory.models
-        known: tuple[list[object], Room] | None = fleet.remembered.get(Room)
+        known: tuple[list[object], NodeCapacityIndex] | None = fleet.remembered.get(NodeCapacityIndex)
         if known is None or not same_objects(known[0], rests_on):
-            before: tuple[list[object], Room] | None = kept.get(Room)
-            room = before[1] if before is not None and same_objects(before[0], rests_on) else Room(())
+            before: tuple[list[object], NodeCapacityIndex] | None = kept.get(NodeCapacityIndex)
+            room = before[1] if before is not None and same_objects(before[0], rests_on) else NodeCapacityIndex(())
             make = partial(self._node, model, tuple(map(id, model.daemons)))
             known = rests_on, room.after(fleet.in_order(_stand), _stand, make)
-            fleet.remembered[Room] = kept[Room] = known
+            fleet.remembered[NodeCapacityIndex] = kept[NodeCapacityIndex] = known
         return known[1]
 
     @property
@@ -134,7 +134,7 @@ class Ground:
 
     @property
     def refused(self) -> dict[int, int]:
-        """See :class:`Room`."""
+        """See :class:`NodeCapacityIndex`."""
         return self.room.refused
 
     def _node(self, model: Model, daemons: tuple[int, ...], node: StateNode) -> ExistingNode:

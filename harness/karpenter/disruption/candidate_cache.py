@@ -14,7 +14,7 @@ from harness.karpenter.disruption.events.nodes import Told
 from harness.karpenter.scheduling.nodes.listed import ordered_changes
 from harness.karpenter.scheduling.nodes.state import StateNode
 
-__all__ = ["Eligible", "Unquestioned"]
+__all__ = ["CandidateCache", "MethodFilterCache"]
 
 
 class _Candidate(Protocol):
@@ -53,11 +53,11 @@ class _Places(Generic[C]):
         return self.items.pop(at)
 
 
-class Unquestioned(Generic[C]):
+class CandidateCache(Generic[C]):
     """Candidates that stay ones as long as their node does, for NodePools and instance types that are ``offers``.
 
     The others are judged at each look: a node that is none may be one later, as a budget of pods, an annotation that ends, a nomination
-    or a command decides. So are those of these that are ``barred`` at the moment.
+    or a command decides. So are those of these that are ``in_queue_or_nominated`` at the moment.
     """
 
     def __init__(self, offers: object) -> None:
@@ -69,7 +69,7 @@ class Unquestioned(Generic[C]):
         self._questioned: dict[str, StateNode] = {}
 
     def look(
-        self, nodes: Sequence[StateNode], barred: Collection[str], judge: Callable[[StateNode], C | None]
+        self, nodes: Sequence[StateNode], in_queue_or_nominated: Collection[str], judge: Callable[[StateNode], C | None]
     ) -> list[C]:
         """All candidates among the nodes; ``judge`` is asked about those that are not known, in order."""
         gone, come = ordered_changes(self._nodes, nodes, _place)
@@ -79,7 +79,7 @@ class Unquestioned(Generic[C]):
         for node in come:
             self._questioned[node.provider_id] = node
         found, asked = self._known.copy(), dict(self._questioned)
-        for name in barred:
+        for name in in_queue_or_nominated:
             place = self._machine_of.get(name)
             if place is not None and (known := found.drop(place)) is not None:
                 asked[place] = known.state
@@ -104,7 +104,7 @@ class Unquestioned(Generic[C]):
             del self._machine_of[known.state.name]
 
 
-class Eligible(Generic[C]):
+class MethodFilterCache(Generic[C]):
     """The candidates that a method takes, and what it says of them; it judges by the candidate and the release."""
 
     def __init__(self) -> None:

@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.karpenter.disruption.eligible import Eligible, Unquestioned
+from harness.karpenter.disruption.candidate_cache import CandidateCache, MethodFilterCache
 from harness.karpenter.disruption.methods.consolidation import sort_candidates
 from harness.karpenter.scheduling.nodes.listed import ordered_changes
 
 
 class Cluster:
-    """Nodes by provider id, of which some are no candidates, some are marked, and any may be barred for a moment."""
+    """Nodes by provider id, of which some are no candidates, some are marked, and any may be in_queue_or_nominated for a moment."""
 
     def __init__(self, random: Random) -> None:
         self.random, self.nodes = random, {}
@@ -27,10 +27,10 @@ class Cluster:
                 provider_id=machine, name=name, fit=random.random() < 0.7, marked=random.random() < 0.3
             )
 
-    def look(self, kept, barred, freed):
+    def look(self, kept, in_queue_or_nominated, freed):
         def judge(node):
             self.asked += 1
-            if node.name in barred or not (node.fit or (freed and node.marked)):
+            if node.name in in_queue_or_nominated or not (node.fit or (freed and node.marked)):
                 said.append(node.name)
                 return None
             return made.setdefault(id(node), SimpleNamespace(state=node, marked=node.marked, name=node.name))
@@ -38,26 +38,27 @@ class Cluster:
         said: list[str] = []
         made = self.__dict__.setdefault("made", {})
         return [
-            each.state for each in kept.look([self.nodes[each] for each in sorted(self.nodes)], barred, judge)
+            each.state
+            for each in kept.look([self.nodes[each] for each in sorted(self.nodes)], in_queue_or_nominated, judge)
         ], said
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_kept_is_what_a_look_from_nothing_finds(seed):
     random = Random(seed)
-    cluster, kept = Cluster(random), Unquestioned("offers")
+    cluster, kept = Cluster(random), CandidateCache("offers")
     asked = anew = 0
     for _ in range(200):
         for _ in range(random.choice([0, 0, 1, 2])):
             cluster.change()
         names = [node.name for node in cluster.nodes.values()]
-        barred = set(random.sample(names, min(len(names), random.choice([0, 0, 1, 3])))) | {"elsewhere"}
+        in_queue_or_nominated = set(random.sample(names, min(len(names), random.choice([0, 0, 1, 3])))) | {"elsewhere"}
         freed = random.random() < 0.5
         cluster.asked = 0
-        found = cluster.look(kept, barred, freed)
+        found = cluster.look(kept, in_queue_or_nominated, freed)
         asked += cluster.asked
         cluster.asked = 0
-        assert found == cluster.look(Unquestioned("offers"), barred, freed)
+        assert found == cluster.look(CandidateCache("offers"), in_queue_or_nominated, freed)
         anew += cluster.asked
     assert asked < anew * 0.9, "some are known"
 
@@ -65,7 +66,7 @@ def test_what_is_kept_is_what_a_look_from_nothing_finds(seed):
 @pytest.mark.parametrize("seed", range(20))
 def test_methods_judge_new_candidates_only(seed):
     random = Random(seed)
-    kept, candidates, judged = Eligible(), {}, []
+    kept, candidates, judged = MethodFilterCache(), {}, []
 
     def judge(candidate):
         judged.append(candidate)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NEVER = "Never"
 
 
-class Settling:
+class ConsolidateAfterWindow:
     """Which nodes of a moment (`now`, nanoseconds since the start) are still within their NodePool's ``consolidateAfter``.
 
     ``lasting`` is that in nanoseconds, by NodePool; without it no node settles. Few nodes have room for a pod, and only these are asked.
@@ -52,7 +52,7 @@ class Settling:
         return begun is not None and pool in lasting and begun + lasting[pool] > self._now
 
 
-NONE_SETTLES = Settling()
+NO_WINDOW = ConsolidateAfterWindow()
 """No node is within its consolidateAfter."""
 
 

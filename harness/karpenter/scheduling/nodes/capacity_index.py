@@ -14,7 +14,7 @@ from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.karpenter.scheduling.reasons.pods import lacks_key
 
-__all__ = ["Room"]
+__all__ = ["NodeCapacityIndex"]
 
 _FEW = 4
 _MOST_KEPT = 64
@@ -22,7 +22,7 @@ _MOST_KEPT = 64
 _AmountsAsked = tuple[tuple[str, int], ...]
 
 
-class Room:
+class NodeCapacityIndex:
     """The room on the machines of one moment; sets of nodes are masks by position.
 
     ``refused`` keeps, by what a pod asks of nodes (:attr:`PodShape.fit`), the nodes that can never take it: they only fill up.
@@ -37,15 +37,17 @@ class Room:
         self._looks = 0
         self._contents: dict[int, tuple[int, ...]] = {}
 
-    def after(self, states: Sequence[StateNode], place: Place, make: Callable[[StateNode], ExistingNode]) -> "Room":
+    def after(
+        self, states: Sequence[StateNode], place: Place, make: Callable[[StateNode], ExistingNode]
+    ) -> "NodeCapacityIndex":
         """The room of the next moment, of these machines in the order of `place`, of which no two are equal.
 
         What was asked of the machines that are the same is kept: it depends on nothing but the machine, and moves with its position.
         """
         gone, come = ordered_changes(self._states, states, place)
         if len(gone) + len(come) > len(states) // 4:
-            return Room([make(each) for each in states], states)
-        made, existing, standing = Room((), states), list(self.existing), list(self._states)
+            return NodeCapacityIndex([make(each) for each in states], states)
+        made, existing, standing = NodeCapacityIndex((), states), list(self.existing), list(self._states)
         if len(self._asked) + len(self._roomy) <= _MOST_KEPT:
             made.refused, made._asked, made._roomy = self.refused.copy(), self._asked.copy(), self._roomy.copy()
         kept: list[dict[Any, int]] = [made.refused, made._asked, made._roomy]
