@@ -164,7 +164,8 @@ LIMITS: tuple[Limit, ...] = (
         "NAP cannot be enabled while node pools have the cluster autoscaler",
         _same(lambda cluster: cluster.cluster_autoscaler),
         _same(lambda cluster: cluster.cluster_autoscaler),
-        "a rule of the AKS service, which no release of the provider changes",
+        "a rule of the AKS service, which no release of the provider changes; the feature AllowClusterAutoscalerAndNAP lifts it "
+        "(AKS docs of 2026-06-25)",
     ),
     Limit(
         "no-token-rotation",

@@ -15,6 +15,7 @@ from harness.explain.labels.comparison import Cell, TriedSide
 from harness.explain.labels.design_documents import Answer
 from harness.explain.labels.mismatches import lacking, mismatches
 from harness.explain.labels.pages import (
+    agent_pool_labels,
     all_keys,
     claims_page,
     column_of,
@@ -52,7 +53,7 @@ def test_pages_without_trials() -> None:
 @pytest.mark.slow
 def test_the_table_and_the_claims_of_a_release() -> None:
     column = column_of("1.14.0", all_keys(), new_world)
-    assert committed("1.14.0.md") == table_page("1.14.0", column)
+    assert committed("1.14.0.md") == table_page("1.14.0", column, agent_pool_labels(new_world))
     page = claims_page({"1.14.0": column}, machine_cells("1.14.0", new_world), reasons())
     found = rows(page)
     assert found == [line for line in rows(committed("claims.md")) if "| 1.6.5 |" not in line]

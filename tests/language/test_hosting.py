@@ -42,7 +42,7 @@ def run(
             [
                 "f.yaml:2:33: given.cluster.clusterAutoscaler: node pools with the cluster autoscaler: NAP cannot be enabled "
                 "while node pools have the cluster autoscaler; holds for 1.4.0 to 1.14.2: a rule of the AKS service, which no "
-                "release of the provider changes"
+                "release of the provider changes; the feature AllowClusterAutoscalerAndNAP lifts it (AKS docs of 2026-06-25)"
             ],
         ),
     ],

@@ -48,6 +48,7 @@ def _pages() -> dict[str, str]:
     from harness.explain.labels.comparison import common_kubernetes
     from harness.explain.labels.pages import (
         CHECKED,
+        agent_pool_labels,
         all_keys,
         claims_page,
         column_of,
@@ -73,10 +74,11 @@ def _pages() -> dict[str, str]:
     evolution = {name: tried(name, kubernetes=kubernetes) for name in turning_points()}
     columns = {name: tried(name) for name in CHECKED}
     machine = machine_cells(CHECKED[-1], new_world)
+    agent_pools = agent_pool_labels(new_world)
     return {
         "evolution.md": evolution_page(evolution, kubernetes),
         "claims.md": claims_page(columns, machine, reasons()),
         "policies.md": policies_page(),
         "differences.md": differences_page(),
-        **{f"{name}.md": table_page(name, columns[name]) for name in CHECKED},
+        **{f"{name}.md": table_page(name, columns[name], agent_pools) for name in CHECKED},
     }

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from harness.explain.labels.comparison import Cell, TriedSide, fingerprint, keys_of
 from harness.explain.labels.design_documents import claim_of, claimed_keys, decisions, differences, differences_of
 from harness.explain.labels.mismatches import lacking, mismatches
 from harness.karpenter.releases import ALL_PROVIDER_RELEASES, POLICIES, Policy, ProvisionMode, provider
 from harness.karpenter.releases.policies import NOT_SIMULATED
+from harness.kube.api.objects import labels_of
 from harness.world import World
 
 __all__ = [
     "CHECKED",
     "Column",
+    "agent_pool_labels",
     "all_keys",
     "claims_page",
     "column_of",
@@ -64,14 +67,38 @@ def turning_points() -> tuple[str, ...]:
     return tuple(found)
 
 
-def table_page(release: str, column: Column) -> str:
-    """One release."""
-    rows = [(f"`{key}`", str(pod), _pool(pool), str(written)) for key, (pod, pool, written) in column.items()]
+_AGENT_POOLS: Mapping[str, Mapping[str, Any]] = {
+    "": {"vmSize": "Standard_D2s_v5", "availabilityZones": ["1"]},
+    "spot pools": {"vmSize": "Standard_D2s_v5", "scaleSetPriority": "Spot"},
+    "pools with FIPS": {"vmSize": "Standard_D2s_v5", "enableFIPS": True},
+    "pools of GPUs": {"vmSize": "Standard_NC4as_T4_v3"},
+}
+"""Kinds of agent pools whose Nodes are looked at, the usual one first."""
+
+
+def agent_pool_labels(new_world: Callable[..., World]) -> Mapping[str, str]:
+    """Return what is on the Node of an agent pool, by key: its value, and on which pools where not all have it."""
+    labels: dict[str, str] = {}
+    for kind, properties in _AGENT_POOLS.items():
+        world = new_world()
+        world.add_agent_pool("apps", {**properties, "count": 1})
+        for key, value in labels_of(world.list("Node")[0]).items():
+            labels.setdefault(key, f"on {kind} ({value})" if kind else f"yes ({value})")
+    return labels
+
+
+def table_page(release: str, column: Column, agent_pools: Mapping[str, str]) -> str:
+    """Return the page of one release; `agent_pools` as `agent_pool_labels` has them."""
+    rows = [
+        (f"`{key}`", str(pod), _pool(pool), str(written), agent_pools.get(key, "no"))
+        for key, (pod, pool, written) in column.items()
+    ]
     return _page(
         f"Label keys of {release}",
         "Each cell was found out by trying: a pod that asks for the key (with a value that fits, and with another one), a NodePool "
-        "that sets it, and the Node of a pod that asks for nothing (of another size or AKSNodeClass where it says so).",
-        ("key", "a pod may ask", "a NodePool may set it", "on the Node"),
+        "that sets it, and the Node of a pod that asks for nothing (of another size or AKSNodeClass where it says so). "
+        "The last column is a Node of an agent pool, as AKS makes it, which the move to NodePools leaves.",
+        ("key", "a pod may ask", "a NodePool may set it", "on the Node", "on a Node of an agent pool"),
         rows,
     )
 
