@@ -9,7 +9,7 @@ from harness.trace.prices import HOURS_OF_A_MONTH, UNCOUNTED, monthly
 from harness.wording import counted, first_few
 from harness.world import World
 from harness.world.costs.breakdown import breakdown
-from harness.world.costs.commitments import Commitments
+from harness.world.costs.commitments import FleetCommitments, TermTotal
 from harness.world.costs.disks import managed_os_disks
 from harness.world.costs.prices import commitments
 
@@ -34,11 +34,18 @@ def cost_value(world: World) -> dict[str, Any]:
     }
 
 
-def _committed(costs: Commitments) -> dict[str, Any]:
-    """USD per hour, by term."""
-    kinds = {"on_demand": costs.on_demand, "machines": costs.machines, "without": costs.others}
-    terms = {"reserved": costs.reserved, "savings_plan": costs.savings}
-    return kinds | {kind: {term: round(usd, 6) for term, usd in prices.items()} for kind, prices in terms.items()}
+def _committed(costs: FleetCommitments) -> dict[str, Any]:
+    """The price on demand, and by term with the number of machines `without` such a price, which count on demand."""
+
+    def by_term(totals: Mapping[str, TermTotal]) -> dict[str, Any]:
+        return {term: {"usd_per_hour": round(total.usd, 6), "without": total.without} for term, total in totals.items()}
+
+    return {
+        "on_demand": {"usd_per_hour": round(costs.on_demand, 6)},
+        "machines": costs.machines,
+        "reserved": by_term(costs.reserved),
+        "savings_plan": by_term(costs.savings),
+    }
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
@@ -47,7 +54,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         return
 
     pools = [
-        f"{f'NodePool {name}' if name else 'other Nodes'} {monthly(usd)}" for name, usd in cost["nodepools"].items()
+        f"{f'NodePool {name}' if name else 'other machines'} {monthly(usd)}" for name, usd in cost["nodepools"].items()
     ]
     of_pools = f": {first_few(pools, FEW)}" if len(pools) > 1 else ""
     yield f"{cost['usd_per_month']:,.2f} USD per month of {HOURS_OF_A_MONTH} hours{of_pools}"
@@ -61,21 +68,26 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 def _commitment_line(costs: Mapping[str, Any]) -> str:
     """What the machines on demand would cost a month with a commitment, beside what they cost without."""
-    of = [
-        f"{word} {', '.join(f'{monthly(usd)} for {term.lower()}' for term, usd in costs[kind].items())}"
-        for kind, word in (("reserved", "reserved"), ("savings_plan", "with a savings plan"))
+    kinds = [
+        f"{words} {', '.join(_term_text(term, total, costs['machines']) for term, total in costs[kind].items())}"
         if costs[kind]
+        else f"no price {words} is known"
+        for kind, words in (("reserved", "reserved"), ("savings_plan", "with a savings plan"))
     ]
-    without = (
-        f" ({counted(costs['without'], 'machine')} without such a price at the price on demand)"
-        if costs["without"]
-        else ""
-    )
-    return f"on demand {monthly(costs['on_demand'])} USD per month of it; the same machines {'; '.join(of)}{without}"
+    on_demand = monthly(costs["on_demand"]["usd_per_hour"])
+    return f"on demand {on_demand} USD per month of it; the same machines {'; '.join(kinds)}"
+
+
+def _term_text(term: str, total: Mapping[str, Any], machines: int) -> str:
+    """`204.98 for 1 year`; machines without such a price are counted beside it."""
+    text = f"{monthly(total['usd_per_hour'])} for {term.lower()}"
+    if not total["without"]:
+        return text
+    return f"{text} ({total['without']} of {counted(machines, 'machine')} at the price on demand, for want of this one)"
 
 
 def _uncounted_line(disks: Sequence[Mapping[str, Any]]) -> str:
     """What is not in the cost; managed OS disks by number, size and SKU."""
     kinds = [f"{disk['count']} × {disk['gb']} GB {disk['sku']}" for disk in disks]
-    managed = f" (managed OS disks of new machines: {first_few(kinds, FEW)})" if kinds else ""
+    managed = f" (managed OS disks of machines launched here: {first_few(kinds, FEW)})" if kinds else ""
     return f"{UNCOUNTED}{managed}"

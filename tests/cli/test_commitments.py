@@ -32,9 +32,11 @@ def test_simulate_says_what_the_same_machines_cost_reserved(tmp_path: Path, caps
         f"on demand {month[0]} USD per month of it; the same machines reserved {month[1]} for 1 year, {month[2]} for 3 years; "
         f"with a savings plan {month[3]} for 1 year, {month[4]} for 3 years\n"
     ) in out
-    assert "(managed OS disks of new machines: 2 × 128 GB Premium_LRS)" in out
+    assert "(managed OS disks of machines launched here: 2 × 128 GB Premium_LRS)" in out
     value = json.loads(call(capsys, "simulate", str(path), "--region", "polandcentral", "--format", "json")[1])["cost"]
-    assert value["commitments"]["reserved"]["1 Year"] == pytest.approx(2 * reserved["1 Year"], abs=1e-6)
+    year = value["commitments"]["reserved"]["1 Year"]
+    assert year == {"usd_per_hour": pytest.approx(2 * reserved["1 Year"], abs=1e-6), "without": 0}
+    assert value["commitments"]["on_demand"] == {"usd_per_hour": pytest.approx(2 * usd)}
     assert value["os_disks"] == [{"count": 2, "gb": 128, "sku": "Premium_LRS"}]
 
 
@@ -51,16 +53,52 @@ def test_spot_is_not_reserved_and_a_size_without_such_a_price_counts_on_demand()
     from harness.world.costs.commitments import committed
 
     market = World(region="polandcentral").cloud.market
-    found = committed(market, "polandcentral", [("Standard_B16s_v2", B16S[0]), ("Standard_X1_v9", 1.0)])
-    assert found is not None
-    assert (found.machines, found.others, found.on_demand) == (1, 1, 1.768)
-    assert found.reserved["1 Year"] == pytest.approx(1 + B16S[1]["1 Year"])
+    fleet = committed(market, "polandcentral", [("Standard_B16s_v2", B16S[0]), ("Standard_X1_v9", 1.0)])
+    assert fleet is not None
+    assert (fleet.machines, fleet.on_demand) == (2, 1.768)
+    assert fleet.reserved["1 Year"].usd == pytest.approx(1 + B16S[1]["1 Year"])
+    assert {total.without for total in (*fleet.reserved.values(), *fleet.savings.values())} == {1}
     world = World(region="polandcentral")
     world.apply(
         nodeclass(), nodepool(requirement("karpenter.sh/capacity-type", "spot"), SIZE), deployment("web", cpu="9")
     )
     world.settle()
     assert commitments(world) is None
+
+
+def test_machines_without_just_one_kind_or_term_are_counted_for_it_alone() -> None:
+    """Of polandcentral the list has no savings plan for Standard_D2s_v3, and no three years for Standard_M192is_v2."""
+    from harness.world.costs.commitments import committed
+
+    market = World(region="polandcentral").cloud.market
+    sizes = [("Standard_B16s_v2", B16S[0]), ("Standard_D2s_v3", 0.12), ("Standard_M192is_v2", 20.0)]
+    fleet = committed(market, "polandcentral", sizes)
+    assert fleet is not None
+    assert {term: total.without for term, total in fleet.reserved.items()} == {"1 Year": 0, "3 Years": 1}
+    savings = {
+        size for size, usd in sizes if (one := commitments_of(market, "polandcentral", size, usd)) and one.savings
+    }
+    assert "Standard_D2s_v3" not in savings
+    assert {total.without for total in fleet.savings.values()} == {len(sizes) - len(savings)}
+
+
+def test_the_answer_says_what_counts_on_demand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "all.yaml"
+    other = nodepool(ON_DEMAND, requirement("node.kubernetes.io/instance-type", "Standard_D2s_v3"), name="old")
+    other["spec"]["template"]["spec"]["taints"] = [{"key": "old", "effect": "NoSchedule"}]
+    job = deployment("job", cpu="1")
+    job["spec"]["template"]["spec"]["tolerations"] = [{"key": "old", "operator": "Exists"}]
+    job["spec"]["template"]["spec"]["nodeSelector"] = {"karpenter.sh/nodepool": "old"}
+    alone = [nodeclass(), other, job]
+    path.write_text(yaml.safe_dump_all(alone))
+    _, out, _ = call(capsys, "simulate", str(path), "--region", "polandcentral")
+    assert "; no price with a savings plan is known\n" in out
+    path.write_text(yaml.safe_dump_all([*alone, nodepool(ON_DEMAND, SIZE), deployment("web", cpu="9")]))
+    _, out, _ = call(capsys, "simulate", str(path), "--region", "polandcentral")
+    assert (
+        "for 1 year (1 of 2 machines at the price on demand, for want of this one)" in out.partition("savings plan")[2]
+    )
+    assert "for want" not in out.partition("; with a savings plan")[0]
 
 
 def test_rows_of_a_world_have_their_own_terms_and_a_declared_price_has_none() -> None:

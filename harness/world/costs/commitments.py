@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from fakeazure.catalog.prices.price_file import TERMS, price_file
 from fakeazure.catalog.prices.rows import LINUX
@@ -10,21 +10,34 @@ from fakeazure.market.market import Market
 from fakeazure.market.prices import ON_DEMAND
 from lazyrecords import dataclass
 
-__all__ = ["Commitments", "commitments_of", "committed"]
+__all__ = ["Commitments", "FleetCommitments", "TermTotal", "commitments_of", "committed"]
 
 
 @dataclass(frozen=True, slots=True)
 class Commitments:
-    """USD per hour by term ("1 Year", "3 Years"): `reserved`, and with a savings plan; `on_demand` without either.
-
-    `machines`: how many have such prices; `others` have none and count on demand.
-    """
+    """One machine in USD per hour by term ("1 Year", "3 Years"): `reserved`, and with a savings plan; `on_demand` without either."""
 
     on_demand: float
     reserved: Mapping[str, float]
     savings: Mapping[str, float]
-    machines: int = 1
-    others: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TermTotal:
+    """USD per hour of all machines at one term; `without`: the number of machines without such a price, which count on demand."""
+
+    usd: float
+    without: int
+
+
+@dataclass(frozen=True, slots=True)
+class FleetCommitments:
+    """The prices of `machines` on demand together: `on_demand` in USD per hour, and the totals by term."""
+
+    on_demand: float
+    machines: int
+    reserved: Mapping[str, TermTotal]
+    savings: Mapping[str, TermTotal]
 
 
 def commitments_of(market: Market, region: str, size: str, on_demand: float) -> Commitments | None:
@@ -46,26 +59,25 @@ def commitments_of(market: Market, region: str, size: str, on_demand: float) -> 
     return Commitments(on_demand, reserved, savings) if reserved or savings else None
 
 
-def committed(market: Market, region: str, machines: Iterable[tuple[str, float]]) -> Commitments | None:
+def committed(market: Market, region: str, machines: Iterable[tuple[str, float]]) -> FleetCommitments | None:
     """Return the prices of all machines on demand together; None where the list has such prices of none.
 
-    `machines`: size and USD per hour on demand of each. A size whose list lacks a term counts on demand in it.
+    `machines`: size and USD per hour on demand of each.
     """
-    sizes = [(size, usd, commitments_of(market, region, size, usd)) for size, usd in machines]
-    with_terms = [commitments for _, _, commitments in sizes if commitments is not None]
-    if not with_terms:
+    fleet = [commitments_of(market, region, size, usd) or Commitments(usd, {}, {}) for size, usd in machines]
+    reserved = _totals([(machine.on_demand, machine.reserved) for machine in fleet])
+    savings = _totals([(machine.on_demand, machine.savings) for machine in fleet])
+    if not reserved and not savings:
         return None
-    totals: list[dict[str, float]] = []
-    for kind in ("reserved", "savings"):
-        terms = sorted({term for commitments in with_terms for term in getattr(commitments, kind)})
-        totals.append(
-            {
-                term: sum(
-                    getattr(commitments, kind).get(term, usd) if commitments is not None else usd
-                    for _, usd, commitments in sizes
-                )
-                for term in terms
-            }
+    return FleetCommitments(sum(machine.on_demand for machine in fleet), len(fleet), reserved, savings)
+
+
+def _totals(machines: Sequence[tuple[float, Mapping[str, float]]]) -> dict[str, TermTotal]:
+    """Return the total of every term that any machine has. `machines`: USD per hour on demand, and by term."""
+    return {
+        term: TermTotal(
+            sum(terms.get(term, on_demand) for on_demand, terms in machines),
+            sum(term not in terms for _, terms in machines),
         )
-    on_demand = sum(usd for _, usd, _ in sizes)
-    return Commitments(on_demand, totals[0], totals[1], len(with_terms), len(sizes) - len(with_terms))
+        for term in sorted({term for _, terms in machines for term in terms})
+    }

@@ -10,7 +10,7 @@ from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, labels_of, name_of
 from harness.world import World
-from harness.world.costs.commitments import Commitments, committed
+from harness.world.costs.commitments import FleetCommitments, committed
 from harness.world.costs.machine_price import MachinePrice
 
 __all__ = ["Totals", "commitments", "machine_prices", "totals"]
@@ -72,7 +72,7 @@ def totals(world: World) -> Totals:
     )
 
 
-def commitments(world: World) -> Commitments | None:
+def commitments(world: World) -> FleetCommitments | None:
     """Return the cost of the machines on demand if they were reserved or in a savings plan; None without such prices in the region's
     list."""
     machines = []
