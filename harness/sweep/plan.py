@@ -14,9 +14,10 @@ from typing import Any
 from harness.kube.api.objects import Object
 from harness.limits import SITUATIONS
 from harness.reading.checkout import Checkout
-from harness.reading.problems import Problem, ScenarioError
+from harness.reading.problems import Problem, ScenarioError, dotted
 from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
+from harness.scenario.language.inputs import world_arguments
 from harness.scenario.language.models import SweepHeader
 from harness.scenario.running.worlds import world_inputs
 from harness.sweep.result import KEY, OUTCOME
@@ -70,7 +71,7 @@ def read_plan(
     cases = [case for scenario in load(path, file, header=SweepHeader, checkout=checkout) for case in scenario.cases]
     extra: dict[str, Sequence[Any]] = dict(more or {})
     problems = [problem for case in cases for problem in _not_for_a_plan(case)]
-    problems += _columns(cases, extra)
+    problems += [*_columns(cases, extra), *_overwritten(cases, extra)]
     if problems:
         raise ScenarioError(list(dict.fromkeys(problems)))
     count = len(cases) * prod(map(len, extra.values()))
@@ -164,3 +165,37 @@ def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]
                     Problem(case.given_document.position(("matrix", axis)), f"matrix.{axis}", f"'{axis}' is {taken}")
                 )
     return problems
+
+
+def _overwritten(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]:
+    """Axes of the command that would overwrite what distinguishes the plan's cases: by an entry of `cases` or by a value of `matrix`.
+
+    A value that all cases have in common from `given` is a default that the command may replace.
+    """
+    problems = []
+    for axis in more:
+        place = ("azure", axis) if axis in OF_AZURE else (axis,)
+        marks = [case.given_mark(*place) for case in cases]
+        own = [mark for case, mark in zip(cases, marks, strict=True) if _of_its_own(case, place)]
+        if not own and len({str(_given_value(case, place)) for case in cases}) > 1:
+            own = marks[:1]
+        path = dotted(("given", *place))
+        problems += [Problem(mark, path, f"'{axis}' is an axis of the command, and cases set it, too") for mark in own]
+    return problems
+
+
+def _of_its_own(case: Case, place: tuple[str, ...]) -> bool:
+    """Whether the case's entry of `cases` sets the input at this place of `given`."""
+    listed = case.given_document.value.get("cases", ())
+    return any(
+        case.given_document.has(("cases", number, "given", *place))
+        for number, entry in enumerate(listed)
+        if entry["case"] == case.axes.get("case")
+    )
+
+
+def _given_value(case: Case, place: tuple[str, ...]) -> object:
+    value: Any = world_arguments(case.given)
+    for key in place:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value

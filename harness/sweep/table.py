@@ -26,6 +26,9 @@ FORMATS = (".parquet", ".csv", ".jsonl")
 """The table's format is the end of the file's name."""
 
 
+_NO_TEXTS: Mapping[str, Value] = {name: "" for name, kind in OUTCOME.items() if kind is str}
+
+
 class TableError(Exception):
     """A file that cannot be written or read."""
 
@@ -49,7 +52,7 @@ class Store:
         for number, line in enumerate(lines, 1):
             try:
                 key, row = json.loads(line)
-                known[key] = {name: row[name] for name in OUTCOME}
+                known[key] = {name: {**_NO_TEXTS, **row}[name] for name in OUTCOME}
             except (ValueError, TypeError, KeyError) as error:
                 if number < len(lines) or not line.startswith('["'):
                     raise TableError(
@@ -145,6 +148,7 @@ def read_table(path: Path) -> list[dict[str, Value]]:
         raise TableError(f"{path}: {error.strerror or error}") from error
     except (ValueError, TypeError, AttributeError, KeyError):
         rows = [{}]
+    rows = [{**_NO_TEXTS, **row} for row in rows]  # a column of texts that an earlier release did not write
     if any(KEY not in row or any(name not in row for name in OUTCOME) for row in rows):
         raise TableError(f"{path}: not the table of a sweep")
     return rows

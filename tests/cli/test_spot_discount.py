@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -93,3 +94,95 @@ def test_what_is_no_discount_is_a_mistake(words: tuple[str, ...], expected: str,
     assert code == 2
     assert expected in err
     assert "--spot-discount" in err
+
+
+CASES = "cases: [{case: usual}, {case: cheap, given: {azure: {spotDiscount: 80%}, region: westus}}]\n"
+OWN_MATRIX = "matrix: {less: [70%, 80%], place: [eastus, westus]}\n"
+
+
+@pytest.mark.parametrize("option", [("--spot-discount", "40%"), ("--regions", "westeurope")])
+@pytest.mark.parametrize("axes", [CASES, OWN_MATRIX])
+def test_a_sweep_overwrites_nothing_that_tells_cases_apart(
+    axes: str, option: tuple[str, str], files: Path, capsys: Output
+) -> None:
+    given = (
+        "given: {manifests: [all.yaml], region: $(place), azure: {spotDiscount: $(less)}}\n"
+        if axes == OWN_MATRIX
+        else "given: {manifests: [all.yaml]}\n"
+    )
+    Path("plan.yaml").write_text(f"scenario: s\n{given}{axes}")
+    code, _, err = call(capsys, "sweep", "plan.yaml", *option)
+    (line,) = err.splitlines()
+    assert (code, "is an axis of the command, and cases set it, too" in line) == (2, True)
+    assert line.startswith("plan.yaml:")
+
+
+def test_a_sweep_replaces_what_all_cases_have_in_common(files: Path, capsys: Output) -> None:
+    Path("plan.yaml").write_text(
+        "scenario: s\ngiven: {manifests: [all.yaml], region: eastus, azure: {spotDiscount: 10%}}\ncases: [{case: usual}]\n"
+    )
+    call(capsys, "sweep", "plan.yaml", "--spot-discount", "70%", "-o", "rows.csv")
+    (row,) = read_table(Path("rows.csv"))
+    assert (row["case"], row["spotDiscount"], row["usd_per_hour"]) == ("usual", "70%", round(0.3 * D4S, 6))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_table_from_before_the_column_was_there_is_read(suffix: str, files: Path, capsys: Output) -> None:
+    table = Path(f"rows.{suffix}")
+    call(capsys, "sweep", "plan.yaml", "-o", str(table))
+    if suffix == "csv":
+        rows = [*csv.DictReader(table.read_text().splitlines())]
+    else:
+        rows = [json.loads(line) for line in table.read_text().splitlines()]
+    for row in rows:
+        del row["supposed_prices"]
+    with table.open("w", newline="") as file:
+        if suffix == "csv":
+            writer = csv.DictWriter(file, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(rows)
+        else:
+            file.writelines(f"{json.dumps(row)}\n" for row in rows)
+    assert [row["supposed_prices"] for row in read_table(table)] == [""]
+    code, _, err = call(capsys, "sweep", str(table))
+    assert (code, err) == (0, "")
+
+
+STEPS = """\
+scenario: s
+given: {region: eastus, manifests: [all.yaml], azure: {spotDiscount: 70%}}
+when:
+- azure: {spotDiscount: STEP}
+then:
+- cost: {perHour: {above: 0}}
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "validate"])
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("{spotDiscount: abc}", "when[0].azure.spotDiscount: a percentage from 0% to less than 100% is expected"),
+        ("{quota: {nope: 1}}", "when[0].azure.quota.nope: unknown usage 'nope'"),
+        ("{faults: [{what: Nonsense, at: noon}]}", "when[0].azure.faults[0]"),
+    ],
+)
+def test_a_step_of_azure_is_judged_when_the_file_is_read(
+    step: str, expected: str, command: str, files: Path, capsys: Output
+) -> None:
+    Path("steps.yaml").write_text(STEPS.replace("{spotDiscount: STEP}", step))
+    code, out, err = call(capsys, command, "steps.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith("steps.yaml:4:")
+    assert expected in err
+
+
+def test_a_step_of_null_returns_to_the_prices_of_the_list(files: Path, capsys: Output) -> None:
+    Path("plain.yaml").write_text(STEPS.replace("- azure: {spotDiscount: STEP}", "- settle").replace("70%", "null"))
+    Path("null.yaml").write_text(STEPS.replace("STEP", "null"))
+    for name in ("plain", "null"):
+        code, _, err = call(capsys, "run", f"{name}.yaml", "--trace", name)
+        assert (code, err) == (0, "")
+    _, out, _ = call(capsys, "compare", "plain.yaml", "null.yaml", "--format", "json")
+    (costs,) = json.loads(out)["costs"]
+    assert costs["left"]["usd_per_hour"] == costs["right"]["usd_per_hour"]
