@@ -61,7 +61,7 @@ class Prices:
         self._overlay[(size.lower(), location.lower(), kind)] = usd
         self.version += 1
 
-    def suppose_spot_discount(self, discount: float) -> None:
+    def suppose_spot_discount(self, discount: float | None) -> None:
         """Let spot cost this part of the price on demand less."""
         self.spot_discount = discount
         self.version += 1

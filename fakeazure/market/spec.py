@@ -147,9 +147,9 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
 
 
 def _suppose(spec: Mapping[str, Any], prices: Prices) -> None:
-    discount = spot_discount_of(spec)
-    if discount is not None:
-        prices.suppose_spot_discount(discount)
+    """Suppose the described discount on spot; null returns to the list's prices."""
+    if SPOT_DISCOUNT in spec:
+        prices.suppose_spot_discount(spot_discount_of(spec))
 
 
 def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes]:

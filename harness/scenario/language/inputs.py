@@ -38,6 +38,9 @@ _KEYS = {"provision_mode": "provisionMode"}
 _RECORDED = "recorded"
 """The key of `given.timing` that is no time."""
 
+_OF_CATALOGUE = frozenset({"asOf", "regions", "sizes"})
+"""Fields of `given.azure` that say what Azure sells; steps are judged by it."""
+
 
 def world_arguments(given: Given) -> dict[str, Any]:
     """Return the keyword arguments of World for a case; defaults, and keys that are no option, are left out."""
@@ -105,6 +108,7 @@ def case_problems(
     wrong = [_at_given(case, mistake) for mistake in input_mistakes(given, caches)]
     wrong += _crds_problems(case, overrides, directories)
     wrong += _version_problems(case)
+    wrong += _step_market_problems(case, given, caches)
     if not wrong and not any(entry.expectation.kind == "limits" for entry in case.then):
         wrong += [
             Problem(
@@ -158,6 +162,21 @@ def _version_problems(case: Case) -> Iterator[Problem]:
             if mistake:
                 place = (*path, "kubernetes")
                 yield Problem(case.given_document.position(place), dotted(place), mistake)
+
+
+def _step_market_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) -> Iterator[Problem]:
+    """Yield the mistakes of every step `azure`, judged as `given.azure` is, in the region and by the catalogue of the case."""
+    from harness.world.inputs import input_mistakes
+
+    catalogue = {name: part for name, part in (given.get("azure") or {}).items() if name in _OF_CATALOGUE}
+    for step, path in zip(case.header.when, case.when_paths, strict=True):
+        if not isinstance(step, StepMap) or step.azure is None:
+            continue
+        market = azure_arguments(step.azure)
+        for mistake in input_mistakes({"region": given.get("region"), "azure": {**catalogue, **market}}, caches):
+            if mistake.path[0] == "azure" and mistake.path[1:2] and mistake.path[1] in market:
+                place = (*path, *mistake.path)
+                yield Problem(case.given_document.position(place), dotted(place), mistake.what, mistake.hint)
 
 
 def _size_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from fakeazure.cloud import FakeAzure
 from fakeazure.market.spec import lay_over
+from fakeazure.market.spot_discount import SPOT_DISCOUNT
 from harness.engine.engine import Engine
 from harness.karpenter.instancetypes import Usages
 from harness.karpenter.instancetypes.market import NO_USAGES
@@ -83,7 +84,7 @@ class AzurePort:
     def change(self, market: Mapping[str, Any]) -> None:
         """Change the market while the world runs. Raises MarketError."""
         lay_over(self._cloud.market, market, now=self._engine.clock.unix)
-        if market.get("prices") or market.get("spotDiscount"):
+        if market.get("prices") or SPOT_DISCOUNT in market:
             self.prices.declared()
         self._engine.touch()
 

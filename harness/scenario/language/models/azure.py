@@ -158,6 +158,13 @@ class Fault(Model):
     retry_after: Duration | None = Field(None, description="Retry-After of the answer.")
 
 
+SpotDiscount = Annotated[
+    Text | None,
+    BeforeValidator(lambda value: None if value == "null" else value),
+    WithJsonSchema({"type": ["string", "null"]}),
+]
+
+
 class Market(Model):
     """Azure's shortages and prices."""
 
@@ -184,10 +191,10 @@ class Market(Model):
         "along; rows of the list, which replace those of their sizes; or prices by size, with `'*': static` for all others. "
         "`live` when absent.",
     )
-    spot_discount: Text | None = Field(
+    spot_discount: SpotDiscount = Field(
         None,
         description="What spot is supposed to cost less than on demand, for example 70%, in place of the list's prices on spot; "
-        "prices by size stay as declared.",
+        "prices by size stay as declared. As a step, null returns to the list's prices.",
     )
     faults: list[Fault] = Field(default_factory=no_items, description="Failures to happen.")
     images: (
