@@ -185,7 +185,7 @@ def _overwritten(cases: Sequence[Case], more: Mapping[str, object]) -> list[Prob
 
 
 def _of_its_own(case: Case, place: tuple[str, ...]) -> bool:
-    """Whether the case's entry of `cases` sets the input at this place of `given`."""
+    """Return whether the entry of the case in `cases` sets the input at this place of `given`."""
     listed = case.given_document.value.get("cases", ())
     return any(
         case.given_document.has(("cases", number, "given", *place))
