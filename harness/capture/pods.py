@@ -12,6 +12,7 @@ from harness.capture.fields import (
     LABELS,
     NOTHING,
     NUMBER,
+    QUANTITY,
     REQUIREMENTS,
     RESOURCES,
     SELECTOR,
@@ -92,12 +93,27 @@ def _tolerations(value: Any, names: Pseudonyms) -> Any:
 _ADDED_SECONDS = 300  # kube plugin/pkg/admission/defaulttolerationseconds
 _USES = fields(name=name("resourceclaim"), request=name("request"))
 _RESOURCES = fields(requests=RESOURCES, limits=RESOURCES, claims=some(_USES))
+_TIMES = fields(initialDelaySeconds=NUMBER, periodSeconds=NUMBER, successThreshold=NUMBER)
+
+
+def _probe(value: Any, names: Pseudonyms) -> Any:
+    """Reduce a probe to its times, which decide when a pod is ready; one that succeeds at once decides nothing."""
+    if not isinstance(value, Mapping) or not (
+        value.get("initialDelaySeconds") or (value.get("successThreshold") or 1) != 1
+    ):
+        return NOTHING
+    times = _TIMES(value, names)
+    return NOTHING if times is NOTHING else {"exec": {"command": ["probe"]}, **times}
+
+
 _CONTAINER = fields(
     name=name("container"),
     image=fixed("image"),
     resources=_RESOURCES,
     ports=some(_port),
     restartPolicy=words("Always"),
+    startupProbe=_probe,
+    readinessProbe=_probe,
 )
 CLAIM = fields(
     accessModes=each(words("ReadWriteOnce", "ReadWriteMany", "ReadOnlyMany", "ReadWriteOncePod")),
@@ -145,6 +161,10 @@ POD = fields(
     volumes=some(_volume),
 )
 _TEMPLATE = fields(metadata=fields(labels=LABELS, annotations=ANNOTATIONS), spec=POD)
+_ROLLOUT = fields(
+    type=words("RollingUpdate", "Recreate", "OnDelete"),
+    rollingUpdate=fields(maxSurge=QUANTITY, maxUnavailable=QUANTITY, partition=NUMBER),
+)
 WORKLOAD = fields(
     replicas=NUMBER,
     parallelism=NUMBER,
@@ -152,5 +172,9 @@ WORKLOAD = fields(
     serviceName=name("service"),
     selector=SELECTOR,
     template=_TEMPLATE,
+    minReadySeconds=unless(0, NUMBER),
+    podManagementPolicy=unless("OrderedReady", words("Parallel")),
+    strategy=_ROLLOUT,
+    updateStrategy=_ROLLOUT,
     volumeClaimTemplates=each(fields(metadata=fields(name=name("volume")), spec=CLAIM)),
 )

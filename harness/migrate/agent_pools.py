@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from harness.kube.api.objects import mapping_in
 from harness.reading.problems import Mark
 from lazyrecords import dataclass
 
@@ -76,9 +77,11 @@ class AgentPool:
     @property
     def sizes(self) -> tuple[str, ...]:
         """The VM sizes: one for a scale set, any number for a pool of single VMs (`virtualMachinesProfile`)."""
-        scale = (self.properties.get("virtualMachinesProfile") or {}).get("scale") or {}
-        rows = [*(scale.get("manual") or ()), scale.get("autoscale") or {}]
-        names = [name for row in rows for name in (row.get("sizes") or [row.get("size")]) if name]
+        scale = mapping_in(mapping_in(self.properties.get("virtualMachinesProfile")).get("scale"))
+        manual = scale.get("manual")
+        rows = [*(manual if isinstance(manual, list) else ()), scale.get("autoscale")]
+        named = [mapping_in(row).get("sizes") or [mapping_in(row).get("size")] for row in rows]
+        names = [str(name) for sizes in named for name in (sizes if isinstance(sizes, list) else ()) if name]
         return tuple(dict.fromkeys([*([self.text("vmSize")] if self.text("vmSize") else ()), *names]))
 
     @property

@@ -199,3 +199,22 @@ def test_a_page_shows_the_move(judged: Any, here: Path, capsys: pytest.CaptureFi
         2,
         "harness migrate: --html: there is no move to show, for no workload is given that could be moved\n",
     )
+
+
+def test_a_rollout_that_undercuts_a_budget_is_named(judged: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    web = selecting("agentpool", "apps")
+    web["spec"] |= {
+        "replicas": 4,
+        "strategy": {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 3}},
+    }
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "web"},
+        "spec": {"minAvailable": 3, "selector": {"matchLabels": {"app": "web"}}},
+    }
+    found = judged(web, budget)
+    assert found["move"]["undercut"] == ["default/web"]
+    assert found["move"]["holds"]
+    _, out, _ = call(capsys, "migrate", "cluster.json", "dump.yaml")
+    assert "below its PodDisruptionBudget at some moment: default/web" in out.splitlines()

@@ -212,7 +212,10 @@ class Judging:
                 world.add_agent_pool(pool.name, {**pool.simulated, "count": 1})
             except PoolRefused:
                 return None
-            self._old[pool.name] = world.list("Node")[0]
+            nodes = world.list("Node")
+            if not nodes:  # its kubelet refuses the pool's labels
+                return None
+            self._old[pool.name] = nodes[0]
         return self._old[pool.name]
 
     def _twin(self, pool: ProposedPool) -> Object | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.migrate.agent_pools import AgentPool, ManagedCluster
-from harness.migrate.reading.names import api_names, autoscaler_names, without_empty
+from harness.migrate.reading.names import api_names, autoscaler_names, maps_in, without_empty
 from harness.migrate.reading.shapes import EXPECTED, Part, Resources, parts_of
 from harness.reading.documents import Document
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
@@ -68,6 +68,7 @@ def described_cluster(documents: Sequence[Document], evaluate: Resources) -> Man
                     problems.append(Problem(mark, dotted(part.path), text, "give those of one cluster"))
                     continue
                 facts = _facts(part.value, mark)
+                problems += _unreadable_pools(part, mark)
             for pool, path in _pools(part, document):
                 problems += _mistakes(pool, path, document)
                 if pool.name in pools and part.kind == "pool":
@@ -76,6 +77,13 @@ def described_cluster(documents: Sequence[Document], evaluate: Resources) -> Man
     if problems:
         raise ScenarioError(problems)
     return ManagedCluster(tuple(pools.values()), **facts)
+
+
+def _unreadable_pools(part: Part, mark: Mark) -> Iterator[Problem]:
+    """Yield the mistake in a cluster's list of pools that is no list of maps."""
+    pools = part.value.get("agentPoolProfiles")
+    if not isinstance(pools, list) or len(maps_in(pools)) < len(pools):
+        yield Problem(mark, dotted((*part.path, "agentPoolProfiles")), "a list of agent pools is expected")
 
 
 def _facts(value: Mapping[str, Any], mark: Mark) -> dict[str, Any]:
@@ -102,7 +110,7 @@ def _pools(part: Part, document: Document) -> Iterator[tuple[AgentPool, tuple[st
             ),
             part.path,
         )
-        listed = [(item, (*inner, index)) for index, item in enumerate(part.value.get("agentPoolProfiles") or ())]
+        listed = [(item, (*inner, index)) for index, item in enumerate(maps_in(part.value.get("agentPoolProfiles")))]
     for value, path in listed:
         if isinstance(value, Mapping):
             properties = api_names(value)

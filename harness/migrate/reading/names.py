@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["AUTOSCALER", "POOL", "api_names", "autoscaler_names", "camel_case", "without_empty"]
+__all__ = ["AUTOSCALER", "POOL", "api_names", "autoscaler_names", "camel_case", "maps_in", "without_empty"]
 
 POOL = (
     "artifactStreamingProfile",
@@ -128,6 +128,11 @@ _TERRAFORM_AUTOSCALER: Mapping[str, str] = {
     "daemonsetevictionforoccupiednodesenabled": "daemonset-eviction-for-occupied-nodes",
     "ignoredaemonsetsutilizationenabled": "ignore-daemonsets-utilization",
 }
+
+
+def maps_in(value: Any) -> list[Mapping[str, Any]]:
+    """Return the maps of a list; none of what is no list, since a file may hold anything."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def without_empty(value: Any) -> Any:

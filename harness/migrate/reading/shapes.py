@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from harness.migrate.reading.names import maps_in
 from harness.migrate.reading.terraform import azapi_body, is_terraform, resources_in, terraform_pool
 from lazyrecords import dataclass
 
@@ -91,10 +92,10 @@ def _of_terraform(value: Mapping[str, Any]) -> Iterator[Part]:
             continue
         at, type_ = (*path, "values"), resource.get("type")
         if type_ == "azurerm_kubernetes_cluster":
-            first = [item for item in values.get("default_node_pool") or () if isinstance(item, Mapping)]
+            first = maps_in(values.get("default_node_pool"))
             pools = [terraform_pool(item, first=True) for item in first]
-            profiles = [item for item in values.get("auto_scaler_profile") or () if isinstance(item, Mapping)]
-            network = [item for item in values.get("network_profile") or () if isinstance(item, Mapping)]
+            profiles = maps_in(values.get("auto_scaler_profile"))
+            network = maps_in(values.get("network_profile"))
             plain = {
                 "location": values.get("location"),
                 "kubernetesVersion": values.get("kubernetes_version"),

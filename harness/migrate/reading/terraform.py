@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.objects import mapping_in
 from harness.migrate.reading.names import camel_case, without_empty
 
 __all__ = ["azapi_body", "is_terraform", "resources_in", "terraform_pool"]
@@ -48,16 +49,20 @@ def is_terraform(value: Any) -> bool:
 def resources_in(value: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
     """Yield each resource with its path: those planned, else those of the state, and those of modules below."""
     root = "planned_values" if value.get("planned_values") else "values"
-    yield from _of_module(((value.get(root) or {}).get("root_module")) or {}, (root, "root_module"))
+    yield from _of_module(mapping_in(mapping_in(value.get(root)).get("root_module")), (root, "root_module"))
 
 
 def _of_module(module: Mapping[str, Any], path: Path) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    for index, resource in enumerate(module.get("resources") or ()):
+    for index, resource in _numbered(module.get("resources")):
         if isinstance(resource, Mapping) and resource.get("mode", "managed") == "managed":
             yield (*path, "resources", index), resource
-    for index, child in enumerate(module.get("child_modules") or ()):
+    for index, child in _numbered(module.get("child_modules")):
         if isinstance(child, Mapping):
             yield from _of_module(child, (*path, "child_modules", index))
+
+
+def _numbered(value: Any) -> Iterator[tuple[int, Any]]:
+    return iter(enumerate(value if isinstance(value, list) else ()))
 
 
 def terraform_pool(values: Mapping[str, Any], *, first: bool) -> dict[str, Any]:
@@ -84,7 +89,7 @@ def _below(key: str, value: Any) -> Any:
     if key == "linux_os_config" and isinstance(block, Mapping):
         sysctls = _below("", block.get("sysctl_config") or {})
         plain = {camel_case(name): item for name, item in block.items() if name != "sysctl_config"}
-        return {**plain, **({"sysctls": _sysctls(sysctls)} if sysctls else {})}
+        return {**plain, **({"sysctls": _sysctls(sysctls)} if isinstance(sysctls, Mapping) else {})}
     if key in ("tags", "node_labels"):
         return value
     return {camel_case(name): item for name, item in block.items()} if isinstance(block, Mapping) else value
