@@ -30,7 +30,7 @@ from typing import Any, cast
 
 from fakeazure.arm.texts import TEXTS
 from fakeazure.market.amendments import AMENDMENTS, amendment_mistakes
-from fakeazure.market.declared_prices import declare_prices, price_checks
+from fakeazure.market.declared_prices import STATIC, declare_prices, price_checks
 from fakeazure.market.declared_reservations import RESERVATIONS, declared_reservations
 from fakeazure.market.declared_subnets import SUBNETS, declared_subnets
 from fakeazure.market.facts import CatalogueLike
@@ -62,6 +62,7 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
     if "images" in spec:
         images.change(spec["images"])
     prices = declare_prices(spec.get("prices"), Prices())
+    _check_list_is_read(spec)
     _suppose(spec, prices)
     return Market(
         catalogue,
@@ -98,6 +99,7 @@ def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Calla
     yield partial(_preset, spec, catalogue)
     yield from price_checks(spec.get("prices"))
     yield partial(spot_discount_of, spec)
+    yield partial(_check_list_is_read, spec)
     if _is_mapping(spec.get("quota")):
         for name, value in (spec.get("quota") or {}).items():
             yield partial(_limits, {name: value}, catalogue)
@@ -144,6 +146,17 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
     _suppose(spec, market.prices)
     if "images" in spec:
         market.images.change(spec["images"])
+
+
+def _check_list_is_read(spec: Mapping[str, Any]) -> None:
+    """Raise MarketError where a discount is supposed on a list that does not answer: clients would keep prices without it."""
+    prices = spec.get("prices")
+    word = prices.get("*") if isinstance(prices, Mapping) else prices
+    if word == STATIC and spec.get(SPOT_DISCOUNT) is not None:
+        raise MarketError(
+            SPOT_DISCOUNT,
+            "Karpenter reads no list with `prices: static`, so that it would not go by the discount; leave one of both out",
+        )
 
 
 def _suppose(spec: Mapping[str, Any], prices: Prices) -> None:

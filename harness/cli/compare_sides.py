@@ -294,6 +294,11 @@ def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Comp
 
     if left.path != right.path or left.karpenter == right.karpenter or not is_scenario_file(left.path):
         raise InputError("--karpenter simulated,real is about one scenario file")
+    ignored = _ignored_of_both(left, right)
+    if ignored:
+        raise InputError(
+            f"--karpenter simulated,real runs each case as its file says: {', '.join(ignored)} cannot replace that"
+        )
     binaries = _binaries()
     with temporary_folder("compare") as folder:
         runs = RealRuns(default_caches(), binaries, KeptDifferences(), {}, tracing=Tracing(folder))
@@ -306,6 +311,18 @@ def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Comp
                 yield case.name, sides[0], sides[1]
         finally:
             runs.close()
+
+
+def _ignored_of_both(left: Side, right: Side) -> list[str]:
+    """Return the options that a run under both Karpenters does not go by; one release replaces that of the file."""
+    ignored = {
+        "--release": left.release != right.release,
+        "--region": left.region or right.region,
+        "--cluster": {left.cluster, right.cluster} != {"memory"},
+        "--spot-discount": left.spot_discount or right.spot_discount,
+        "--kubernetes": left.fixed,
+    }
+    return [option for option, given in ignored.items() if given]
 
 
 def _binaries() -> dict[str, Path]:

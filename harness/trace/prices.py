@@ -31,7 +31,7 @@ def hourly(usd: float) -> str:
 
 
 def monthly(usd: float) -> str:
-    """`140.16`: USD of a month by the price of an hour."""
+    """`140.16`: USD of a month by the price of an hour, as it is before it is rounded."""
     return f"{usd * HOURS_OF_A_MONTH:,.2f}"
 
 

@@ -105,7 +105,8 @@ cases:
     assert lines[0] == "cost: another one in 1 of 2 cases"
     assert "more" in lines[1]
     assert lines[1].endswith("0.3840 → 0.5760 USD per hour, 280.32 → 420.48 USD per month of 730 hours (+140.16)")
-    assert lines[2] == "over all cases: nodes: 3 → 4; moves: 0 → 0"
+    assert lines[2].startswith("over all cases: 0.5760 → 0.7680 USD per hour")
+    assert lines[3] == "over all cases: nodes: 3 → 4; moves: 0 → 0"
 
 
 def test_nodes_that_are_given_count_for_their_nodepool(files: Path, capsys: Output) -> None:
@@ -123,3 +124,78 @@ def test_nodes_that_are_given_count_for_their_nodepool(files: Path, capsys: Outp
     value = json.loads(call(capsys, "compare", "one.yaml", "other.yaml", "--format", "json")[1])["costs"][0]
     assert value["left"]["nodepools"] == {"left": D4S}
     assert value["right"]["nodepools"] == {"left": D4S, "right": D4S}
+
+
+CASES = """\
+scenario: what it costs
+given: {region: eastus, manifests: [two.yaml]}
+when: [settle]
+then: [{cost: {perHour: {above: 0}}}]
+cases:
+- {case: dear, given: {azure: {spotDiscount: 50%}}}
+- {case: cheap, given: {azure: {spotDiscount: 80%}}}
+- {case: usual, given: {azure: {spotDiscount: 80%}}}
+"""
+
+
+@pytest.fixture
+def several(files: Path) -> Path:
+    """Two files of three cases, of which each has NodePools on demand and on spot; the second supposes 60% for `dear`."""
+    batch = nodepool(SPOT, size("Standard_D8s_v5"), name="batch")
+    batch["spec"]["template"]["spec"]["taints"] = [{"key": "batch", "effect": "NoSchedule"}]
+    job = deployment("job", cpu="6")
+    job["spec"]["template"]["spec"]["tolerations"] = [{"key": "batch", "operator": "Exists"}]
+    objects = [*yaml.safe_load_all(Path("small.yaml").read_text()), batch, job]
+    Path("two.yaml").write_text(yaml.safe_dump_all(objects))
+    Path("before.yaml").write_text(CASES)
+    Path("after.yaml").write_text(CASES.replace("50%", "60%"))
+    return files
+
+
+def test_of_several_cases_each_supposition_has_a_line_with_its_cases(several: Path, capsys: Output) -> None:
+    _, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
+    dear, cheap, usual = (f"what it costs[{name}]" for name in ("dear", "cheap", "usual"))
+    expected = [
+        f"A, supposed: spot costs 50% less than on demand, in {dear}",
+        f"B, supposed: spot costs 60% less than on demand, in {dear}",
+        f"supposed: spot costs 80% less than on demand, in {cheap}, {usual}",
+    ]
+    assert [line for line in out.splitlines() if "supposed" in line] == expected
+    value = json.loads(call(capsys, "compare", "before.yaml", "after.yaml", "--format", "json")[1])
+    assert value["supposed"] == expected
+
+
+def test_several_cases_have_a_total_by_nodepool(several: Path, capsys: Output) -> None:
+    _, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
+    before, after = (3 * D4S + D8S * factor for factor in (0.5 + 0.2 + 0.2, 0.4 + 0.2 + 0.2))
+    lines = out.splitlines()
+    total = next(place for place, line in enumerate(lines) if line.startswith("over all cases: "))
+    assert lines[total].startswith(f"over all cases: {before:.4f} → {after:.4f} USD per hour")
+    assert lines[total + 1].startswith(f"  NodePool batch: {before - 3 * D4S:.4f} → {after - 3 * D4S:.4f} USD per hour")
+    assert lines[total + 2].startswith(f"  NodePool default: {3 * D4S:.4f} USD per hour")
+
+
+def test_pods_that_get_a_place_are_counted_over_all_cases(several: Path, capsys: Output) -> None:
+    Path("after.yaml").write_text(CASES.replace("two.yaml", "narrow.yaml").replace("above: 0", "below: 9"))
+    Path("before.yaml").write_text(CASES.replace("two.yaml", "small.yaml"))
+    _, out, _ = call(capsys, "compare", "after.yaml", "before.yaml")
+    assert "pods that get a place: 6 (Deployment/web 6)" in out.splitlines()
+    _, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
+    assert "pods that become pending: 6 (Deployment/web 6)" in out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--spot-discount", "70%"),
+        ("--region", "westeurope"),
+        ("--cluster", "http"),
+        ("--release", "1.13.1,1.14.0"),
+        ("--kubernetes", "1.34.0"),
+    ],
+)
+def test_what_both_karpenters_would_ignore_is_refused(option: str, value: str, several: Path, capsys: Output) -> None:
+    code, out, err = call(capsys, "compare", "before.yaml", "--karpenter", "simulated,real", option, value)
+    (line,) = err.splitlines()
+    assert (code, out) == (2, "")
+    assert line.endswith(f"--karpenter simulated,real runs each case as its file says: {option} cannot replace that")

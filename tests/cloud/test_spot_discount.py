@@ -70,3 +70,12 @@ def test_only_a_percentage_below_a_hundred_is_one(text: Any) -> None:
     assert str(mistake).startswith(
         "spotDiscount: a percentage from 0% to less than 100% is expected, such as 70%, not "
     )
+
+
+@pytest.mark.parametrize("prices", ["static", {"*": "static", "Standard_D4s_v5": 1.0}], ids=["all", "others"])
+def test_a_list_that_nobody_reads_has_no_supposed_prices(prices: Any) -> None:
+    """Karpenter would go by its own table, so that the supposition would hold of the bill alone."""
+    spec = {"spotDiscount": "70%", "prices": prices}
+    expected = "spotDiscount: Karpenter reads no list with `prices: static`, so that it would not go by the discount"
+    assert [str(mistake).startswith(expected) for mistake in market_mistakes(CATALOGUE, spec)] == [True]
+    assert market_mistakes(CATALOGUE, {**spec, "prices": {"Standard_D4s_v5": 1.0}}) == []

@@ -65,6 +65,14 @@ def test_a_name_that_reads_like_a_number_or_a_truth_is_one() -> None:
     assert list(only(grouped([("", compared(text))])).values) == [("for ITSELF", "for 17")]
 
 
+def test_prices_that_differ_do_not_read_the_same() -> None:
+    price = "NodeClaims[default 1][Nodes][0][price]"
+    group = only(grouped([("", compared(Difference(price, 0.27601, 0.27602)))]))
+    assert list(group.values) == [("0.27601", "0.27602")]
+    group = only(grouped([("", compared(Difference(price, 0.276, 0.552)))]))
+    assert list(group.values) == [("0.2760", "0.5520")]
+
+
 def test_what_follows_from_another_size() -> None:
     claim = "NodeClaims[default 1]"
     node = f"{claim}[Nodes][0]"

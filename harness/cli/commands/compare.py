@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     from harness.cli.worlds import InputError
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.errors import ClusterFailed
-    from harness.explain.traces.cost_texts import cost_lines, cost_value, supposed_of
+    from harness.explain.traces.cost_texts import cost_lines, cost_value, supposed_lines, supposed_of
     from harness.explain.traces.group_texts import group_value, summary_text
     from harness.explain.traces.grouping import grouped
     from harness.reading.problems import ScenarioError
@@ -100,6 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
             "note": note,
             "notes": notes,
             "costs": cost_value(costs),
+            "supposed": [*supposed_lines(supposed_of(traces))],
             "groups": [group_value(one) for one in groups],
             "comparisons": comparisons,
         }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -19,50 +20,59 @@ from harness.trace.prices import (
 )
 from harness.wording import duration_text, first_few
 
-__all__ = ["CostPair", "cost_lines", "cost_value", "supposed_of"]
+__all__ = ["CostPair", "cost_lines", "cost_value", "supposed_lines", "supposed_of"]
 
 CostPair = tuple[str, Figures, Figures]
 """The name of a case, "" of the only one, and both sides."""
 
 _CASES = 5
 _NAMED = 5
-_CENT = 0.00005  # USD: what is less is not seen in four decimals
+_LEAST = 0.00005  # USD per hour: less is not seen in four decimals
 
 
-def cost_lines(pairs: Sequence[CostPair], supposed: tuple[str, str] = ("", "")) -> Iterator[str]:
-    """The opening of a comparison. `supposed`: each side's supposed discount on spot, as `70%`."""
+def cost_lines(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]] | None = None) -> Iterator[str]:
+    """The opening of a comparison. `supposed`: case → the supposed discount on spot of either side, as `70%`, "" without one."""
     if len(pairs) == 1:
         _, left, right = pairs[0]
         yield from _one(left, right)
     else:
         yield from _many(pairs)
-    yield from _notes(pairs, supposed)
+    yield from _notes(pairs, supposed or {})
 
 
 def _one(left: Figures, right: Figures) -> Iterator[str]:
     yield f"cost: {_change(left.usd_per_hour, right.usd_per_hour)}"
-    pools = dict.fromkeys([*left.nodepools, *right.nodepools])
-    for pool in pools if len(pools) > 1 else ():
-        name = f"NodePool {pool}" if pool else "other machines"
-        yield f"  {name}: {_change(left.nodepools.get(pool, 0.0), right.nodepools.get(pool, 0.0))}"
+    yield from _pool_lines(left.nodepools, right.nodepools)
     if left.moves or right.moves or max(left.seconds, right.seconds) >= 3600:
         spans = " and ".join(dict.fromkeys(duration_text(side.seconds) for side in (left, right)))
         yield f"  in all: {hourly(left.usd)} → {hourly(right.usd)} USD over {spans} of virtual time"
     yield f"nodes: {left.nodes} → {right.nodes}; moves: {left.moves} → {right.moves}"
-    for title, more, less in (("pods that become pending", right, left), ("pods that get a place", left, right)):
-        names = {
-            name: count - less.pending.get(name, 0)
-            for name, count in more.pending.items()
-            if count > less.pending.get(name, 0)
-        }
-        if names:
-            workloads = first_few([f"{name} {count}" for name, count in names.items()], _NAMED)
-            yield f"{title}: {sum(names.values())} ({workloads})"
+    yield from _pod_lines([(left, right)])
+
+
+def _pool_lines(left: Mapping[str, float], right: Mapping[str, float]) -> Iterator[str]:
+    """The change of each NodePool where there are several. Both: NodePool → USD per hour, "" of other machines."""
+    pools = dict.fromkeys([*left, *right])
+    for pool in pools if len(pools) > 1 else ():
+        name = f"NodePool {pool}" if pool else "other machines"
+        yield f"  {name}: {_change(left.get(pool, 0.0), right.get(pool, 0.0))}"
+
+
+def _pod_lines(pairs: Sequence[tuple[Figures, Figures]]) -> Iterator[str]:
+    """Pods that wait on one side only, by workload; of several cases added up."""
+    others = [(right, left) for left, right in pairs]
+    for title, sides in (("pods that become pending", others), ("pods that get a place", pairs)):
+        workloads: Counter[str] = Counter()
+        for more, less in sides:
+            workloads += Counter(more.pending) - Counter(less.pending)
+        if workloads:
+            texts = first_few([f"{name} {count}" for name, count in workloads.items()], _NAMED)
+            yield f"{title}: {workloads.total()} ({texts})"
 
 
 def _change(left: float, right: float) -> str:
     """`0.1920 → 0.3840 USD per hour, 140.16 → 280.32 USD per month of 730 hours (+140.16)`."""
-    if abs(right - left) < _CENT:
+    if abs(right - left) < _LEAST:
         return (
             f"{hourly(right)} USD per hour, {monthly(right)} USD per month of {HOURS_OF_A_MONTH} hours, on both sides"
         )
@@ -75,7 +85,7 @@ def _change(left: float, right: float) -> str:
 
 def _many(pairs: Sequence[CostPair]) -> Iterator[str]:
     """The cases that cost otherwise, the greatest differences first."""
-    other = [pair for pair in pairs if abs(pair[1].usd_per_hour - pair[2].usd_per_hour) >= _CENT]
+    other = [pair for pair in pairs if abs(pair[1].usd_per_hour - pair[2].usd_per_hour) >= _LEAST]
     if not other:
         yield f"cost: the same in all {len(pairs)} cases"
     else:
@@ -85,20 +95,28 @@ def _many(pairs: Sequence[CostPair]) -> Iterator[str]:
         yield f"  {name}: {_change(left.usd_per_hour, right.usd_per_hour)}"
     if len(other) > _CASES:
         yield f"  and {len(other) - _CASES} more cases"
-    nodes = [sum(side.nodes for side in sides) for sides in zip(*(pair[1:] for pair in pairs), strict=True)]
-    moves = [sum(side.moves for side in sides) for sides in zip(*(pair[1:] for pair in pairs), strict=True)]
-    yield f"over all cases: nodes: {nodes[0]} → {nodes[1]}; moves: {moves[0]} → {moves[1]}"
-    more = sum(
-        max(0, count - left.pending.get(name, 0)) for _, left, right in pairs for name, count in right.pending.items()
-    )
-    if more:
-        yield f"pods that become pending: {more}"
+    left: list[Figures] = [figures for _, figures, _ in pairs]
+    right: list[Figures] = [figures for _, _, figures in pairs]
+    yield f"over all cases: {_change(*(sum(figures.usd_per_hour for figures in side) for side in (left, right)))}"
+    yield from _pool_lines(*(_summed(side) for side in (left, right)))
+    nodes = " → ".join(str(sum(figures.nodes for figures in side)) for side in (left, right))
+    moves = " → ".join(str(sum(figures.moves for figures in side)) for side in (left, right))
+    yield f"over all cases: nodes: {nodes}; moves: {moves}"
+    yield from _pod_lines([*zip(left, right, strict=True)])
 
 
-def _notes(pairs: Sequence[CostPair], supposed: tuple[str, str]) -> Iterator[str]:
+def _summed(side: Sequence[Figures]) -> dict[str, float]:
+    """NodePool → USD per hour over all cases."""
+    total: dict[str, float] = {}
+    for figures in side:
+        for pool, usd in figures.nodepools.items():
+            total[pool] = total.get(pool, 0.0) + usd
+    return total
+
+
+def _notes(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
     """What the figures rest on: suppositions, guesses, sizes without a price."""
-    for names, discount in _by_side(supposed):
-        yield f"{names}{supposed_text(discount)}"
+    yield from supposed_lines(supposed)
     guessed: dict[str, str] = {}
     for _, left, right in pairs:
         guessed |= {**left.guessed, **right.guessed}
@@ -110,17 +128,22 @@ def _notes(pairs: Sequence[CostPair], supposed: tuple[str, str]) -> Iterator[str
     yield UNCOUNTED
 
 
-def supposed_of(traces: Sequence[tuple[str, Trace, Trace]]) -> tuple[str, str]:
-    """What spot is supposed to cost less on either side; of several cases the first one's."""
-    return (traces[0][1].header.spot_discount, traces[0][2].header.spot_discount) if traces else ("", "")
+def supposed_of(traces: Sequence[tuple[str, Trace, Trace]]) -> dict[str, tuple[str, str]]:
+    """Return by case the supposed discount on spot of either side."""
+    return {name: (left.header.spot_discount, right.header.spot_discount) for name, left, right in traces}
 
 
-def _by_side(supposed: tuple[str, str]) -> Iterator[tuple[str, str]]:
-    left, right = supposed
-    if left == right:
-        yield from [("", left)] if left else ()
-        return
-    yield from ((f"{side}, ", discount) for side, discount in (("A", left), ("B", right)) if discount)
+def supposed_lines(supposed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
+    """Yield a line for each distinct supposition: its side where the sides differ, and its cases where not all have it."""
+    cases: dict[tuple[str, str], list[str]] = {}
+    for name, (left, right) in supposed.items():
+        sides = [("", left)] if left == right else [("A, ", left), ("B, ", right)]
+        for side, discount in sides:
+            if discount:
+                cases.setdefault((side, discount), []).append(name)
+    for (side, discount), names in cases.items():
+        where = "" if len(names) == len(supposed) else f", in {first_few(names, _NAMED)}"
+        yield f"{side}{supposed_text(discount)}{where}"
 
 
 def cost_value(pairs: Sequence[CostPair]) -> list[dict[str, Any]]:

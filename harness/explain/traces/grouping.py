@@ -175,7 +175,7 @@ def grouped(comparisons: Sequence[tuple[str, Comparison]]) -> list[Group]:
             place, follows = fact.place, reasons.of(fact)
             left, right = sides = _sides(fact)
             change = _change(left, right)
-            texts = (_text(left, place), _text(right, place))
+            texts = _side_texts(left, right, place)
             long = max(map(len, texts)) > _SHORT
             key = (change, place.about, place.what, place.kind, follows, *(map(repr, sides) if long else ()))
             group = found.get(key)
@@ -274,6 +274,14 @@ def _change(left: Any, right: Any) -> Change:
     if left in _NOTHING:
         return "new"
     return "gone" if right in _NOTHING else "changed"
+
+
+def _side_texts(left: Any, right: Any, place: Place) -> tuple[str, str]:
+    """Both sides in a line each; prices that differ in no printed decimal have all of theirs."""
+    texts = _text(left, place), _text(right, place)
+    if texts[0] == texts[1] and left != right and isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        return f"{left:,.12g}", f"{right:,.12g}"
+    return texts
 
 
 def _text(value: Any, place: Place) -> str:

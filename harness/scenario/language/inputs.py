@@ -38,8 +38,8 @@ _KEYS = {"provision_mode": "provisionMode"}
 _RECORDED = "recorded"
 """The key of `given.timing` that is no time."""
 
-_OF_CATALOGUE = frozenset({"asOf", "regions", "sizes"})
-"""Fields of `given.azure` that say what Azure sells; steps are judged by it."""
+_STANDING = frozenset({"asOf", "regions", "sizes", "prices"})
+"""Fields of `given.azure` by which steps are judged, too: what Azure sells, and whether Karpenter reads its list."""
 
 
 def world_arguments(given: Given) -> dict[str, Any]:
@@ -165,15 +165,15 @@ def _version_problems(case: Case) -> Iterator[Problem]:
 
 
 def _step_market_problems(case: Case, given: Mapping[str, Any], caches: Caches | None) -> Iterator[Problem]:
-    """Yield the mistakes of every step `azure`, judged as `given.azure` is, in the region and by the catalogue of the case."""
+    """Yield the mistakes of every step `azure`, judged as `given.azure` is, in the region and by what stands in the case."""
     from harness.world.inputs import input_mistakes
 
-    catalogue = {name: part for name, part in (given.get("azure") or {}).items() if name in _OF_CATALOGUE}
+    standing = {name: part for name, part in (given.get("azure") or {}).items() if name in _STANDING}
     for step, path in zip(case.header.when, case.when_paths, strict=True):
         if not isinstance(step, StepMap) or step.azure is None:
             continue
         market = azure_arguments(step.azure)
-        for mistake in input_mistakes({"region": given.get("region"), "azure": {**catalogue, **market}}, caches):
+        for mistake in input_mistakes({"region": given.get("region"), "azure": {**standing, **market}}, caches):
             if mistake.path[0] == "azure" and mistake.path[1:2] and mistake.path[1] in market:
                 place = (*path, *mistake.path)
                 yield Problem(case.given_document.position(place), dotted(place), mistake.what, mistake.hint)
