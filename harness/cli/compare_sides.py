@@ -322,7 +322,7 @@ def _ignored_of_both(left: Side, right: Side) -> list[str]:
         "--spot-discount": left.spot_discount or right.spot_discount,
         "--kubernetes": left.fixed,
     }
-    return [option for option, given in ignored.items() if given]
+    return [option for option, replaces in ignored.items() if replaces]
 
 
 def _binaries() -> dict[str, Path]:

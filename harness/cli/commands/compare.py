@@ -95,14 +95,13 @@ def run(arguments: argparse.Namespace) -> int:
         return no_environment(f"harness compare: {error}")
     code = int(any(comparison.real for _, comparison in found))
     if arguments.format == "json":
-        comparisons = [_value(name, comparison) for name, comparison in found]
         value = {
             "note": note,
             "notes": notes,
             "costs": cost_value(costs),
             "supposed": [*supposed_lines(supposed_of(traces))],
             "groups": [group_value(one) for one in groups],
-            "comparisons": comparisons,
+            "comparisons": [_value(name, comparison) for name, comparison in found],
         }
         print_json(value)
         return code

@@ -95,14 +95,14 @@ def _many(pairs: Sequence[CostPair]) -> Iterator[str]:
         yield f"  {name}: {_change(left.usd_per_hour, right.usd_per_hour)}"
     if len(other) > _CASES:
         yield f"  and {len(other) - _CASES} more cases"
-    left: list[Figures] = [figures for _, figures, _ in pairs]
-    right: list[Figures] = [figures for _, _, figures in pairs]
-    yield f"over all cases: {_change(*(sum(figures.usd_per_hour for figures in side) for side in (left, right)))}"
-    yield from _pool_lines(*(_summed(side) for side in (left, right)))
-    nodes = " → ".join(str(sum(figures.nodes for figures in side)) for side in (left, right))
-    moves = " → ".join(str(sum(figures.moves for figures in side)) for side in (left, right))
+    before = [figures for _, figures, _ in pairs]
+    after = [figures for _, _, figures in pairs]
+    yield f"over all cases: {_change(*(sum(figures.usd_per_hour for figures in side) for side in (before, after)))}"
+    yield from _pool_lines(*(_summed(side) for side in (before, after)))
+    nodes = " → ".join(str(sum(figures.nodes for figures in side)) for side in (before, after))
+    moves = " → ".join(str(sum(figures.moves for figures in side)) for side in (before, after))
     yield f"over all cases: nodes: {nodes}; moves: {moves}"
-    yield from _pod_lines([*zip(left, right, strict=True)])
+    yield from _pod_lines([*zip(before, after, strict=True)])
 
 
 def _summed(side: Sequence[Figures]) -> dict[str, float]:
