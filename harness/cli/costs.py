@@ -25,6 +25,7 @@ def cost_value(world: World) -> dict[str, Any]:
     terms = commitments(world)
     disks = [{"count": count, "gb": size, "sku": sku} for count, size, sku in managed_os_disks(world)]
     return {
+        "usd_per_hour": round(total, 6),
         "usd_per_month": round(total * HOURS_OF_A_MONTH, 2),
         "nodepools": {name: round(usd, 6) for name, usd in sorted(parts.nodepools.items())},
         "workloads": {name: round(usd, 6) for name, usd in sorted(parts.workloads.items(), key=lambda one: -one[1])},

@@ -19,7 +19,8 @@ VERSION = 1
 class Header(Recorded):
     """The first line: the simulated world. `epoch` is t = 0 in seconds since 1970, `command` makes the trace again.
 
-    `spot_discount`: the part by which spot is supposed to cost less than on demand.
+    `spot_discount`: the part by which spot is supposed to cost less than on demand from the start; `spot_discount_changes`: virtual second
+    → what it is since then, "" where the list has its own prices again.
     """
 
     trace: int = field(default=VERSION, metadata={"always": True})
@@ -33,6 +34,7 @@ class Header(Recorded):
     karpenter: str
     epoch: float
     spot_discount: str = ""
+    spot_discount_changes: Mapping[str, str] = field(default_factory=dict)
     scenario: Mapping[str, Any] = field(default_factory=dict)
     command: str = ""
 

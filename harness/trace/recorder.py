@@ -80,6 +80,7 @@ class Recording:
         self._steps: list[Fact] = []
         self._expected: list[Fact] = []
         self._places: dict[str, tuple[str, int]] = {}
+        self._spot_discount = world.spot_discount
         clock = world.clock
         self._epoch = clock.unix - clock.seconds
         self._decisions = Decisions(world)
@@ -217,7 +218,8 @@ class Recording:
             cluster=world.cluster.name,
             karpenter="simulated" if world.simulated else "real",
             epoch=round(self._epoch, 6),
-            spot_discount=world.spot_discount,
+            spot_discount=self._spot_discount,
+            spot_discount_changes={f"{_rounded(at):g}": discount for at, discount in world.spot_discounts},
             scenario=scenario,
             command=command,
         )

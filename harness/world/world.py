@@ -46,6 +46,8 @@ class World(Observations):
         super().__init__(settings, cluster, clock, simulated=simulated)
         self._inputs: Inputs = {**inputs, "caches": settings.caches}
         self._markets: list[Mapping[str, Any]] = []
+        self.spot_discounts: list[tuple[float, str]] = []
+        """Changes of `spot_discount` while the world ran, each with its virtual second."""
 
     def fresh(self, *markets: Mapping[str, Any], region: str | None = None) -> World:
         """Return another, empty world with the same inputs, in memory; `markets` are laid over its market, as by
@@ -172,9 +174,12 @@ class World(Observations):
     def change_azure(self, market: Mapping[str, Any]) -> None:
         """Change Azure's market while the world runs; the same keys as `azure`, others stay. Raises MarketError."""
         self._disturb()
+        before = self.spot_discount
         self.kubelets.forced = market.get("kubelet", self.kubelets.forced)
         self.azure.change({key: value for key, value in market.items() if key != "kubelet"})
         self._markets.append(market)
+        if self.spot_discount != before:
+            self.spot_discounts.append((self.clock.seconds, self.spot_discount))
         if self._karpenter is not None:
             self._karpenter.azure_changed()
 

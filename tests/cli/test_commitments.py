@@ -34,6 +34,7 @@ def test_simulate_says_what_the_same_machines_cost_reserved(tmp_path: Path, caps
     ) in out
     assert "(managed OS disks of machines launched here: 2 × 128 GB Premium_LRS)" in out
     value = json.loads(call(capsys, "simulate", str(path), "--region", "polandcentral", "--format", "json")[1])["cost"]
+    assert value["usd_per_hour"] == pytest.approx(2 * usd)
     year = value["commitments"]["reserved"]["1 Year"]
     assert year == {"usd_per_hour": pytest.approx(2 * reserved["1 Year"], abs=1e-6), "without": 0}
     assert value["commitments"]["on_demand"] == {"usd_per_hour": pytest.approx(2 * usd)}

@@ -199,3 +199,18 @@ def test_what_both_karpenters_would_ignore_is_refused(option: str, value: str, s
     (line,) = err.splitlines()
     assert (code, out) == (2, "")
     assert line.endswith(f"--karpenter simulated,real runs each case as its file says: {option} cannot replace that")
+
+
+def test_a_discount_of_a_step_holds_since_its_step(several: Path, capsys: Output) -> None:
+    steps = "when: [{advance: 1h}, {azure: {spotDiscount: 10%}}, {advance: 1h}, {azure: {spotDiscount: null}}]"
+    given = "given: {region: eastus, manifests: [two.yaml], azure: {spotDiscount: 50%}}"
+    then = "then: [{cost: {perHour: {above: 0}}}]"
+    Path("before.yaml").write_text(f"scenario: s\n{given}\nwhen: [settle]\n{then}\n")
+    Path("after.yaml").write_text(f"scenario: s\n{given}\n{steps}\n{then}\n")
+    _, out, _ = call(capsys, "compare", "before.yaml", "after.yaml")
+    start = "supposed: spot costs 50% less than on demand"
+    assert [line for line in out.splitlines() if "supposed" in line] == [
+        f"A, {start}",
+        f"B, {start}; supposed: spot costs 10% less than on demand, since 1h of virtual time; "
+        "spot costs what the list says, since 2h of virtual time",
+    ]

@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.trace import Trace
 from harness.trace.figures import Figures
+from harness.trace.header import Header
 from harness.trace.prices import (
     HOURS_OF_A_MONTH,
     UNCOUNTED,
@@ -31,7 +32,7 @@ _LEAST = 0.00005  # USD per hour: less is not seen in four decimals
 
 
 def cost_lines(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]] | None = None) -> Iterator[str]:
-    """The opening of a comparison. `supposed`: case → the supposed discount on spot of either side, as `70%`, "" without one."""
+    """The opening of a comparison. `supposed`: case → what is supposed of prices on either side, "" for nothing."""
     if len(pairs) == 1:
         _, left, right = pairs[0]
         yield from _one(left, right)
@@ -129,8 +130,17 @@ def _notes(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]]) -
 
 
 def supposed_of(traces: Sequence[tuple[str, Trace, Trace]]) -> dict[str, tuple[str, str]]:
-    """Return by case the supposed discount on spot of either side."""
-    return {name: (left.header.spot_discount, right.header.spot_discount) for name, left, right in traces}
+    """Return by case what is supposed of prices on either side, in words."""
+    return {name: (_supposition(left.header), _supposition(right.header)) for name, left, right in traces}
+
+
+def _supposition(header: Header) -> str:
+    """Return the supposed discounts of a world in words, those of its steps with the virtual time since which they hold."""
+    texts = [supposed_text(header.spot_discount)] if header.spot_discount else []
+    for second, discount in header.spot_discount_changes.items():
+        text = supposed_text(discount) if discount else "spot costs what the list says"
+        texts.append(f"{text}, since {duration_text(float(second))} of virtual time")
+    return "; ".join(texts)
 
 
 def supposed_lines(supposed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
@@ -138,12 +148,12 @@ def supposed_lines(supposed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
     cases: dict[tuple[str, str], list[str]] = {}
     for name, (left, right) in supposed.items():
         sides = [("", left)] if left == right else [("A, ", left), ("B, ", right)]
-        for side, discount in sides:
-            if discount:
-                cases.setdefault((side, discount), []).append(name)
-    for (side, discount), names in cases.items():
+        for side, supposition in sides:
+            if supposition:
+                cases.setdefault((side, supposition), []).append(name)
+    for (side, supposition), names in cases.items():
         where = "" if len(names) == len(supposed) else f", in {first_few(names, _NAMED)}"
-        yield f"{side}{supposed_text(discount)}{where}"
+        yield f"{side}{supposition}{where}"
 
 
 def cost_value(pairs: Sequence[CostPair]) -> list[dict[str, Any]]:
