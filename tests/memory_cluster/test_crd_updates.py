@@ -52,13 +52,13 @@ WRITES: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("patch", "subresource"), [each[1:] for each in WRITES], ids=[each[0] for each in WRITES])
-@pytest.mark.parametrize("kubernetes", ["1.29.9", "1.30.0"])
+@pytest.mark.parametrize("kubernetes", ["1.29.9", "1.30.0", "1.33.0"])
 def test_every_write_of_an_old_object_is_judged(kubernetes: str, patch: dict[str, Any], subresource: str) -> None:
-    """Kubernetes 1.29 refuses even the status and the removal of a finalizer, 1.30 tolerates what stays as it is."""
+    """Kubernetes 1.29 refuses even the removal of a finalizer, 1.30 the status still, 1.33 nothing that stays as it is."""
     cluster, admin = before(kubernetes)
     admin.patch("NodePool", "old", patch, subresource=subresource, dry_run=True)
     cluster.update_crds(crd_set("1.14.0"))
-    if kubernetes == "1.30.0":
+    if kubernetes == "1.33.0" or (kubernetes == "1.30.0" and subresource == ""):
         admin.patch("NodePool", "old", patch, subresource=subresource)
         return
     with pytest.raises(ApiError) as caught:
