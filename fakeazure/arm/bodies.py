@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,7 +22,7 @@ def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = holder.get(name)
     if value is None:
         return {}
-    if not isinstance(value, dict | Mapping):
+    if not OBJECT.fits(value):
         raise _refused(name, OBJECT)
     return value
 
@@ -33,7 +32,7 @@ def items(holder: Mapping[str, Any], name: str) -> tuple[Mapping[str, Any], ...]
     values = holder.get(name)
     if values is None:
         return ()
-    if not isinstance(values, list | tuple) or not all(isinstance(value, Mapping) for value in values):
+    if not OBJECTS.fits(values):
         raise _refused(name, OBJECTS)
     return tuple(values)
 
@@ -43,7 +42,7 @@ def texts(holder: Mapping[str, Any], name: str) -> tuple[str, ...]:
     values = holder.get(name)
     if values is None:
         return ()
-    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+    if not TEXTS.fits(values):
         raise _refused(name, TEXTS)
     return tuple(values)
 
@@ -51,7 +50,7 @@ def texts(holder: Mapping[str, Any], name: str) -> tuple[str, ...]:
 def pairs(holder: Mapping[str, Any], name: str) -> dict[str, str]:
     """An object of text, as tags and labels are; empty if absent or null."""
     values = section(holder, name)
-    if not all(isinstance(value, str) for value in values.values()):
+    if not PAIRS.fits(values):
         raise _refused(name, PAIRS)
     return dict(values)
 
@@ -80,9 +79,9 @@ def text(holder: Mapping[str, Any], name: str, default: str = "") -> str:
     value = holder.get(name)
     if value is None or value == "":
         return default
-    if not isinstance(value, str):
+    if not TEXT.fits(value):
         raise _refused(name, TEXT)
-    return value
+    return str(value)
 
 
 def number(holder: Mapping[str, Any], name: str, default: float = 0) -> float:
@@ -90,13 +89,9 @@ def number(holder: Mapping[str, Any], name: str, default: float = 0) -> float:
     value = holder.get(name)
     if value is None:
         return default
-    try:
-        found = float(value)
-        if isinstance(value, bool) or not math.isfinite(found):
-            raise ValueError(value)
-        return found
-    except (TypeError, ValueError, OverflowError):
-        raise _refused(name, NUMBER) from None
+    if not NUMBER.fits(value):
+        raise _refused(name, NUMBER)
+    return float(value)
 
 
 def check_forms(body: Mapping[str, Any]) -> None:

@@ -2,13 +2,14 @@
 can be restored.
 
 The envelope is that of Azure's common types (azure-rest-api-specs, common-types/resource-management/v5, types.json and
-managedidentity.json); the parts of `properties` are those of Microsoft.Compute, .Network and .ContainerService that this cloud reads, where
-a name has one form in all of them.
+managedidentity.json); the parts of `properties` are those of Microsoft.Compute, .Network and .ContainerService that this cloud reads.
+A name stands for all types only where it has one form in all models of their SDKs; `tests/clients/model_forms.py` asks those.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, TypeAlias
@@ -32,10 +33,17 @@ def _all(values: Any, form: type) -> bool:
     return isinstance(values, list | tuple) and all(isinstance(value, form) for value in values)
 
 
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,400}(\.[0-9]{1,400})?([eE][+-]?[0-9]{1,4})?")
+
+
 def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return False
+    if isinstance(value, str) and _DECIMAL.fullmatch(value) is None:
+        return False
     try:
-        return not isinstance(value, bool) and math.isfinite(float(value))
-    except (TypeError, ValueError, OverflowError):
+        return math.isfinite(float(value))
+    except OverflowError:
         return False
 
 
@@ -84,7 +92,7 @@ _NAMES: tuple[tuple[Form, str], ...] = (
         "id name location provisioningState vmSize osType osSKU computerName computerNamePrefix createOption deleteOption "
         "diskId vnetSubnetID podSubnetID nodeResourceGroup kubernetesVersion currentKubernetesVersion orchestratorVersion "
         "currentOrchestratorVersion nodeImageVersion dnsPrefix fqdn hyperVGeneration principalId clientId roleDefinitionId "
-        "scope level publicKey resourceId sourceResourceId communityGalleryImageId addressPrefix domainNameLabel "
+        "level publicKey resourceId sourceResourceId communityGalleryImageId addressPrefix domainNameLabel "
         "orchestrationMode privateIPAddress evictionPolicy privateIPAddressVersion eTag vmId code",
     ),
     (WHOLE, "pendingInstanceCount inProgressInstanceCount successfulInstanceCount failedInstanceCount"),
@@ -94,9 +102,9 @@ _NAMES: tuple[tuple[Form, str], ...] = (
         "properties hardwareProfile storageProfile osDisk imageReference managedDisk diskEncryptionSet diffDiskSettings "
         "networkProfile osProfile linuxConfiguration securityProfile uefiSettings capacityReservation capacityReservationGroup "
         "virtualMachine virtualMachineScaleSet virtualMachineProfile subnet publicIPAddress publicIPAddressConfiguration "
-        "ipConfiguration dnsSettings addressSpace creationData additionalCapabilities oidcIssuerProfile loadBalancerProfile "
-        "identityProfile kubeletidentity localDNSProfile artifactStreamingProfile hardware kubernetes operatingSystem "
-        "upgradePolicy powerState status runningStatus progress",
+        "ipConfiguration dnsSettings creationData additionalCapabilities oidcIssuerProfile loadBalancerProfile "
+        "identityProfile kubeletidentity localDNSProfile artifactStreamingProfile "
+        "upgradePolicy powerState",
     ),
     (
         OBJECTS,
@@ -105,15 +113,27 @@ _NAMES: tuple[tuple[Form, str], ...] = (
         "loadBalancingRules probes inboundNatRules outboundRules",
     ),
     (TEXTS, "zones availabilityZones addressPrefixes nodeTaints nodeInitializationTaints ipFamilies audiences"),
-    (PAIRS, "tags nodeLabels customNodeLabels"),
-    (IDENTITIES, "userAssignedIdentities"),
+    (PAIRS, "nodeLabels customNodeLabels"),
 )
-_PROPERTIES: Mapping[str, Form] = MappingProxyType({name: form for form, names in _NAMES for name in names.split()})
+ANYWHERE: Mapping[str, Form] = MappingProxyType({name: form for form, names in _NAMES for name in names.split()})
 """Names in `properties`, however deep, → their form."""
+_DIRECTLY: Mapping[str, Form] = MappingProxyType({"tags": PAIRS, "addressSpace": OBJECT})
+"""Names directly in `properties` → their form, which is another one further down in some types."""
+_BY_TYPE: Mapping[str, Mapping[str, Form]] = MappingProxyType(
+    {
+        "microsoft.authorization/roleassignments": {"scope": TEXT},
+        "microsoft.containerservice/managedclusters/agentpools/machines": dict.fromkeys(
+            ("hardware", "kubernetes", "operatingSystem", "status"), OBJECT
+        ),
+        "microsoft.compute/virtualmachinescalesets/rollingupgrades": dict.fromkeys(("runningStatus", "progress"), OBJECT),
+    }
+)
+"""Type that a document names → what is directly in its `properties`. Requests need not name their type: handlers read these parts."""
 _FREE = frozenset(
     {
         *("tags", "nodeLabels", "customNodeLabels", "template", "parameters", "outputs", "output"),
         *("settings", "protectedSettings", "metadata", "policyRule"),
+        *("podLabels", "config", "extensionConfigs", "labels", "annotations"),
     }
 )
 """Parts that users fill as they like: nothing in them is judged."""
@@ -132,7 +152,11 @@ def _misfits(document: Mapping[str, Any]) -> Iterator[tuple[Place, Form, Any]]:
     for name, forms in _WITHIN.items():
         if isinstance(part := document.get(name), Mapping):
             yield from _among(part, forms, (name,))
-    yield from _below(document.get("properties"), ("properties",))
+    properties = document.get("properties")
+    if isinstance(properties, Mapping):
+        of_type = _BY_TYPE.get(str(document.get("type")).lower(), {})
+        yield from _among(properties, {**_DIRECTLY, **of_type}, ("properties",))
+    yield from _below(properties, ("properties",))
 
 
 def _among(part: Mapping[str, Any], forms: Mapping[str, Form], place: Place) -> Iterator[tuple[Place, Form, Any]]:
@@ -147,7 +171,7 @@ def _below(value: Any, place: Place) -> Iterator[tuple[Place, Form, Any]]:
         for name, part in value.items():
             if part is None:
                 continue
-            form = _PROPERTIES.get(name)
+            form = ANYWHERE.get(name)
             if form is not None and not form.fits(part):
                 yield (*place, name), form, part
             if name not in _FREE and isinstance(part, Mapping | list | tuple):

@@ -110,6 +110,7 @@ def at(path: str, key: Any) -> str:
 
 _LEAST, _MOST = (moment.replace(tzinfo=UTC).timestamp() for moment in (datetime.min, datetime.max))
 """Numbers of a world are between these, since most are moments, in seconds since 1970: others can be written as no date."""
+_BOUNDS = f"the number is not between {_LEAST:.0f} and {_MOST:.0f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Plain:
         if self.type is not float:
             return value
         if not _LEAST <= value < _MOST:
-            raise Unwritable(path, "the number is too large")
+            raise Unwritable(path, _BOUNDS)
         return float(value)
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
@@ -135,7 +136,7 @@ class Plain:
         if self.type is not float:
             return value
         if not _LEAST <= value < _MOST:
-            raise Unreadable(path, "the number is too large")
+            raise Unreadable(path, _BOUNDS)
         return float(value)
 
     def _fits(self, value: Any) -> bool:

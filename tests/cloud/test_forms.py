@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fakeazure.arm.forms import ENVELOPE, Form
+from fakeazure.arm.forms import ENVELOPE, NUMBER, Form, misfit
 from fakeazure.routing import router
 from tests.cloud.driver import Driver, error_of
 from tests.transports.wellformed import Ask, corpus
@@ -32,6 +32,22 @@ WITHIN: tuple[tuple[str, Any, str], ...] = (
     ("properties", {"hardwareProfile": "Standard_D2s_v5"}, "'hardwareProfile' must be an object."),
     ("properties", {"ipConfigurations": [{"properties": {"subnet": "s"}}]}, "'subnet' must be an object."),
 )
+
+TAKEN: tuple[tuple[str, Any], ...] = (
+    ("podIdentityProfile", {"enabled": True, "userAssignedIdentities": [{"name": "n", "namespace": "d"}]}),
+    ("podIdentityProfile", {"userAssignedIdentityExceptions": [{"name": "n", "podLabels": {"status": "x", "zones": "1"}}]}),
+    (
+        "privateLinkServiceConnections",
+        [{"name": "c", "properties": {"privateLinkServiceConnectionState": {"status": "Approved"}}}],
+    ),
+    ("replicationStatus", {"summary": [{"progress": 50}]}),
+    ("applicationProfile", {"galleryApplications": [{"packageReferenceId": "/x", "tags": "a"}]}),
+    ("extensionConfigs", {"k8s": {"name": {"value": "x"}}}),
+    ("natRules", [{"properties": {"internalMappings": [{"addressSpace": "10.0.0.0/24"}]}}]),
+    ("endpoints", [{"name": "e", "scope": {"include": []}}]),
+    ("addonProfiles", {"omsagent": {"enabled": True, "config": {"location": "x", "name": "y"}}}),
+)
+"""Parts of `properties` as types of Azure have them, whose names have another form elsewhere."""
 
 
 def changes() -> Iterator[Ask]:
@@ -78,6 +94,21 @@ def test_no_type_takes_another_form_in_its_envelope(asks: list[Ask], name: str, 
 def test_no_type_takes_another_form_within(asks: list[Ask], name: str, value: Any, reason: str) -> None:
     driver = Driver()
     assert {told(driver, ask, name, value) for ask in asks} == {deserialized(reason)}
+
+
+@pytest.mark.parametrize(("name", "value"), TAKEN, ids=[f"{name}-{number}" for number, (name, _) in enumerate(TAKEN)])
+def test_names_that_have_several_forms_are_taken_in_each(name: str, value: Any) -> None:
+    assert misfit({"location": "eastus", "properties": {name: value}}) is None
+
+
+@pytest.mark.parametrize("value", ["1_000", " 5", "0x10", "nan", "inf", "1e999", True, [], b"5"])
+def test_what_no_reader_of_json_takes_is_no_number(value: Any) -> None:
+    assert not NUMBER.fits(value)
+
+
+@pytest.mark.parametrize("value", [0, 64, 1.5, "65", "-1", "1.5e3"])
+def test_numbers_may_be_written_as_text(value: Any) -> None:
+    assert NUMBER.fits(value)
 
 
 def test_null_is_as_absent_and_what_users_fill_is_theirs() -> None:
