@@ -32,7 +32,7 @@ SEED = 20260101
 COUNTS: Mapping[str, int] = {
     "requirements": 250,
     "validate_nodepool": 300,
-    "update": 150,
+    "update": 140,
     "instance_types": 24,
     "launch": 60,
     "labels": 150,

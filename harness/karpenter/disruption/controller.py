@@ -51,6 +51,7 @@ _WATCHED = (
     "PersistentVolumeClaim",
     "StorageClass",
     "CSINode",
+    "Namespace",
 )
 
 

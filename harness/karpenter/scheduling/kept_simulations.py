@@ -1,7 +1,8 @@
 """Simulations that are kept for others which would come to the same.
 
 A simulation is a function of what it reads: the shapes of its pods in the order in which they are tried, the nodes that have room for one
-of them, what the domains of its topology groups count, NodePools, instance types and limits. It never reads nodes without room, nor pods
+of them, what the domains of its topology groups count, labels of namespaces,
+NodePools, instance types and limits. It never reads nodes without room, nor pods
 that none of its groups counts. So most of what happens in a cluster leaves most simulations as they were, and candidates with equal pods
 share one. The plain way, without this module: ``HARNESS_EXACT=1``.
 """
@@ -79,7 +80,8 @@ class Question:
             [(pool, tuple(sorted((name, each.nano) for name, each in of.items()))) for pool, of in limits.items()]
         )
         hosts = frozenset(self._context.hostnames(self._leaving)) if by_hostname or self._inverse.by_identity else None
-        return self._cluster, self._context.model, self._cluster.inverse_content, inverse, left, hosts
+        cluster = self._cluster
+        return cluster, self._context.model, cluster.namespace_labels, cluster.inverse_content, inverse, left, hosts
 
 
 @dataclass(frozen=True, slots=True)

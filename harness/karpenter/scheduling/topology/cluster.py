@@ -69,6 +69,8 @@ class ClusterTopology:
         self.algebra, self.domains, self.rules = algebra, domains, rules
         self.running = RunningPods()
         self._namespaces: Sequence[Object] = ()
+        self.namespace_labels: frozenset[tuple[str, frozenset[tuple[str, str]]]] = frozenset()
+        """Name and labels of all namespaces, by which namespaceSelectors choose."""
         self._groups: dict[Hashable, ClusterGroup] = {}
         self._terms: dict[int, tuple[Object, Sequence[tuple[str, ClusterGroup]]]] = {}
         """The inverse groups of running pods, by the identity of the pod."""
@@ -77,7 +79,11 @@ class ClusterTopology:
 
     def look(self, fleet: Fleet, nodes: Iterable[Object], namespaces: Sequence[Object]) -> None:
         """Takes the machines, the Nodes and the namespaces of a moment."""
-        self._namespaces = namespaces
+        if not same_objects(self._namespaces, namespaces):
+            self._namespaces = namespaces
+            self.namespace_labels = frozenset(
+                [(name_of(namespace), frozenset(labels_of(namespace).items())) for namespace in namespaces]
+            )
         self.running.look(fleet, nodes)
 
     def group(self, constraint: Constraint) -> "ClusterGroup":

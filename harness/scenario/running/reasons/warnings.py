@@ -23,8 +23,10 @@ def warning_lines(failure: FailedExpectation, lines: Sequence[str]) -> Iterator[
     codes = (_OF_STAYING if stays else frozenset()) | (_OF_WAITING if waits else frozenset())
     if not codes:
         return
-    manifests = [manifest.object for manifest in failure.run.case.manifests]
-    for finding in findings_of(manifests, lambda: failure.run.world):
+    # lint reads manifests that the API server has taken
+    refused = [refusal.manifest for refusal in failure.run.refusals]
+    taken = [manifest.object for manifest in failure.run.case.manifests if manifest not in refused]
+    for finding in findings_of(taken, lambda: failure.run.world):
         if finding.code in codes and _names(lines, finding.kind, finding.name):
             yield f"warning {finding.code}: {finding.kind}/{finding.name}: {finding.text}"
 
