@@ -22,5 +22,5 @@ class Jobs:
         living, ready, _ = tools.counts.counts_of(uid_of(owner))
         plan = job(owner, tools.controlled(owner, "Pod"))
         refused = tools.create(owner, plan.create)
-        tools.set_status(owner, {"active": living, "ready": ready})
+        tools.set_fields(owner, {"active": living, "ready": ready})
         return outcome(refused)

@@ -41,9 +41,12 @@ class Tools:
 
     def set_status(self, owner: Object, status: Mapping[str, Any]) -> Object:
         """Write the changed fields of a status, and the generation that it is about; a value of None removes a field."""
-        wanted = {"observedGeneration": metadata_of(owner).get("generation", 1), **status}
+        return self.set_fields(owner, {"observedGeneration": metadata_of(owner).get("generation", 1), **status})
+
+    def set_fields(self, owner: Object, status: Mapping[str, Any]) -> Object:
+        """Write the changed fields of a status that names no generation, as that of a Job."""
         present = status_of(owner)
-        changed = {key: value for key, value in wanted.items() if present.get(key) != value}
+        changed = {key: value for key, value in status.items() if present.get(key) != value}
         if not changed:
             return owner
         return self.writer.patch(
