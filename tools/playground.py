@@ -60,7 +60,9 @@ def _of_page(text: str) -> Iterator[dict[str, Any]]:
     for at, start in enumerate(starts):
         part = text[start.end() : starts[at + 1].start() if at + 1 < len(starts) else len(text)]
         blocks = [*_BLOCK.finditer(part)]
-        files = {block["name"]: block["text"] for block in blocks if block["language"] in ("yaml", "json") and block["name"]}
+        files = {
+            block["name"]: block["text"] for block in blocks if block["language"] in ("yaml", "json") and block["name"]
+        }
         commands = [
             line.removeprefix("$ harness ")
             for block in blocks

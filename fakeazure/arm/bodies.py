@@ -19,7 +19,7 @@ def body_of(request: Request) -> Mapping[str, Any]:
 
 def section(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """A nested object, empty if absent or null."""
-    value = holder.get(name)
+    value: Mapping[str, Any] | None = holder.get(name)
     if value is None:
         return {}
     if not OBJECT.fits(value):

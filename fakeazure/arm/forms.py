@@ -125,7 +125,9 @@ _BY_TYPE: Mapping[str, Mapping[str, Form]] = MappingProxyType(
         "microsoft.containerservice/managedclusters/agentpools/machines": dict.fromkeys(
             ("hardware", "kubernetes", "operatingSystem", "status"), OBJECT
         ),
-        "microsoft.compute/virtualmachinescalesets/rollingupgrades": dict.fromkeys(("runningStatus", "progress"), OBJECT),
+        "microsoft.compute/virtualmachinescalesets/rollingupgrades": dict.fromkeys(
+            ("runningStatus", "progress"), OBJECT
+        ),
     }
 )
 """Type that a document names → what is directly in its `properties`. Requests need not name their type: handlers read these parts."""

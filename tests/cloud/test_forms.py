@@ -35,7 +35,10 @@ WITHIN: tuple[tuple[str, Any, str], ...] = (
 
 TAKEN: tuple[tuple[str, Any], ...] = (
     ("podIdentityProfile", {"enabled": True, "userAssignedIdentities": [{"name": "n", "namespace": "d"}]}),
-    ("podIdentityProfile", {"userAssignedIdentityExceptions": [{"name": "n", "podLabels": {"status": "x", "zones": "1"}}]}),
+    (
+        "podIdentityProfile",
+        {"userAssignedIdentityExceptions": [{"name": "n", "podLabels": {"status": "x", "zones": "1"}}]},
+    ),
     (
         "privateLinkServiceConnections",
         [{"name": "c", "properties": {"privateLinkServiceConnectionState": {"status": "Approved"}}}],

@@ -37,7 +37,12 @@ def caches() -> Iterator[tuple[str, ast.expr]]:
             place = path.relative_to(ROOT).as_posix()
             if isinstance(node, ast.FunctionDef) and (node.args.args or node.args.kwonlyargs):
                 for decorator in node.decorator_list:
-                    if ast.unparse(decorator).partition("(")[0] in ("cache", "lru_cache", "functools.cache", "functools.lru_cache"):
+                    if ast.unparse(decorator).partition("(")[0] in (
+                        "cache",
+                        "lru_cache",
+                        "functools.cache",
+                        "functools.lru_cache",
+                    ):
                         yield f"{place}:{node.name}", decorator
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Call):
                 if ast.unparse(node.func.func) == "lru_cache":
