@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.cli.destinations import named_inputs
 from harness.cli.worlds import InputError
+from harness.migrate.folder import FILES
 from harness.outputs import misplaced, write_text
 
 __all__ = ["check_folder", "write_folder"]
@@ -39,9 +40,16 @@ def check_folder(arguments: argparse.Namespace) -> None:
 
 
 def write_folder(folder: Path, files: Mapping[str, str]) -> None:
-    """Write files into a folder, which is made where there is none. Raises OSError, which names the file."""
+    """Write files into a folder, which is made where there is none; those of an earlier run that are none now go.
+
+    Nothing is written or removed where one of them cannot be. Raises OSError, which names the file.
+    """
     folder.mkdir(exist_ok=True)
+    stale = [folder / name for name in FILES if name not in files and (folder / name).exists()]
+    for path in (*(folder / name for name in files), *stale):
+        if obstacle := misplaced(path):
+            raise OSError(0, obstacle, str(path))
+    for path in stale:
+        path.unlink()
     for name, text in files.items():
-        if obstacle := misplaced(folder / name):
-            raise OSError(0, obstacle, str(folder / name))
         write_text(folder / name, text)

@@ -38,14 +38,18 @@ def read_pool_files(arguments: argparse.Namespace) -> Files:
     from harness.migrate.reading.clusters import described_cluster
     from harness.migrate.reading.nodes import cluster_of_nodes
     from harness.migrate.reading.shapes import is_parameter_file
-    from harness.reading.problems import ScenarioError
+    from harness.reading.problems import Problem, ScenarioError
     from harness.scenario.language.dumps import Dump
 
     described, others, problems = _sorted_files(arguments)
     parameters: dict[str, Any] = {}
     for document in described:
         if is_parameter_file(document.value):
-            parameters |= document.value.get("parameters") or {}
+            values = document.value.get("parameters") or {}
+            if isinstance(values, Mapping):
+                parameters |= values
+            else:
+                problems.append(Problem(document.position(("parameters",)), "parameters", "a map is expected"))
     pools = [document for document in described if not is_parameter_file(document.value)]
     dump = Dump(())
     if others or arguments.context is not None or arguments.kubeconfig is not None:

@@ -78,8 +78,11 @@ class AgentPool:
     def sizes(self) -> tuple[str, ...]:
         """The VM sizes: one for a scale set, any number for a pool of single VMs (`virtualMachinesProfile`)."""
         scale = mapping_in(mapping_in(self.properties.get("virtualMachinesProfile")).get("scale"))
-        manual = scale.get("manual")
-        rows = [*(manual if isinstance(manual, list) else ()), scale.get("autoscale")]
+        manual, autoscale = scale.get("manual"), scale.get("autoscale")
+        rows = [
+            *(manual if isinstance(manual, list) else ()),
+            *(autoscale if isinstance(autoscale, list) else (autoscale,)),  # a list in older previews
+        ]
         named = [mapping_in(row).get("sizes") or [mapping_in(row).get("size")] for row in rows]
         names = [str(name) for sizes in named for name in (sizes if isinstance(sizes, list) else ()) if name]
         return tuple(dict.fromkeys([*([self.text("vmSize")] if self.text("vmSize") else ()), *names]))

@@ -13,12 +13,24 @@ from harness.scenario.language.writing import objects_text
 from harness.wording import counted
 from plainlines import printable
 
-__all__ = ["MANIFESTS", "PATCHES", "SETTINGS", "STORY", "files_of", "manifests_text", "patches_text", "settings_text"]
+__all__ = [
+    "FILES",
+    "MANIFESTS",
+    "PATCHES",
+    "SETTINGS",
+    "STORY",
+    "files_of",
+    "manifests_text",
+    "patches_text",
+    "settings_text",
+]
 
 MANIFESTS = "nodepools.yaml"
 SETTINGS = "settings.md"
 PATCHES = "patches.sh"
 STORY = "move.yaml"
+FILES = (MANIFESTS, SETTINGS, PATCHES, STORY)
+"""Every name that a file of a migration may have."""
 
 
 def files_of(proposal: Proposal, release: str, judged: Sequence[Judged] = (), story: str = "") -> Mapping[str, str]:
@@ -39,9 +51,9 @@ def patches_text(judged: Sequence[Judged]) -> str:
 
 
 def patch_command(verdict: Judged) -> str:
-    """Return the command that gives a workload its new lines; empty where it needs none, or nobody can change it."""
+    """Return the command that gives a workload its new lines; empty where it needs none, or nobody can change its pods."""
     patch, workload = verdict.patch, verdict.running.workload
-    if patch is None or workload.kind == "Pod":
+    if patch is None:
         return ""
     words = ["kubectl", "patch", workload.kind.lower(), workload.name, "-n", workload.namespace]
     return join([*words, "--type", "merge", "-p", json.dumps(patch)])

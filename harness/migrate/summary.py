@@ -49,6 +49,8 @@ def headline(judged: Sequence[Judged], walk: Walk | None, proposal: Proposal) ->
 def _budgets_line(walk: Walk) -> str:
     if walk.undercut:
         return f"below its PodDisruptionBudget at some moment: {first_few(walk.undercut, _FEW)}"
+    if not walk.healthy:
+        return "there is no PodDisruptionBudget: nothing limits how many pods go at once"
     return "nothing is ever below its PodDisruptionBudget"
 
 

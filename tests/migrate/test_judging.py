@@ -218,3 +218,52 @@ def test_a_rollout_that_undercuts_a_budget_is_named(judged: Any, capsys: pytest.
     assert found["move"]["holds"]
     _, out, _ = call(capsys, "migrate", "cluster.json", "dump.yaml")
     assert "below its PodDisruptionBudget at some moment: default/web" in out.splitlines()
+
+
+_MACHINE = {"resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}
+
+
+def _template(**spec: Any) -> dict[str, Any]:
+    containers = [{"name": "app", "image": "app", **_MACHINE}]
+    return {"spec": {"restartPolicy": "Never", "containers": containers, "nodeSelector": {"agentpool": "apps"}, **spec}}
+
+
+def test_a_job_is_made_anew_and_its_cronjob_patched(judged: Any, here: Path) -> None:
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "once"}, "spec": {"template": _template()}}
+    cron = {"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": _template()}}}
+    nightly = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly"}, "spec": cron}
+    once, later = judged(job, nightly, words=("-o", "nap"))["workloads"]
+    assert (once["workload"], once["verdict"], once["patch"]) == ("Job/once", "needs a line", None)
+    assert "delete and create it anew" in once["why"][0]
+    assert '"karpenter.sh/nodepool": "apps"' in once["why"][0]
+    assert (later["workload"], later["verdict"]) == ("CronJob/nightly", "needs a line")
+    assert later["patch"]["spec"]["jobTemplate"]["spec"]["template"]["spec"]["nodeSelector"] == {
+        "agentpool": None,
+        "karpenter.sh/nodepool": "apps",
+    }
+    patches = (here / "nap" / "patches.sh").read_text()
+    assert "cronjob nightly" in patches
+    assert "job once" not in patches
+
+
+@pytest.mark.parametrize("template", [5, {"spec": 5}, {"spec": {"containers": ["x"], "affinity": 3, "volumes": 1}}])
+def test_a_cronjob_of_no_form_is_no_fault_of_ours(
+    template: Any, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = {"schedule": "0 0 * * *", "jobTemplate": {"spec": {"template": template}}}
+    nightly = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "nightly"}, "spec": spec}
+    (here / "cluster.json").write_text(json.dumps(cluster(APPS)))
+    (here / "dump.yaml").write_text(yaml.safe_dump(nightly))
+    assert call(capsys, "migrate", "cluster.json", "dump.yaml")[0] in (0, 2)
+
+
+def test_a_budget_whose_selector_is_refused_is_named(judged: Any) -> None:
+    selector = {"matchExpressions": [{"key": "app", "operator": "Foo"}]}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "odd"},
+        "spec": {"minAvailable": 1, "selector": selector},
+    }
+    (web,) = judged(deployment("web", 2), budget)["workloads"]
+    assert "PodDisruptionBudget/odd is not looked at" in " ".join(web["notes"])

@@ -84,3 +84,24 @@ def test_pools_may_come_by_standard_input(
     stream = io.TextIOWrapper(io.BytesIO((here / "cluster.json").read_bytes()))
     monkeypatch.setattr(sys, "stdin", stream)
     assert [one["pools"] for one in as_json(capsys, "migrate", "-")["moved"]] == [["apps"]]
+
+
+def test_files_of_an_earlier_run_do_not_stay_beside_the_new_ones(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nap = here / "nap"
+    nap.mkdir()
+    for name in ("patches.sh", "move.yaml", "mine.yaml"):
+        (nap / name).write_text("# an earlier run's\n")
+    assert call(capsys, "migrate", "cluster.json", "-o", "nap", "--force")[0] == 0
+    assert sorted(path.name for path in nap.iterdir()) == ["mine.yaml", "nodepools.yaml", "settings.md"]
+
+
+@pytest.mark.parametrize("name", ["settings.md", "patches.sh"])
+def test_a_folder_in_the_place_of_a_file_leaves_all_as_it_was(
+    name: str, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (here / "nap" / name).mkdir(parents=True)
+    code, out, err = call(capsys, "migrate", "cluster.json", "-o", "nap", "--force")
+    assert (code, out, err) == (2, "", f"harness migrate: nap/{name}: is a folder\n")
+    assert [path.name for path in (here / "nap").iterdir()] == [name]

@@ -100,6 +100,14 @@ def test_a_minimum_is_a_static_nodepool_where_release_and_gate_allow_it() -> Non
     assert one.nodepool["spec"]["limits"]["nodes"] == "3"
 
 
+def test_a_minimum_that_is_the_maximum_leaves_no_machine_beside_the_static_ones() -> None:
+    scales = pool(enableAutoScaling=True, minCount=3, maxCount=3)
+    (proposed_pool,) = propose(scales, world={"options": {"feature_gates": {"StaticCapacity": "true"}}}).pools
+    assert proposed_pool.static is not None
+    assert proposed_pool.static["spec"]["replicas"] == 3
+    assert proposed_pool.nodepool["spec"]["limits"] == {"cpu": "0", "memory": "0Gi", "nodes": "0"}
+
+
 def test_spot_falls_back_and_keeps_its_taint() -> None:
     spot = pool(
         scaleSetPriority="Spot",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
@@ -15,7 +16,7 @@ from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.taints import untolerated
 from harness.migrate.agent_pools import AgentPool
 from harness.migrate.judging.label_changes import Change, asked_labels, patched
-from harness.migrate.judging.obstacles import closed_budgets, misplaced_volumes, requestless
+from harness.migrate.judging.obstacles import closed_budgets, misplaced_volumes, requestless, unreadable_budgets
 from harness.migrate.judging.workloads import Running, running_workloads
 from harness.migrate.proposing.proposal import Proposal, ProposedPool
 from harness.migrate.reading.nodes import pool_of
@@ -65,20 +66,24 @@ class Judged:
     @property
     def patch(self) -> dict[str, Any] | None:
         """Return the merge patch that makes its pods so; None where nothing has to change."""
-        if self.move is not Move.PATCHED:
+        if self.move is not Move.PATCHED or self.running.is_fixed:
             return None
-        before, after = spec_of(self.running.pod), spec_of(self.pod)
-        spec: dict[str, Any] = {}
-        old, new = mapping_in(before.get("nodeSelector")), mapping_in(after.get("nodeSelector"))
-        if old != new:
-            spec["nodeSelector"] = {**dict.fromkeys(key for key in old if key not in new), **new}
-        if before.get("affinity") != after.get("affinity"):
-            spec["affinity"] = {"nodeAffinity": mapping_in(after.get("affinity")).get("nodeAffinity")}
-        template = {"template": {"spec": spec}}
-        kind = self.running.workload.kind
-        if kind == "CronJob":
+        template = {"template": {"spec": _changed(self.running.pod, self.pod)}}
+        if self.running.workload.kind == "CronJob":
             return {"spec": {"jobTemplate": {"spec": template}}}
-        return {"spec": spec} if kind == "Pod" else {"spec": template}
+        return {"spec": template}
+
+
+def _changed(running: Object, pod: Object) -> dict[str, Any]:
+    """Return the merge patch of a pod's spec that makes it as it should be made."""
+    before, after = spec_of(running), spec_of(pod)
+    spec: dict[str, Any] = {}
+    old, new = mapping_in(before.get("nodeSelector")), mapping_in(after.get("nodeSelector"))
+    if old != new:
+        spec["nodeSelector"] = {**dict.fromkeys(key for key in old if key not in new), **new}
+    if before.get("affinity") != after.get("affinity"):
+        spec["affinity"] = {"nodeAffinity": mapping_in(after.get("affinity")).get("nodeAffinity")}
+    return spec
 
 
 class Judging:
@@ -140,6 +145,10 @@ class Judging:
             why += closed_budgets(running, self._budgets)
         if why:
             return Judged(running, Move.BLOCKED, tuple(why), notes, pod, takers[0].name)
+        if move is Move.PATCHED and running.is_fixed:
+            change = json.dumps({"spec": _changed(running.pod, pod)})
+            text = f"nobody can change its pods: delete and create it anew, with {change} for its pods"
+            return Judged(running, move, (text,), notes, pod, takers[0].name)
         return Judged(running, move, (), notes, pod, takers[0].name)
 
     def _pools_for(self, running: Running) -> list[ProposedPool]:
@@ -192,6 +201,7 @@ class Judging:
             yield f"its node selection matches no Node of NodePool {pool.name}"
 
     def _notes(self, running: Running) -> Iterator[str]:
+        yield from unreadable_budgets(running, self._budgets)
         if names := requestless(running.pod):
             yield f"{first_few(names, 3)} asks for no CPU or no memory: Karpenter packs nodes tighter than they were"
         for pool in self._pools_for(running)[:1]:

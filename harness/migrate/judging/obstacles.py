@@ -7,11 +7,11 @@ from typing import Any
 
 from harness.kube.api.amounts import share
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of, namespace_of, spec_of
-from harness.kube.api.selectors import Selector
+from harness.kube.api.selectors import Selector, SelectorError
 from harness.kube.scheduling.node_affinity import term_matches
 from harness.migrate.judging.workloads import Running
 
-__all__ = ["closed_budgets", "misplaced_volumes", "requestless"]
+__all__ = ["closed_budgets", "misplaced_volumes", "requestless", "unreadable_budgets"]
 
 
 def closed_budgets(running: Running, budgets: Iterable[Object]) -> Iterator[str]:
@@ -20,11 +20,28 @@ def closed_budgets(running: Running, budgets: Iterable[Object]) -> Iterator[str]
     for budget in budgets:
         spec = spec_of(budget)
         here = (namespace_of(budget) or "default") == running.workload.namespace
-        if not here or not Selector.parse(spec.get("selector")).matches(labels):
+        selector = _selector(budget)
+        if not here or isinstance(selector, str) or not selector.matches(labels):
             continue
         setting = _asked(spec, running.replicas)
         if setting is not None:
             yield f"PodDisruptionBudget/{name_of(budget)} allows no eviction: {setting} with {running.replicas} pods"
+
+
+def unreadable_budgets(running: Running, budgets: Iterable[Object]) -> Iterator[str]:
+    """Yield a sentence for each PodDisruptionBudget beside the workload whose selector no API server would take."""
+    for budget in budgets:
+        selector = _selector(budget)
+        if (namespace_of(budget) or "default") == running.workload.namespace and isinstance(selector, str):
+            yield f"PodDisruptionBudget/{name_of(budget)} is not looked at: its selector is refused: {selector}"
+
+
+def _selector(budget: Object) -> Selector | str:
+    """The selector of a budget, or why it is none."""
+    try:
+        return Selector.parse(spec_of(budget).get("selector"))
+    except SelectorError as error:
+        return str(error)
 
 
 def _asked(spec: Mapping[str, Any], replicas: int) -> str | None:

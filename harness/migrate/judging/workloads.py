@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from harness.kube.admission.core_types import shape_errors
 from harness.kube.api.labels import OS
 from harness.kube.api.objects import Object, controller_of, mapping_in, name_of, namespace_of, spec_of
 from harness.kube.api.owners import Workload, workload_of
@@ -42,6 +43,11 @@ class Running:
         return self.workload.kind == "DaemonSet"
 
     @property
+    def is_fixed(self) -> bool:
+        """Return whether no API server lets anybody change its pods (kubernetes pkg/apis/batch/validation: template is immutable)."""
+        return self.workload.kind in ("Pod", "Job")
+
+    @property
     def on_windows(self) -> bool:
         """Return whether its pods ask for Windows."""
         selector = mapping_in(spec_of(self.pod).get("nodeSelector"))
@@ -56,7 +62,7 @@ def running_workloads(dump: Dump) -> list[Running]:
         if manifest.kind == "Pod" and (node := str(spec_of(manifest.object).get("nodeName") or "")):
             places.setdefault(workload_of(manifest.object), set()).add(node)
     workloads = []
-    for workload, obj, pod, replicas in _workloads(manifest.object for manifest in dump.manifests):
+    for workload, obj, pod, replicas in _workloads(_sources(dump)):
         nodes = places.get(workload, set())
         workloads.append(
             Running(
@@ -69,6 +75,12 @@ def running_workloads(dump: Dump) -> list[Running]:
             )
         )
     return workloads
+
+
+def _sources(dump: Dump) -> Iterator[Object]:
+    """The objects that make pods now, and CronJobs, which make them when they are due and are not simulated."""
+    yield from (manifest.object for manifest in dump.manifests)
+    yield from (manifest.object for manifest in dump.not_simulated if manifest.kind == "CronJob")
 
 
 def _workloads(objects: Iterable[Object]) -> Iterator[tuple[Workload, Object, Object, int]]:
@@ -86,6 +98,8 @@ def _workloads(objects: Iterable[Object]) -> Iterator[tuple[Workload, Object, Ob
             template = mapping_in(spec.get("template"))
         else:
             continue
+        if kind == "CronJob" and any(shape_errors(_pod(template, name_of(obj), place))):
+            continue  # what is not simulated is not checked when it is read
         if template:
             yield Workload(kind, place, name_of(obj)), obj, _pod(template, name_of(obj), place), _replicas(spec)
 

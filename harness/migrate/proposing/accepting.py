@@ -36,7 +36,7 @@ class Removed:
 def accepted(
     obj: Mapping[str, Any], release: ProviderRelease, kubernetes: str, on_removed: Callable[[Removed], None]
 ) -> dict[str, Any]:
-    """Return the object without what is refused of it; `told` hears of each part. Raises Unacceptable."""
+    """Return the object without what is refused of it; `on_removed` is called with each part. Raises Unacceptable."""
     draft: dict[str, Any] = copy_json(obj)
     for _ in range(_MOST):
         refused = refusals_by(draft, release, kubernetes)

@@ -78,8 +78,8 @@ def _widened(sizes: Sequence[Size], demand: Demand) -> list[dict[str, Any]]:
 
 
 def limits_of(sizes: Sequence[Size], bounds: Bounds) -> dict[str, Any]:
-    """Return the limits that `most` machines of the largest size come to; nothing without a bound."""
-    if not bounds.most:
+    """Return the limits that `most` machines of the largest size come to, which may be none; nothing without a bound."""
+    if bounds.most is None:
         return {}
     vcpus, mebibytes = max(size.vcpus for size in sizes), max(size.memory_mib for size in sizes)
     nodes = {"nodes": str(bounds.most)} if bounds.nodes_limited else {}

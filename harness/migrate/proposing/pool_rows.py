@@ -40,9 +40,10 @@ def bounds_of(pool: AgentPool, release: ProviderRelease, *, gate: bool) -> PoolB
     """Return how many machines take the place of a pool's; `gate`: static NodePools may be made."""
     least = pool.number("minCount") if pool.scales else 0
     static = least if gate else 0
-    most = pool.number("maxCount") if pool.scales else 0
+    bounded = pool.scales and "maxCount" in pool.properties
+    most = max(0, pool.number("maxCount") - static) if bounded else None
     nodes = rules_of(release.core).node_limits
-    return PoolBounds(Bounds(max(0, most - static) or None, nodes), static)
+    return PoolBounds(Bounds(most, nodes), static)
 
 
 def machine_rows(

@@ -252,7 +252,7 @@ class _Proposing:
         bounds = [bounds_of(agent_pool, self._release, gate=False).dynamic for agent_pool in pools]
         most = (
             sum(agent_pool.most or 0 for agent_pool in bounds)
-            if all(agent_pool.most for agent_pool in bounds)
+            if all(agent_pool.most is not None for agent_pool in bounds)
             else None
         )
         limits = limits_of(all_sizes, replace(bounds[0], most=most))

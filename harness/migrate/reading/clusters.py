@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from harness.kube.api.objects import mapping_in
 from harness.migrate.agent_pools import AgentPool, ManagedCluster
 from harness.migrate.reading.names import api_names, autoscaler_names, maps_in, without_empty
 from harness.migrate.reading.shapes import EXPECTED, Part, Resources, parts_of
 from harness.reading.documents import Document
 from harness.reading.problems import Mark, Problem, ScenarioError, dotted
+from harness.wording import shortened
 
 __all__ = ["described_cluster"]
 
@@ -49,12 +52,21 @@ _KINDS: Mapping[str, tuple[type, str]] = {
     "virtualMachinesProfile": (dict, "a map"),
 }
 """The types of those properties that are looked into (ARM's schema of agent pools)."""
+_COUNTS = ("maxPods", "count", "minCount", "maxCount", "osDiskSizeGB")
+_NUMBERS: Mapping[str, tuple[re.Pattern[str], str]] = {
+    "max-empty-bulk-delete": (re.compile(r"[0-9]{1,9}"), "a whole number"),
+    "scale-down-utilization-threshold": (re.compile(r"0|1|0?\.[0-9]{1,9}|1\.0{1,9}"), "a number from 0 to 1"),
+}
+"""Settings of an autoscaler profile whose numbers a NodePool takes over."""
+_LONG = 60
 
 
 def described_cluster(documents: Sequence[Document], evaluate: Resources) -> ManagedCluster:
     """Return the cluster that the documents describe together. Raises ScenarioError with every mistake of all of them."""
     problems: list[Problem] = []
     pools: dict[str, AgentPool] = {}
+    of_resources: dict[str, bool] = {}
+    """Whether a pool is from a resource of its own, by its name."""
     facts: dict[str, Any] = {}
     for document in documents:
         parts = parts_of(document.value, evaluate)
@@ -69,10 +81,17 @@ def described_cluster(documents: Sequence[Document], evaluate: Resources) -> Man
                     continue
                 facts = _facts(part.value, mark)
                 problems += _unreadable_pools(part, mark)
+                problems += _unreadable_settings(facts["autoscaler"], mark)
             for pool, path in _pools(part, document):
                 problems += _mistakes(pool, path, document)
-                if pool.name in pools and part.kind == "pool":
+                before = pools.get(pool.name)
+                if before is not None and pool.name and of_resources.get(pool.name) == (part.kind == "pool"):
+                    text = f"a second agent pool {pool.name}; the first one is in {before.mark}"
+                    problems.append(Problem(pool.mark, dotted(path), text, "give each pool once"))
+                if before is not None and part.kind == "pool":
                     pools.pop(pool.name)  # the pool's own resource says more than the cluster's list
+                if pool.name not in pools:
+                    of_resources[pool.name] = part.kind == "pool"
                 pools.setdefault(pool.name, pool)
     if problems:
         raise ScenarioError(problems)
@@ -83,7 +102,21 @@ def _unreadable_pools(part: Part, mark: Mark) -> Iterator[Problem]:
     """Yield the mistake in a cluster's list of pools that is no list of maps."""
     pools = part.value.get("agentPoolProfiles")
     if not isinstance(pools, list) or len(maps_in(pools)) < len(pools):
-        yield Problem(mark, dotted((*part.path, "agentPoolProfiles")), "a list of agent pools is expected")
+        field = (
+            "default_node_pool"
+            if part.source == "Terraform" and "default_node_pool" in part.value
+            else "agentPoolProfiles"
+        )
+        yield Problem(mark, dotted((*part.path, field)), "a list of agent pools is expected")
+
+
+def _unreadable_settings(autoscaler: Mapping[str, str], mark: Mark) -> Iterator[Problem]:
+    """Yield the settings of an autoscaler profile that are to be numbers and are none."""
+    for name, (pattern, expected) in _NUMBERS.items():
+        value = autoscaler.get(name, "0")
+        if not pattern.fullmatch(value):
+            text = f"{expected} is expected, not '{shortened(value, _LONG)}'"
+            yield Problem(mark, dotted(("autoScalerProfile", name)), text)
 
 
 def _facts(value: Mapping[str, Any], mark: Mark) -> dict[str, Any]:
@@ -129,13 +162,44 @@ def _mistakes(pool: AgentPool, path: tuple[str | int, ...], document: Document) 
             shown = "a map" if isinstance(value, Mapping) else "a list" if isinstance(value, list) else f"'{value}'"
             yield Problem(_place(document, path, name), dotted((*path, name)), f"{expected} is expected, not {shown}")
             return
+    yield from _of_counts(pool, path, document)
+    misshapen = list(_of_scale(pool, path, document))
+    yield from misshapen
     for name in ("nodeTaints", "nodeInitializationTaints"):
         try:
             pool.taints(name)
         except ValueError as error:
             yield Problem(_place(document, path, name), dotted((*path, name)), str(error))
-    if pool.name and not pool.sizes and not pool.is_karpenters:
+    if pool.name and not pool.sizes and not pool.is_karpenters and not misshapen:
         yield Problem(pool.mark, dotted((*path, "vmSize")), f"agent pool {pool.name} has no size")
+
+
+def _of_counts(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
+    """Counts below nothing, and a least one above the most."""
+    for name in _COUNTS:
+        if pool.number(name) < 0:
+            yield Problem(_place(document, path, name), dotted((*path, name)), "a number below 0")
+    least, most = pool.number("minCount"), pool.number("maxCount")
+    if pool.scales and "maxCount" in pool.properties and 0 <= most < least:
+        place = _place(document, path, "minCount")
+        yield Problem(place, dotted((*path, "minCount")), f"{least} is above maxCount {most}")
+
+
+def _of_scale(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
+    """Profiles of a pool of single VMs in another form than ARM's (`ScaleProfile`; `autoscale` is a list in older previews)."""
+    profile = mapping_in(pool.properties.get("virtualMachinesProfile"))
+    scale = profile.get("scale", {})
+    mark = _place(document, path, "virtualMachinesProfile")
+    place = (*path, "virtualMachinesProfile", "scale")
+    if not isinstance(scale, Mapping):
+        yield Problem(mark, dotted(place), "a map is expected")
+        return
+    manual, autoscale = scale.get("manual", []), scale.get("autoscale", {})
+    if not isinstance(manual, list) or len(maps_in(manual)) < len(manual):
+        yield Problem(mark, dotted((*place, "manual")), "a list of maps is expected")
+    listed = autoscale if isinstance(autoscale, list) else [autoscale]
+    if len(maps_in(listed)) < len(listed):
+        yield Problem(mark, dotted((*place, "autoscale")), "a map is expected")
 
 
 def _place(document: Document, path: tuple[str | int, ...], name: str) -> Mark:

@@ -92,14 +92,16 @@ def _of_terraform(value: Mapping[str, Any]) -> Iterator[Part]:
             continue
         at, type_ = (*path, "values"), resource.get("type")
         if type_ == "azurerm_kubernetes_cluster":
-            first = maps_in(values.get("default_node_pool"))
-            pools = [terraform_pool(item, first=True) for item in first]
+            first = values.get("default_node_pool") or []
+            readable = isinstance(first, list) and len(maps_in(first)) == len(first)
+            pools = [terraform_pool(item, first=True) for item in first] if readable else first
             profiles = maps_in(values.get("auto_scaler_profile"))
             network = maps_in(values.get("network_profile"))
             plain = {
                 "location": values.get("location"),
                 "kubernetesVersion": values.get("kubernetes_version"),
                 "agentPoolProfiles": pools,
+                "default_node_pool": first,
                 "autoScalerProfile": profiles[0] if profiles else None,
                 "networkProfile": _network(network[0]) if network else None,
             }

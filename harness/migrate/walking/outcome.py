@@ -20,6 +20,8 @@ def reconciled(judged: Sequence[Judged], walk: Walk) -> list[Judged]:
 
 
 def _reconciled(verdict: Judged, left: list[str], stayed: bool) -> Judged:
+    if verdict.move is Move.PATCHED and verdict.running.is_fixed:
+        return verdict  # the walk creates nothing anew
     if left and verdict.move is not Move.STAYS:
         return replace(verdict, move=Move.BLOCKED, why=verdict.why or (left[0],))
     if verdict.move is Move.BLOCKED and stayed:
@@ -29,6 +31,6 @@ def _reconciled(verdict: Judged, left: list[str], stayed: bool) -> Judged:
             why=("its pods are on an agent pool that stays",),
             notes=(*verdict.why, *verdict.notes),
         )
-    if verdict.move is Move.BLOCKED and verdict.pool:
+    if verdict.move is Move.BLOCKED and verdict.pool and verdict.running.workload.kind != "CronJob":
         return replace(verdict, move=Move.AS_IS, why=(), notes=(*verdict.why, *verdict.notes))
     return verdict

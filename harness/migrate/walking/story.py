@@ -43,7 +43,7 @@ def story_text(
     inputs: Mapping[str, Any],
     course: Course | None = None,
 ) -> str:
-    """Return the scenario of the move. `given` are the inputs of its world, without the agent pools.
+    """Return the scenario of the move. `inputs` are those of its world, without the agent pools.
 
     It expects what came of the move (`course`), where that is known.
     """
