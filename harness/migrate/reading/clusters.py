@@ -175,7 +175,7 @@ def _mistakes(pool: AgentPool, path: tuple[str | int, ...], document: Document) 
 
 
 def _of_counts(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
-    """Counts below nothing, and a least one above the most."""
+    """Yield a mistake for each count below 0, and for a minimum above the maximum."""
     for name in _COUNTS:
         if pool.number(name) < 0:
             yield Problem(_place(document, path, name), dotted((*path, name)), "a number below 0")
@@ -186,7 +186,7 @@ def _of_counts(pool: AgentPool, path: tuple[str | int, ...], document: Document)
 
 
 def _of_scale(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
-    """Profiles of a pool of single VMs in another form than ARM's (`ScaleProfile`; `autoscale` is a list in older previews)."""
+    """Yield a mistake for each profile of a pool of single VMs in another form than ARM's (`ScaleProfile`; `autoscale` is a list in older previews)."""
     profile = mapping_in(pool.properties.get("virtualMachinesProfile"))
     scale = profile.get("scale", {})
     mark = _place(document, path, "virtualMachinesProfile")
