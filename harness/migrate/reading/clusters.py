@@ -186,7 +186,7 @@ def _of_counts(pool: AgentPool, path: tuple[str | int, ...], document: Document)
 
 
 def _of_scale(pool: AgentPool, path: tuple[str | int, ...], document: Document) -> Iterator[Problem]:
-    """Yield a mistake for each profile of a pool of single VMs in another form than ARM's (`ScaleProfile`; `autoscale` is a list in older previews)."""
+    """Yield a mistake for each profile of single VMs in another form than ARM's `ScaleProfile` (a list in older previews)."""
     profile = mapping_in(pool.properties.get("virtualMachinesProfile"))
     scale = profile.get("scale", {})
     mark = _place(document, path, "virtualMachinesProfile")
