@@ -120,7 +120,8 @@ def test_a_live_cluster_is_read_and_left_as_it_is(
     file = kubeconfig(tmp_path, http.server.kubeconfig())
     code, out, err = call(capsys, command, "--kubeconfig", file, "-v")
     assert (code, err) == (0, "")
-    head, read, *_ = out.splitlines()
+    differ, head, read, *_ = out.splitlines()
+    assert differ.startswith("dump and simulation differ: 2 pods are pending in the dump and bound here")
     assert head == "westeurope, provider 1.14.0"
     assert "region westeurope (http/Node/aks-system-1:" in read
     assert "Kubernetes 1.33.2 (http/Node/aks-system-1:" in read

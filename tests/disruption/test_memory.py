@@ -30,5 +30,5 @@ def asking_all(pod, infos, version, siblings):
 def test_without_a_memory_everything_happens_as_with_one(seed, monkeypatch):
     known = some_days(seed)
     forget(monkeypatch)
-    monkeypatch.setattr(Standings, "of", lambda self, look, *asked: asking_all(*asked))
+    monkeypatch.setattr(Standings, "standing_for", lambda self, look, *asked: asking_all(*asked))
     assert some_days(seed) == known

@@ -125,7 +125,7 @@ def changed(cell: Cell) -> Iterator[None]:
         stack.enter_context(patch("harness.world.settings.provider", lookup))
         for module in ("settings", "world", "nodeclasses"):
             stack.enter_context(patch(f"harness.world.{module}.crd_set", definitions))
-        for module in ("simulation", "ground"):
+        for module in ("simulation", "context"):
             stack.enter_context(patch(f"harness.karpenter.scheduling.{module}.rules_of", rules))
         for target, value in cell.patches:
             stack.enter_context(patch(target, value))
