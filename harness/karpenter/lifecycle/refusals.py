@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from harness.engine.engine import DONE, ReconcileError, Result, Wait
+from harness.engine.engine import DONE, ReconcileError, Result
 from harness.kube.api.status import ApiError
 
-__all__ = ["after_refusal", "retried_after_refusals"]
+__all__ = ["after_refusal"]
 
 
 def after_refusal(error: ApiError) -> Result:
@@ -21,12 +18,3 @@ def after_refusal(error: ApiError) -> Result:
     if error.reason == "Conflict":
         return Result(0.0)
     raise ReconcileError(error.message) from error
-
-
-@contextmanager
-def retried_after_refusals() -> Iterator[None]:
-    """Turn a refused write into a failed reconcile: tried again after a back-off, and no progress until something else changes."""
-    try:
-        yield
-    except ApiError as error:
-        raise ReconcileError(error.message, wait=Wait.POLL) from error

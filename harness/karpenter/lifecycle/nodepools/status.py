@@ -17,7 +17,6 @@ from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOW
 from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.lifecycle.nodepools.health import HEALTHY, RegistrationHealth
 from harness.karpenter.lifecycle.nodepools.usage import RunningUsage
-from harness.karpenter.lifecycle.refusals import retried_after_refusals
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.hashing import CURRENT_HASH_VERSION, nodepool_hash
 from harness.karpenter.validation.runtime import joined, nodepool_findings, wording_of
@@ -99,8 +98,7 @@ class NodePools:
         hash_, problem = self._judge(pool)
         marks = {NODEPOOL_HASH: hash_, NODEPOOL_HASH_VERSION: CURRENT_HASH_VERSION}
         if any(annotations_of(pool).get(name) != value for name, value in marks.items()):
-            with retried_after_refusals():
-                pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
+            pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
         conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())
         if problem is None:
             conditions.set_true("ValidationSucceeded")
@@ -118,8 +116,7 @@ class NodePools:
         status["conditions"] = conditions.items
         patch = merge_diff(status_of(pool), status)
         if patch:
-            with retried_after_refusals():
-                self._writer.patch("NodePool", name_of(pool), {"status": patch}, subresource="status")
+            self._writer.patch("NodePool", name_of(pool), {"status": patch}, subresource="status")
         return DONE
 
     def _judge(self, pool: Object) -> tuple[str, str | None]:
