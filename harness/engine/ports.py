@@ -6,7 +6,7 @@ A controller reads a local `View`, writes through a `Writer` in the name of one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -94,6 +94,17 @@ def key_by_name(change: Change) -> tuple[str, ...]:
 def key_by_place(change: Change) -> tuple[tuple[str, str], ...]:
     """A router of changes for controllers whose keys are namespace and name."""
     return ((namespace_of(change.object), name_of(change.object)),)
+
+
+def key_at_first(key: Hashable) -> Callable[[Change], Iterable[Hashable]]:
+    """Return a router of changes for controllers that start with the first change and have one key, their turn."""
+    keys = [key]
+
+    def router(change: Change) -> Iterable[Hashable]:
+        started, keys[:] = [*keys], []
+        return started
+
+    return router
 
 
 class View(Protocol):

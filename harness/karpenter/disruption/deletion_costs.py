@@ -5,16 +5,16 @@ Core ``pkg/controllers/pod/deletioncost/{controller,queue}.go``, since 1.15.0, b
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 
-from harness.engine.engine import DONE, Engine, ReconcileError, Result, Router, Wait
-from harness.engine.ports import Change, View, Writer
+from harness.engine.engine import DONE, Engine, Result, Router, Wait
+from harness.engine.ports import View, Writer, key_at_first
 from harness.karpenter.disruption.deletion_ranking import deletion_costs, has_cost
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.lifecycle.marks import Marks
 from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of, uid_of
-from harness.kube.api.status import ApiError
+from harness.kube.api.status import ignoring
 from harness.kube.deletion_order import DELETION_COST
 
 __all__ = ["GATE", "DeletionCostWrites", "DeletionCosts"]
@@ -55,11 +55,8 @@ class DeletionCostWrites:
         pod = self._view.get("Pod", name, namespace)
         cost = self._wanted.get(key)
         if key in self._wanted and pod is not None and uid_of(pod) == uid and not has_cost(pod, cost):
-            try:
+            with ignoring(404, 409):
                 self._write(pod, cost)
-            except ApiError as error:
-                if error.code not in (404, 409):
-                    raise ReconcileError(error.message) from error
         self._wanted.pop(key, None)
         return DONE
 
@@ -81,16 +78,11 @@ class DeletionCosts:
     def __init__(self, observer: Observer, marks: Marks, writes: DeletionCostWrites) -> None:
         self._observer, self._marks, self._writes = observer, marks, writes
         self._ranked: int | None = None
-        self._started = False
+        self._first = key_at_first(_TURN)
 
     def watches(self) -> Mapping[str, Router]:
         """The first NodeClaim."""
-        return {"NodeClaim": self._keys}
-
-    def _keys(self, change: Change) -> Iterable[Hashable]:
-        if not self._started:
-            self._started = True
-            yield _TURN
+        return {"NodeClaim": self._first}
 
     def reconcile(self, key: Hashable) -> Result:
         """Asks for the costs of all pods whose costs are others now."""

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import Result, Router, Wait
-from harness.engine.ports import Change, Sink, View, Writer
+from harness.engine.ports import Sink, View, Writer, key_at_first
 from harness.karpenter.lifecycle.instance_provider import CloudProviderError, Instance, InstanceProvider
 from harness.karpenter.lifecycle.names import is_managed, nodes_of
 from harness.kube.api.objects import condition_is, is_terminating, name_of, status_of, uid_of
@@ -56,16 +56,11 @@ class GarbageCollection:
         self._provider = provider
         self._changes = changes
         self._swept: object = None
-        self._started = False
+        self._first = key_at_first(_SWEEP)
 
     def watches(self) -> Mapping[str, Router]:
         """The first NodeClaim: before it there is nothing to sweep."""
-        return {"NodeClaim": self._keys}
-
-    def _keys(self, change: Change) -> Iterable[Hashable]:
-        if not self._started:
-            self._started = True
-            yield _SWEEP
+        return {"NodeClaim": self._first}
 
     def reconcile(self, key: Hashable) -> Result:
         """Sweeps both ways."""
