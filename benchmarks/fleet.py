@@ -42,8 +42,9 @@ SIZES = (300, 1000, 5000)
 METHODS = ("Emptiness", "Drift", "MultiNodeConsolidation", "SingleNodeConsolidation")
 _HOUR = 3600.0
 _SHORT = 1000
-_PASSES = 3
 """Fleets of more pods have their week only where somebody asks for it."""
+_PASSES = 3
+"""Passes of a method on each side, the fastest of which counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,26 @@ class TopologyError(ValueError):
     """A constraint that stops the whole simulation; the message is Karpenter's."""
 
 
+_OF_THE_CONSTRAINT = (
+    "_new_hosts",
+    "admits_all",
+    "algebra",
+    "by_hostname",
+    "filter",
+    "inverse",
+    "key",
+    "kind",
+    "label",
+    "max_skew",
+    "min_domains",
+    "namespaces",
+    "raw_selector",
+    "selector",
+    "sort_key",
+)
+"""Attributes that copies of a group share: the constraint decides them."""
+
+
 class TopologyGroup:
     """Counts by domain for one constraint, shared by all pods that have it.
 
@@ -32,28 +52,7 @@ class TopologyGroup:
     simulation's own nodes mirror the counts: ``occupied`` (at least one), ``full`` (maxSkew reached), ``over`` (beyond it).
     """
 
-    __slots__ = (
-        "_new_hosts",
-        "admits_all",
-        "algebra",
-        "by_hostname",
-        "domains",
-        "empty",
-        "filter",
-        "full",
-        "inverse",
-        "key",
-        "kind",
-        "label",
-        "max_skew",
-        "min_domains",
-        "namespaces",
-        "occupied",
-        "over",
-        "raw_selector",
-        "selector",
-        "sort_key",
-    )
+    __slots__ = (*_OF_THE_CONSTRAINT, "domains", "empty", "full", "occupied", "over")
 
     def __init__(
         self,
@@ -237,25 +236,6 @@ class TopologyGroup:
         if not node_domains.complement and len(node_domains.values) < len(self.empty):
             return [d for d in node_domains.values if d in self.empty and pod_domains.has(d)]
         return [d for d in self.empty if node_domains.has(d) and pod_domains.has(d)]
-
-
-_OF_THE_CONSTRAINT = (
-    "_new_hosts",
-    "admits_all",
-    "algebra",
-    "by_hostname",
-    "filter",
-    "inverse",
-    "key",
-    "kind",
-    "label",
-    "max_skew",
-    "min_domains",
-    "namespaces",
-    "raw_selector",
-    "selector",
-    "sort_key",
-)
 
 
 def group_identity(
