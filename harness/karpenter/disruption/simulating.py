@@ -13,6 +13,7 @@ from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.lifecycle.nominations import machine_text
 from harness.karpenter.scheduling import PlannedNodeClaim, TopologyError, pod_key
 from harness.karpenter.scheduling.nodes.state import StateNode
+from harness.karpenter.scheduling.pods.displaced import Displaced
 from harness.karpenter.scheduling.simulation import NoNodePools
 from harness.kube.api.objects import Object, name_of
 from lazyrecords import dataclass
@@ -73,8 +74,7 @@ def simulate(
     simulations = view.simulations
     if names & simulations.deleting_names:
         return None
-    groups = _moving(situation, candidates)
-    moving = groups[0] if len(groups) == 1 else [pod for each in groups for pod in each]
+    moving = [pod for candidate in candidates for pod in _moving(simulations.displaced, candidate)]
     try:
         results = simulations.without(names, moving, settled=settled, time_limit=time_limit)
     except NoNodePools as error:
@@ -111,19 +111,11 @@ def _outcome(
     return Outcome(nodeclaims, existing, failed, stranded, view.node_by_name)
 
 
-def _moving(situation: Situation, candidates: Sequence[Candidate]) -> Sequence[Sequence[Object]]:
-    """The pods of each candidate that have to be rescheduled."""
-    judge = situation.view.simulations.displaced
-    if not judge.knows_budgets and not any(each.marked for each in candidates):
-        return [each.pods for each in candidates]
-    found: list[Sequence[Object]] = []
-    for each in candidates:
-        if not (judge.knows_budgets or each.marked):
-            found.append(each.pods)
-            continue
-        moving = [pod for pod in each.pods if judge.movable(pod)]
-        found.append(moving if len(moving) < len(each.pods) else each.pods)
-    return found
+def _moving(judge: Displaced, candidate: Candidate) -> Sequence[Object]:
+    """Return the candidate's pods that have to be rescheduled."""
+    if judge.knows_budgets or candidate.marked:
+        return [pod for pod in candidate.pods if judge.movable(pod)]
+    return candidate.pods
 
 
 def publish_pod_events(situation: Situation) -> None:
