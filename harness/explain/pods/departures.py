@@ -156,7 +156,7 @@ def _drifted(situation: Situation, candidate: Candidate) -> tuple[bool, str, Com
     except SimulationError as error:
         return True, str(error), None
     if outcome is None or outcome.stranded:
-        return True, sentence(outcome.text()) if outcome is not None else "", None
+        return True, outcome.text() if outcome is not None else "", None
     return True, "", Command.of((candidate,), outcome, outcome.nodeclaims)
 
 

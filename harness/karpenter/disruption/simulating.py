@@ -53,9 +53,9 @@ class Outcome:
     nodes: Mapping[str, StateNode] = field(default_factory=dict, repr=False, compare=False)
 
     def text(self) -> str:
-        """Core's sentence about the candidates' pods that cannot be scheduled."""
+        """Return core's sentence about the candidates' pods that cannot be scheduled, as events begin it."""
         stranded, errors = self.stranded, self.errors or {}
-        text = "".join(["not all pods would schedule, ", *[f"{pod} => {errors[pod]} " for pod in stranded[:_NAMED]]])
+        text = "".join(["Not all pods would schedule, ", *[f"{pod} => {errors[pod]} " for pod in stranded[:_NAMED]]])
         if len(stranded) >= _NAMED:
             text += f" and {len(stranded) - _NAMED} other(s)"
         return text

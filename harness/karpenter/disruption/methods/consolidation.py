@@ -14,7 +14,7 @@ from harness.karpenter.disruption.commands.command import (
 )
 from harness.karpenter.disruption.events.nodes import NodeEvents, Text
 from harness.karpenter.disruption.events.texts import candidate as candidate_event
-from harness.karpenter.disruption.events.texts import rejected, sentence, unconsolidatable
+from harness.karpenter.disruption.events.texts import rejected, unconsolidatable
 from harness.karpenter.disruption.methods.replacing import replacement
 from harness.karpenter.disruption.methods.sorting import sort_lasting
 from harness.karpenter.disruption.simulating import Outcome, simulate
@@ -97,7 +97,7 @@ def consolidate(situation: Situation, candidates: Sequence[Candidate], *, time_l
 
 def _is_stranded(situation: Situation, candidates: Sequence[Candidate], outcome: Outcome) -> bool:
     if outcome.stranded:
-        _explain(situation, candidates, lambda: sentence(outcome.text()))
+        _explain(situation, candidates, outcome.text)
     return bool(outcome.stranded)
 
 

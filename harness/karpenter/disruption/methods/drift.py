@@ -3,13 +3,11 @@
 Core ``pkg/controllers/disruption/drift.go``.
 """
 
-from functools import partial
-
 from harness.engine.clock import parse
 from harness.karpenter.disruption.budgets import within
 from harness.karpenter.disruption.candidates import Candidate, condition_of
 from harness.karpenter.disruption.commands.command import Command
-from harness.karpenter.disruption.events.texts import blocked, sentence
+from harness.karpenter.disruption.events.texts import blocked
 from harness.karpenter.disruption.methods.method import DRIFTED, Findings, Method, Proposal
 from harness.karpenter.disruption.methods.sorting import sort_lasting
 from harness.karpenter.disruption.simulating import Outcome, SimulationError, simulate
@@ -55,15 +53,11 @@ class Drift(Method):
             if outcome is None:
                 continue
             if outcome.stranded:
-                situation.say_all(blocked(each.state, partial(_text, outcome)))
+                situation.say_all(blocked(each.state, outcome.text))
                 continue
             found.commands.append(Command.of((each,), outcome, outcome.nodeclaims))
             return found
         return found
-
-
-def _text(outcome: Outcome) -> str:
-    return sentence(outcome.text())
 
 
 def _drifted_at(candidate: Candidate) -> int:
