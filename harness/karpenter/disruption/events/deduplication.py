@@ -36,18 +36,13 @@ class EventDeduplication:
         """The same of all that is said of a node for a reason."""
         self._hidden: list[int] = []
         self._said: set[SchedulingEvent] = set()
-        self._began = clock.now
-        self._quiet: list[NodeEvents] = []
-        """What was said of nodes of whose reasons nothing was heard, in order."""
         self._unworded: dict[About, list[NodeEvents]] = {}
-        """The same by what it is about, as far as somebody has asked."""
+        """Events about nodes whose reasons are dropped anyway, in order, by what they are about."""
 
     def begin(self) -> None:
         """Begins a new turn."""
-        self._began = self._clock.now
         self._hidden.clear()
         self._said.clear()
-        self._quiet.clear()
         self._unworded.clear()
 
     def say(self, told: Iterable[Told]) -> None:
@@ -57,29 +52,20 @@ class EventDeduplication:
             if isinstance(each, SchedulingEvent):
                 self._say(each)
             elif silent(each.about, LONG_AGO) > now:
-                self._quiet.append(each)
+                self._unworded.setdefault(each.about, []).append(each)
             else:
                 self._say_of_node(each)
 
     def _say_of_node(self, told: NodeEvents) -> None:
-        if self._silent.get(told.about, LONG_AGO) > self._began:  # else nothing was quiet about it in this turn
-            for before in self._sorted_out().pop(told.about, ()):
-                for event in before:
-                    if (until := self._hidden_until(event)) is not None:
-                        self._hidden.append(until)
-                    self._said.add(event)
+        for event in chain.from_iterable(self._unworded.pop(told.about, ())):
+            if (until := self._hidden_until(event)) is not None:
+                self._hidden.append(until)
+            self._said.add(event)
         events = list(told)
         for event in events:
             self._say(event)
         if told.hides:
             self._silent[told.about] = min([self._heard[_about(event)][2] for event in events], default=LONG_AGO)
-
-    def _sorted_out(self) -> dict[About, list[NodeEvents]]:
-        """What nothing was heard of, by what it is about."""
-        for events in self._quiet:
-            self._unworded.setdefault(events.about, []).append(events)
-        self._quiet.clear()
-        return self._unworded
 
     def _say(self, event: SchedulingEvent) -> None:
         said = len(self._said)
@@ -108,11 +94,10 @@ class EventDeduplication:
         now = self._clock.now
         moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
         found = min(moments, default=None)
-        unheard = self._sorted_out()
-        for about in sorted(unheard, key=self._silent.__getitem__):
+        for about in sorted(self._unworded, key=self._silent.__getitem__):
             if found is not None and self._silent[about] >= found:
                 break
-            for event in chain.from_iterable(unheard[about]):
+            for event in chain.from_iterable(self._unworded[about]):
                 until = self._hidden_until(event)
                 if until is not None and until > now and (found is None or until < found):
                     found = until
