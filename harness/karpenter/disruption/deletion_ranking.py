@@ -91,11 +91,11 @@ def _groups(situation: Situation) -> Mapping[_Group, Sequence[StateNode]]:
     """Nodes of Karpenter by what becomes of them, those that save most for their cost first."""
     nodes = [node for node in situation.view.nodes if node.managed]
     nodes.sort(key=lambda node: (-_savings(situation, node), node.name))
-    judge = Displaced(situation.view.snapshot.pdbs, situation.view.now, situation.view.simulations.rules)
-    found: dict[_Group, list[StateNode]] = {group: [] for group in _Group}
+    judge = situation.view.simulations.pod_judge()
+    groups: dict[_Group, list[StateNode]] = {group: [] for group in _Group}
     for node in nodes:
-        found[_group(situation, node, judge)].append(node)
-    return found
+        groups[_group(situation, node, judge)].append(node)
+    return groups
 
 
 def _savings(situation: Situation, node: StateNode) -> float:

@@ -22,7 +22,7 @@ from harness.karpenter.scheduling.pods.volumes import VolumeLookup
 from harness.karpenter.scheduling.snapshot import SchedulingOptions
 from harness.karpenter.scheduling.topology.cluster import ClusterTopology
 from harness.karpenter.scheduling.topology.domains import Domains
-from harness.karpenter.scheduling.topology.inverse import InverseGroups, RepellingPod, repelling_pods
+from harness.karpenter.scheduling.topology.inverse import InverseGroups, repelling_pods
 from harness.kube.api.labels import INSTANCE_TYPE
 from harness.kube.api.objects import Object, name_of, same_objects, spec_of
 from harness.kube.api.quantity import Quantity
@@ -82,7 +82,8 @@ class SchedulingContext:
         )
 
     @cached_property
-    def _model(self) -> Model:
+    def model(self) -> Model:
+        """What new nodes can be."""
         key, snapshot = (Model, self.best_effort, self._claims_in), self.state.snapshot
         known: Model | None = self._memory.models.get(key)
         made = Model(snapshot, self.nodepools, self.indexes, self.algebra, self.rules, self._claims_in)
@@ -94,12 +95,12 @@ class SchedulingContext:
     @property
     def templates(self) -> tuple[Template, ...]:
         """The NodePools that have an instance type left, heaviest first."""
-        return self._model.templates
+        return self.model.templates
 
     @property
     def judged_nodepools(self) -> list[tuple[Template, dict[str, int]]]:
         """All NodePools, with the keys whose ``minValues`` they miss, which leaves them no instance type."""
-        return self._model.judged
+        return self.model.judged
 
     @cached_property
     def events(self) -> tuple[SchedulingEvent, ...]:
@@ -115,7 +116,7 @@ class SchedulingContext:
     @cached_property
     def room(self) -> NodeCapacityIndex:
         """The active nodes: initialized ones first, then by name. The same as before while neither they nor what is on them changes."""
-        model = self._model  # a DaemonSet's search for a term that fits begins with the templates
+        model = self.model  # a DaemonSet's search for a term that fits begins with the templates
         rests_on = [model, self.shapes, *self.indexes.values()]
         fleet, kept = self.state.fleet, self._memory.models
         known: tuple[list[object], NodeCapacityIndex] | None = fleet.remembered.get(NodeCapacityIndex)
@@ -157,11 +158,6 @@ class SchedulingContext:
             return {}
         return index.attach_limits_of(node.labels.get(INSTANCE_TYPE) or "")
 
-    @property
-    def model(self) -> Model:
-        """What new nodes can be."""
-        return self._model
-
     def positions(self, nodes: Iterable[str]) -> int:
         """A mask of some active nodes; names of others are left out."""
         mask, positions = 0, self.position_of
@@ -170,10 +166,14 @@ class SchedulingContext:
                 mask |= 1 << positions[name]
         return mask
 
+    def _states(self, nodes: Iterable[str]) -> list[StateNode]:
+        """Return the state nodes of active nodes; names of others are left out."""
+        positions, existing = self.position_of, self.existing
+        return [existing[positions[name]].state for name in nodes if name in positions]
+
     def provider_ids(self, nodes: Iterable[str]) -> frozenset[str]:
         """The provider ids of active nodes; names of others are left out."""
-        positions = self.position_of
-        return frozenset(self.existing[positions[name]].state.provider_id for name in nodes if name in positions)
+        return frozenset(state.provider_id for state in self._states(nodes))
 
     @cached_property
     def _hostnames(self) -> Mapping[str, int]:
@@ -182,13 +182,11 @@ class SchedulingContext:
 
     def hostnames(self, leaving: frozenset[str]) -> KeysView[str]:
         """The hostnames of the active nodes but some."""
-        hostnames, positions = dict(self._hostnames), self.position_of
-        for name in leaving:
-            if name in positions:
-                hostname = self.existing[positions[name]].state.hostname
-                hostnames[hostname] -= 1
-                if not hostnames[hostname]:
-                    del hostnames[hostname]
+        hostnames = dict(self._hostnames)
+        for state in self._states(leaving):
+            hostnames[state.hostname] -= 1
+            if not hostnames[state.hostname]:
+                del hostnames[state.hostname]
         return hostnames.keys()
 
     @cached_property
@@ -206,10 +204,7 @@ class SchedulingContext:
     def limits_left(self, leaving: frozenset[str]) -> dict[str, dict[str, Quantity]]:
         """What each NodePool's limits leave beside the active nodes but some; NodePools without limits are left out."""
         left = {name: dict(limits) for name, limits in self._limits_left.items()}
-        for name in leaving if left else ():
-            if name not in self.position_of:
-                continue
-            state = self.existing[self.position_of[name]].state
+        for state in self._states(leaving) if left else ():
             limits = left.get(state.labels.get(NODEPOOL) or "")
             if limits:
                 capacity = state.capacity()
@@ -247,9 +242,4 @@ class SchedulingContext:
             known = self._memory.models[ClusterTopology] = ClusterTopology(self.algebra, self._domains, self.rules)
         snapshot, fleet = self.state.snapshot, self.state.fleet
         known.look(fleet, snapshot.nodes, snapshot.namespaces)
-        return known, known.inverse_groups(self.repelling_pods)
-
-    @property
-    def repelling_pods(self) -> Sequence[RepellingPod]:
-        """The running pods with required anti-affinity."""
-        return repelling_pods(self.state.fleet)
+        return known, known.inverse_groups(repelling_pods(fleet))

@@ -167,9 +167,9 @@ class Simulations:
         if not self.nodepools:
             raise NoNodePools("no nodepools found")
         pods = self._prepared([*self.pending.accepted, *moving, *self._displaced_pods])
-        names, question = frozenset(leaving), None
+        names, settling, question = frozenset(leaving), self._refusing(settled), None
         if self._context.keeps_simulations:
-            question = Question(self._context, pods, names, self._refusing(settled), self._exempt)
+            question = Question(self._context, pods, names, settling, self._exempt)
             known = self._kept.find(question, self.pending.ignored, time_limit)
             if known is not None:
                 return known
@@ -177,7 +177,7 @@ class Simulations:
             self._context,
             pods,
             leaving=names,
-            settling=self._refusing(settled),
+            settling=settling,
             exempt=self._exempt,
             time_limit=time_limit,
         )

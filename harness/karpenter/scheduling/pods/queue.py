@@ -11,14 +11,13 @@ from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.kube.api.objects import Object, uid_of
 from lazyrecords import dataclass
 
-__all__ = ["FIT", "KEY", "Place", "QueuedPod", "place_of", "queued_pod", "shaped"]
+__all__ = ["Place", "QueuedPod", "place_of", "queued_pod", "shaped"]
 
 Place = tuple[tuple[int, int], str, int, str]
 """What pods are sorted by: size, the largest first, and age; then fit and key (``namespace/name``). Most are told apart by one text."""
 
-FIT: Final = 2
-KEY: Final = 3
-"""Where fit and key of a pod stand in its place."""
+_KEY: Final = 3
+"""Where the key of a pod stands in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class QueuedPod:
 
     @property
     def key(self) -> str:
-        return self.place[KEY]
+        return self.place[_KEY]
 
 
 def place_of(pod: QueuedPod) -> Place:
