@@ -8,6 +8,7 @@ share one. The plain way, without this module: ``HARNESS_EXACT=1``.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property
 
 from harness.karpenter.scheduling.context import SchedulingContext
 from harness.karpenter.scheduling.masks import few_bits
@@ -72,16 +73,31 @@ class Question:
 
         ``by_hostname``: whether the hostnames of all nodes count.
         """
-        inverse = self._inverse.difference(self._moving)
-        if inverse is None:
+        if self._inverse_left is None:
             return None
-        limits = self._context.limits_left(self._leaving)
-        left = tuple(
-            [(pool, tuple(sorted((name, each.nano) for name, each in of.items()))) for pool, of in limits.items()]
-        )
-        hosts = frozenset(self._context.hostnames(self._leaving)) if by_hostname or self._inverse.by_identity else None
         cluster = self._cluster
-        return cluster, self._context.model, cluster.namespace_labels, cluster.inverse_content, inverse, left, hosts
+        return (
+            *(cluster, self._context.model, cluster.namespace_labels, cluster.inverse_content),
+            *(self._inverse_left, self._limits_left),
+            self._hosts if by_hostname or self._inverse.by_identity else None,
+        )
+
+    @cached_property
+    def _inverse_left(self) -> Hashable | None:
+        return self._inverse.difference(self._moving)
+
+    @cached_property
+    def _limits_left(self) -> Hashable:
+        return tuple(
+            [
+                (pool, tuple(sorted((name, quantity.nano) for name, quantity in limits.items())))
+                for pool, limits in self._context.limits_left(self._leaving).items()
+            ]
+        )
+
+    @cached_property
+    def _hosts(self) -> frozenset[str]:
+        return frozenset(self._context.hostnames(self._leaving))
 
 
 @dataclass(frozen=True, slots=True)
