@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from math import inf
 from pathlib import Path
@@ -58,14 +58,21 @@ def select_releases(config: pytest.Config, items: list[pytest.Item]) -> None:
         case = getattr(item, "case", None)
         return case is None or base_of(shared.idle_world(case).release) in wanted
 
-    others = [item for item in items if not stays(item)]
-    items[:] = [item for item in items if stays(item)]
+    _select(config, items, stays)
+
+
+def _select(config: pytest.Config, items: list[pytest.Item], stays: Callable[[pytest.Item], bool]) -> None:
+    """Leave in `items` those that stay, and report the others as deselected."""
+    selected: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    for item in items:
+        (selected if stays(item) else others).append(item)
+    items[:] = selected
     config.hook.pytest_deselected(items=others)
 
 
 def sampled(lines: Mapping[str, str], count: int, seed: int) -> frozenset[str]:
-    """Return the drawn test ids: `count` of each line, or all where there are fewer. `lines` has the line of each id. `lines` has the line
-    of each id.
+    """Return the drawn test ids: `count` of each line, or all where there are fewer. `lines` has the line of each id.
 
     The same for the same ids and seed, in whatever order they come.
     """
@@ -81,9 +88,7 @@ def select_sample(config: pytest.Config, items: list[pytest.Item]) -> None:
     drawn = sampled(
         _lines(config, items), config.getoption("scenarios_sample"), config.getoption("scenarios_sample_seed")
     )
-    others = [item for item in items if item.nodeid not in drawn]
-    items[:] = [item for item in items if item.nodeid in drawn]
-    config.hook.pytest_deselected(items=others)
+    _select(config, items, lambda item: item.nodeid in drawn)
 
 
 def _lines(config: pytest.Config, items: Iterable[pytest.Item]) -> dict[str, str]:
@@ -156,9 +161,7 @@ def select_shard(config: pytest.Config, items: list[pytest.Item]) -> None:
     file = config.getoption("scenarios_shard_durations")
     durations = read_durations(Path(file)) if file else {}
     parts = assigned([item.nodeid for item in items], durations, count)
-    others = [item for item in items if parts[item.nodeid] != number]
-    items[:] = [item for item in items if parts[item.nodeid] == number]
-    config.hook.pytest_deselected(items=others)
+    _select(config, items, lambda item: parts[item.nodeid] == number)
 
 
 class Durations:
