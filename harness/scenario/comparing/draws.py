@@ -38,22 +38,19 @@ class Draws:
         pinned = self._with(_pinned, real)
         if pinned is not None and not differs(pinned):
             return pinned
-        wanted = _launched(real)
-        if len(wanted) == len(_launched(self._first[0])):
-            for run in self._drawn():
-                if _launched(run[0]) == wanted and not differs(run):
-                    return run
-        return pinned or self._first
+        return self._with(_launched, real, differs) or pinned or self._first
 
-    def _with(self, zones: Callable[[Facts], tuple[str, ...]], real: Facts) -> Outcome | None:
-        """The first run with these zones; None where there is none among all draws, or where it is another number of them."""
+    def _with(
+        self, zones: Callable[[Facts], tuple[str, ...]], real: Facts, differs: Callable[[Outcome], bool] | None = None
+    ) -> Outcome | None:
+        """Return the first run with these zones that does not differ; None where no draw has as many, or these."""
         wanted = zones(real)
         if len(wanted) != len(zones(self._first[0])):
             return None
-        for run in self._drawn():
-            if zones(run[0]) == wanted:
-                return run
-        return None
+        return next(
+            (run for run in self._drawn() if zones(run[0]) == wanted and not (differs is not None and differs(run))),
+            None,
+        )
 
     def _drawn(self) -> Iterator[Outcome]:
         """The runs, made as far as somebody looks at them."""
