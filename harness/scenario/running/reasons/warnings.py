@@ -24,8 +24,8 @@ def warning_lines(failure: FailedExpectation, lines: Sequence[str]) -> Iterator[
     if not codes:
         return
     # lint reads manifests that the API server has taken
-    refused = [refusal.manifest for refusal in failure.run.refusals]
-    taken = [manifest.object for manifest in failure.run.case.manifests if manifest not in refused]
+    refused = {refusal.manifest.identity for refusal in failure.run.refusals if refusal.manifest is not None}
+    taken = [manifest.object for manifest in failure.run.case.manifests if manifest.identity not in refused]
     for finding in findings_of(taken, lambda: failure.run.world):
         if finding.code in codes and _names(lines, finding.kind, finding.name):
             yield f"warning {finding.code}: {finding.kind}/{finding.name}: {finding.text}"
