@@ -60,12 +60,12 @@ class Part:
 
     @property
     def ratio(self) -> float | None:
-        """How many times faster than Go."""
+        """Return how many times as long Go takes; None without Go."""
         return None if self.go is None else self.go / max(self.seconds, 1e-6)
 
 
 def parts_of(case: str, only: str, oracle: str | None, go_limit: float) -> Iterator[Part]:
-    """The parts of one case, in this process; ``only``: this one alone, with what has to come before it."""
+    """Yield the parts of one case, in this process; ``only``: this one alone, with what has to come before it."""
     if case == "dump":
         yield _dump()
         return
@@ -94,7 +94,7 @@ def _settled(world: World, manifests: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _aged(world: World) -> Situation:
-    """The fleet once consolidateAfter has passed, before anything is disrupted."""
+    """Return the fleet once consolidateAfter has passed, before anything is disrupted."""
     world.karpenter.hold()
     world.advance(_HOUR / 4)
     situation = Situation(world.karpenter.disruption_view())
@@ -103,8 +103,9 @@ def _aged(world: World) -> Situation:
 
 
 def _week(world: World, manifests: Sequence[Mapping[str, Any]]) -> None:
-    deployments = [each for each in manifests if each["kind"] == "Deployment"]
-    pool = next(each for each in manifests if each["kind"] == "NodePool" and each["metadata"]["name"] == "general")
+    deployments = [manifest for manifest in manifests if manifest["kind"] == "Deployment"]
+    pools = [manifest for manifest in manifests if manifest["kind"] == "NodePool"]
+    pool = next(pool for pool in pools if pool["metadata"]["name"] == "general")
     for day in range(7):
         for deployment in deployments[day % 3 :: 3]:
             world.apply(_rolled(deployment, day))
@@ -132,7 +133,7 @@ def _rolled(deployment: Mapping[str, Any], day: int) -> dict[str, Any]:
 def _passes(
     case: str, situation: Situation, methods: Iterable[str], oracle: str | None, go_limit: float
 ) -> Iterator[Part]:
-    """Passes of each method, by both sides from nothing and as often: the fastest counts."""
+    """Yield passes of each method, by both sides from nothing and as often: the fastest counts."""
     catalogs = Catalogs()
     request = request_of(situation, catalogs)
     request["options"]["skipValidation"] = True
@@ -142,19 +143,19 @@ def _passes(
         theirs, same = None, ""
         if oracle is not None:
             try:
-                found = go_passes(request, oracle, [method] * _PASSES, go_limit * _PASSES)[method]
-                theirs = found.candidates + found.compute
-                same = "" if found.outcome == outcome else f", and Go {found.outcome}"
+                go = go_passes(request, oracle, [method] * _PASSES, go_limit * _PASSES)[method]
+                theirs = go.candidates + go.compute
+                same = "" if go.outcome == outcome else f", and Go {go.outcome}"
             except subprocess.TimeoutExpired:
                 same = f", Go takes more than {go_limit * _PASSES:.0f} s for {_PASSES} passes"
         yield Part(case, method, seconds, theirs, facts=f"{outcome}{same}")
 
 
 def _with_types(request: dict[str, Any], catalogs: Catalogs) -> dict[str, Any]:
-    """The request with the instance types in it, each NodePool's once; its requirements leave each the sizes that it may have."""
+    """Return the request with the instance types in it, each NodePool's once; its requirements leave each the sizes that it may have."""
     types: dict[str, Any] = {}
     for catalog in catalogs.taken():
-        types.update((each["name"], each) for each in catalog["instance_types"])
+        types.update((size["name"], size) for size in catalog["instance_types"])
     made = {key: value for key, value in request.items() if key != "catalog_by_nodepool"}
     return {**made, "instance_types": [types[name] for name in sorted(types)]}
 
@@ -175,19 +176,19 @@ def _dump() -> Part:
 
 
 def _digest(world: World) -> str:
-    """Equal where the same happened."""
-    made = hashlib.sha256()
-    for each in (*world.events, *world.disruptions):
-        made.update(repr(each).encode())
+    """Return a text that is equal where the same happened."""
+    digest = hashlib.sha256()
+    for happening in (*world.events, *world.disruptions):
+        digest.update(repr(happening).encode())
     for line in world.log:
-        made.update(repr((line.at, line.message, sorted(dict(line.values).items()))).encode())
+        digest.update(repr((line.at, line.message, sorted(dict(line.values).items()))).encode())
     for entry in world.journal:
-        made.update(repr((entry.at, entry.verb, entry.key, entry.after)).encode())
-    return made.hexdigest()[:12]
+        digest.update(repr((entry.at, entry.verb, entry.key, entry.after)).encode())
+    return digest.hexdigest()[:12]
 
 
 def report(cases: Sequence[str], only: str, oracle: str | None, go_limit: float) -> Iterator[Part]:
-    """The parts of all cases as they come, each case in a process of its own. Raises OracleError."""
+    """Yield the parts of all cases as they come, each case in a process of its own. Raises OracleError."""
     for case in cases:
         command = [sys.executable, "-m", "benchmarks.fleet", "--measure", case, only, "--go-limit", str(go_limit)]
         command += ["--oracle", oracle] if oracle else []
@@ -205,7 +206,7 @@ def _line(part: Part) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Prints the figures."""
+    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pods", type=int, metavar="N", help="a fleet of so many pods alone")
     parser.add_argument("--only", default="", metavar="NAME", help="a case, or CASE/PART")
@@ -227,17 +228,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     case, _, only = options.only.partition("/")
     cases = [f"fleet-{options.pods}"] if options.pods else ["dump", *(f"fleet-{size}" for size in SIZES)]
-    found: list[Part] = []
+    parts: list[Part] = []
     print(f"{'case':12}{'part':26}{'CPU s':>10}{'Go':>10}{'ratio':>8}  {'digest':13} what came of it")
     try:
         for part in report([case] if case else cases, only, oracle_path(options.oracle), options.go_limit):
-            found.append(part)
+            parts.append(part)
             print(_line(part), flush=True)
     except OracleError as error:
         print(error, file=sys.stderr)
         return 2
     if options.json is not None:
-        options.json.write_text(json.dumps([asdict(part) for part in found], indent=1) + "\n")
+        options.json.write_text(json.dumps([asdict(part) for part in parts], indent=1) + "\n")
     return 0
 
 

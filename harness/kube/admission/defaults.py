@@ -200,7 +200,7 @@ def default_node(node: dict[str, Any]) -> dict[str, Any]:
     spec = node.get("spec") or {}
     taints = spec.get("taints") or []
     taint = {"key": NOT_READY, "effect": "NoSchedule"}
-    if any(taint.get("key") == NOT_READY and taint.get("effect") == "NoSchedule" for taint in taints):
+    if any(present.get("key") == NOT_READY and present.get("effect") == "NoSchedule" for present in taints):
         return node
     return {**node, "spec": {**spec, "taints": [*taints, taint]}}
 

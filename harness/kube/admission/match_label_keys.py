@@ -89,7 +89,7 @@ def _with_selectors(pod: dict[str, Any], constraint: Change, term: Change) -> di
     spec: Part = pod.get("spec") or {}
     changed: dict[str, Any] = {}
     constraints: Sequence[Part] = spec.get("topologySpreadConstraints") or ()
-    if any(constraint.get("matchLabelKeys") for constraint in constraints):
+    if any(spread.get("matchLabelKeys") for spread in constraints):
         changed["topologySpreadConstraints"] = [constraint(spread) for spread in constraints]
     affinity: Part = spec.get("affinity") or {}
     kinds = {
