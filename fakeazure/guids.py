@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from functools import lru_cache
 
-_KEPT, _LONGEST = 8192, 1024
-"""How many guids are kept, and of what length of text at most: one world after the other asks for those of the same names, and for the
-first of a sequence."""
+from fakeazure.short_texts import remember_short
+
+_KEPT = 8192
+"""Guids that are remembered: one world after the other asks for those of the same names, and for the first of a sequence."""
 _GUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
@@ -31,15 +31,13 @@ class Guids:
         return guid_of(f"{self._seed}/{self._count}")
 
 
+@remember_short(_KEPT, len)
 def guid_of(text: str) -> str:
     """The guid that always belongs to `text`."""
-    return _kept(text) if len(text) <= _LONGEST else new_guid(text)
+    return new_guid(text)
 
 
 def new_guid(text: str) -> str:
-    """The same, calculated anew: for texts of which there are more than are kept."""
+    """Calculate the same anew: for texts of which there are more than are remembered."""
     digits = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
-
-
-_kept = lru_cache(maxsize=_KEPT)(new_guid)

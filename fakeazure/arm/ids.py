@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import field
-from functools import lru_cache
 
+from fakeazure.short_texts import remember_short
 from lazyrecords import dataclass
 
-_KEPT, _LONGEST = 4096, 1024
-"""How many ids are kept, and of what length of names at most: the same few resources are asked for again and again, in one world after
-the other."""
+_KEPT = 4096
+"""Ids that are remembered: the same few resources are asked for again and again, in one world after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +71,11 @@ class ResourceId:
         return self._text
 
 
+@remember_short(
+    _KEPT, lambda subscription, group, namespace, types, names: len(subscription) + len(group) + sum(map(len, names))
+)
 def resource_id(
     subscription: str, group: str, namespace: str, types: tuple[str, ...], names: tuple[str, ...]
 ) -> ResourceId:
     """The id with these parts; the same object for those that were asked for lately."""
-    short = len(subscription) + len(group) + sum(map(len, names)) <= _LONGEST
-    return (_kept if short else ResourceId)(subscription, group, namespace, types, names)
-
-
-_kept = lru_cache(maxsize=_KEPT)(ResourceId)
+    return ResourceId(subscription, group, namespace, types, names)

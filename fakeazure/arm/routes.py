@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from operator import itemgetter
 from typing import Generic, TypeVar
 
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.versions import RESOURCES
+from fakeazure.short_texts import remember_short
 from lazyrecords import dataclass
 
-_PATHS, _LONGEST = 4096, 1024
-"""How many calls' routes are kept, and of what length at most: a controller asks for the same short paths again and again."""
+_PATHS = 4096
+"""Calls whose routes are remembered: a controller asks for the same short paths again and again."""
 
 _ACTIONS: Mapping[str, str] = {"GET": "read", "HEAD": "read", "PUT": "write", "PATCH": "write", "DELETE": "delete"}
 """Method → what a role calls it."""
@@ -100,13 +101,13 @@ class Router(Generic[State]):
         self.routes = tuple(routes)
         self._rows: dict[tuple[str, int], list[Route[State]]] = {}
         self._indexed: dict[tuple[str, int], Rows[State]] = {}
-        self._found = lru_cache(maxsize=_PATHS)(self._search)
+        self._found = remember_short(_PATHS, lambda method, path: len(path))(self._search)
         for route in self.routes:
             self._rows.setdefault((route.method, len(_split(route.pattern))), []).append(route)
 
     def find(self, method: str, path: str) -> Match[State] | None:
         """The first route for this method and path."""
-        return (self._found if len(path) <= _LONGEST else self._search)(method, path)
+        return self._found(method, path)
 
     def _search(self, method: str, path: str) -> Match[State] | None:
         parts = _split(path)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 from fakeazure.arm.tokens import DEEPEST, Tokens
@@ -17,6 +16,7 @@ from fakeazure.resources.deployments.template_lambdas import LAMBDAS
 from fakeazure.resources.deployments.template_networks import NETWORKS
 from fakeazure.resources.deployments.template_texts import TEXTS
 from fakeazure.resources.deployments.template_values import INT64, Budget, Lambda, TemplateError
+from fakeazure.short_texts import remember_short
 from lazyrecords import dataclass
 
 __all__ = ["FUNCTIONS", "Function", "Functions", "TemplateError", "evaluate"]
@@ -26,8 +26,8 @@ _TOKEN = re.compile(
 )
 _LONGEST = 24_576
 """Characters of an expression (learn.microsoft.com, "Template limits")."""
-_KEPT, _LONGEST_KEPT = 512, 1024
-"""Expressions that are remembered as trees, and of how many characters at most: a tree takes some hundred times their bytes."""
+_KEPT = 512
+"""Expressions that are remembered as trees, short ones: a tree takes some hundred times their bytes."""
 Functions = Mapping[str, Function]
 FUNCTIONS: Functions = {**PLAIN, **TEXTS, **NETWORKS, **LAMBDAS}
 """The functions that know nothing of a deployment."""
@@ -88,12 +88,12 @@ def _of_text(value: str, scope: Functions, budget: Budget) -> Any:
         raise TemplateError(
             f"The language expression length limit exceeded. Limit: '{_LONGEST}' and actual: '{len(value)}'."
         )
-    tree, count = (_tree if len(value) <= _LONGEST_KEPT else _tree.__wrapped__)(value)
+    tree, count = _tree(value)
     budget.step(count)
     return _Evaluation(scope, budget, {}).of(tree)
 
 
-@lru_cache(maxsize=_KEPT)
+@remember_short(_KEPT, len)
 def _tree(text: str) -> tuple[Any, int]:
     """An expression as a tree, and how many tokens it has."""
     parser = _Parser(text[1:-1])
