@@ -25,8 +25,8 @@ __all__ = ["FORMATS", "Store", "TableError", "axes_of", "check_format", "read_ta
 FORMATS = (".parquet", ".csv", ".jsonl")
 """The table's format is the end of the file's name."""
 
-
 _NO_TEXTS: Mapping[str, Value] = {name: "" for name, kind in OUTCOME.items() if kind is str}
+"""Columns of texts, empty: an earlier release did not write all of them."""
 
 
 class TableError(Exception):
@@ -52,7 +52,8 @@ class Store:
         for number, line in enumerate(lines, 1):
             try:
                 key, row = json.loads(line)
-                known[key] = {name: {**_NO_TEXTS, **row}[name] for name in OUTCOME}
+                row = {**_NO_TEXTS, **row}
+                known[key] = {name: row[name] for name in OUTCOME}
             except (ValueError, TypeError, KeyError) as error:
                 if number < len(lines) or not line.startswith('["'):
                     raise TableError(
@@ -148,7 +149,7 @@ def read_table(path: Path) -> list[dict[str, Value]]:
         raise TableError(f"{path}: {error.strerror or error}") from error
     except (ValueError, TypeError, AttributeError, KeyError):
         rows = [{}]
-    rows = [{**_NO_TEXTS, **row} for row in rows]  # a column of texts that an earlier release did not write
+    rows = [{**_NO_TEXTS, **row} for row in rows]
     if any(KEY not in row or any(name not in row for name in OUTCOME) for row in rows):
         raise TableError(f"{path}: not the table of a sweep")
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.trace.azure import machine_moves
@@ -33,24 +33,25 @@ class Figures:
 
 
 def figures_of(trace: Trace) -> Figures:
-    """The figures of a trace."""
+    """Return the figures of a trace."""
     nodes = trace.facts_of(NodeState)
     boots = trace.facts_of(Boot)
     last = {fact.node: fact.state for fact in nodes}
     prices = {(fact.size, fact.capacity_type): fact for fact in trace.facts_of(PriceOf)}
     there: dict[str, tuple[str, str]] = {}
-    for _, machine, kind in machine_moves(boots, nodes):
+    moves = machine_moves(boots, nodes)
+    for _, machine, kind in moves:
         if kind is None:
             there.pop(machine, None)
         else:
             there[machine] = kind
-    pools = _nodepools(trace)
+    pools = _nodepools(trace, boots, nodes)
     shares: dict[str, float] = {}
     for machine, kind in there.items():
         usd = prices[kind].price if kind in prices else None
         pool = pools.get(machine.lower(), "")
         shares[pool] = shares.get(pool, 0.0) + (usd or 0.0)
-    ran = [prices[kind] for _, _, kind in machine_moves(boots, nodes) if kind in prices]
+    ran = [prices[kind] for _, _, kind in moves if kind in prices]
     steps = trace.facts_of(Cost)
     end = trace.facts[-1].t if trace.facts else 0.0
     lasting = zip(steps, [*(step.t for step in steps), end][1:], strict=True)
@@ -67,11 +68,11 @@ def figures_of(trace: Trace) -> Figures:
     )
 
 
-def _nodepools(trace: Trace) -> dict[str, str]:
+def _nodepools(trace: Trace, boots: Sequence[Boot], nodes: Sequence[NodeState]) -> dict[str, str]:
     """Machine in small letters, as `machine_moves` names it → the NodePool that it is of."""
     claims = {fact.claim: fact.nodepool for fact in trace.facts_of(ClaimState)}
-    pools = {boot.vm.lower(): claims.get(boot.claim, "") for boot in trace.facts_of(Boot)}
-    for fact in trace.facts_of(NodeState):
+    pools = {boot.vm.lower(): claims.get(boot.claim, "") for boot in boots}
+    for fact in nodes:
         if fact.nodepool:
             pools[f"node/{fact.node}".lower()] = fact.nodepool
             if fact.vm:

@@ -19,7 +19,7 @@ __all__ = ["Totals", "commitments", "machine_prices", "totals"]
 def machine_prices(world: World) -> Mapping[str, MachinePrice]:
     """Node → the price of its machine, by its labels; Nodes of no known size are left out, Karpenter's and others alike."""
     prices: dict[str, MachinePrice] = {}
-    for node in world.list("Node"):
+    for node in world.view.list("Node"):
         if _size_of(node):
             prices[name_of(node)] = world.price(_size_of(node), _capacity_type(node))
     return prices
@@ -75,10 +75,11 @@ def totals(world: World) -> Totals:
 def commitments(world: World) -> FleetCommitments | None:
     """Return the cost of the machines on demand if they were reserved or in a savings plan; None without such prices in the region's
     list."""
+    prices = machine_prices(world)
     machines = []
-    for node in world.list("Node"):
-        price = world.price(_size_of(node), "")
-        if _size_of(node) and _capacity_type(node) != SPOT and price.usd is not None:
+    for node in world.view.list("Node"):
+        price = prices.get(name_of(node))
+        if price is not None and price.usd is not None and _capacity_type(node) != SPOT:
             machines.append((_size_of(node), price.usd))
     return committed(world.cloud.market, world.region, machines)
 
