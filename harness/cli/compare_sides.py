@@ -277,7 +277,7 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
 
 
 def _market(side: Side) -> dict[str, Any]:
-    """What the side's options say of Azure."""
+    """Return the fields of `given.azure` that the options of a side set."""
     return {} if side.spot_discount is None else {SPOT_DISCOUNT: side.spot_discount}
 
 

@@ -28,7 +28,9 @@ def cost_value(world: World) -> dict[str, Any]:
         "usd_per_hour": round(total, 6),
         "usd_per_month": round(total * HOURS_OF_A_MONTH, 2),
         "nodepools": {name: round(usd, 6) for name, usd in sorted(parts.nodepools.items())},
-        "workloads": {name: round(usd, 6) for name, usd in sorted(parts.workloads.items(), key=lambda one: -one[1])},
+        "workloads": {
+            name: round(usd, 6) for name, usd in sorted(parts.workloads.items(), key=lambda share: -share[1])
+        },
         "idle": round(parts.idle, 6),
         "commitments": _committed(terms) if terms is not None else None,
         "os_disks": disks,
@@ -36,7 +38,7 @@ def cost_value(world: World) -> dict[str, Any]:
 
 
 def _committed(costs: FleetCommitments) -> dict[str, Any]:
-    """The price on demand, and by term with the number of machines `without` such a price, which count on demand."""
+    """Return the price on demand, and by term with the number of machines `without` such a price, which count on demand."""
 
     def by_term(totals: Mapping[str, TermTotal]) -> dict[str, Any]:
         return {term: {"usd_per_hour": round(total.usd, 6), "without": total.without} for term, total in totals.items()}
@@ -68,7 +70,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _commitment_line(costs: Mapping[str, Any]) -> str:
-    """What the machines on demand would cost a month with a commitment, beside what they cost without."""
+    """Return the monthly cost of the machines on demand with each commitment, beside that without."""
     kinds = [
         f"{words} {', '.join(_term_text(term, total, costs['machines']) for term, total in costs[kind].items())}"
         if costs[kind]
@@ -88,7 +90,7 @@ def _term_text(term: str, total: Mapping[str, Any], machines: int) -> str:
 
 
 def _uncounted_line(disks: Sequence[Mapping[str, Any]]) -> str:
-    """What is not in the cost; managed OS disks by number, size and SKU."""
+    """Return the line about uncounted parts of the cost; managed OS disks by number, size and SKU."""
     kinds = [f"{disk['count']} × {disk['gb']} GB {disk['sku']}" for disk in disks]
     managed = f" (managed OS disks of machines launched here: {first_few(kinds, FEW)})" if kinds else ""
     return f"{UNCOUNTED}{managed}"

@@ -91,7 +91,7 @@ def _world(case: Case, report: CaseReport, runner: Runner, folder: Path) -> dict
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """What a page of comparisons begins with: the groups of differences, lines about the cost, a note about what both sides have."""
+    """The opening of a page of comparisons: the groups of differences, lines about the cost, a note about both sides."""
 
     groups: Sequence[Group]
     cost: Sequence[str]

@@ -97,7 +97,7 @@ def read_plan(
 
 
 def _chosen(situation: Situation, chosen: Mapping[str, Any]) -> Situation:
-    """The situation at these values of the axes that the plan itself does not have."""
+    """Return the situation at these values of the axes that the plan itself does not have."""
     azure = {name: value for name, value in chosen.items() if name in OF_AZURE}
     own = {name: value for name, value in chosen.items() if name not in OF_AZURE}
     return replace(situation, azure={**situation.azure, **azure}, **own)
@@ -168,9 +168,9 @@ def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]
 
 
 def _overwritten(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]:
-    """Axes of the command that would overwrite what distinguishes the plan's cases: by an entry of `cases` or by a value of `matrix`.
+    """Return a problem for each axis of the command that would overwrite a difference of the plan's cases.
 
-    A value that all cases have in common from `given` is a default that the command may replace.
+    Cases differ by their entries of `cases` or by values of `matrix`. A value that all cases have in common from `given` is a default that the command may replace.
     """
     problems = []
     for axis in more:

@@ -73,16 +73,17 @@ def run(arguments: argparse.Namespace) -> int:
         check_outputs(arguments, "html", read=scenario_inputs(arguments.files))
         compared = compared_traces(arguments)
         traces, note, notes = compared.traces, compared.note, compared.notes
-        found = [(name, compare_traces(left, right)) for name, left, right in traces]
+        comparisons = [(name, compare_traces(left, right)) for name, left, right in traces]
         costs = [(name, figures_of(left), figures_of(right)) for name, left, right in traces]
-        opening = [*cost_lines(costs, supposed_of(traces))]
-        groups = grouped(found)
+        supposed = supposed_of(traces)
+        opening = [*cost_lines(costs, supposed)]
+        groups = grouped(comparisons)
         if arguments.html is not None:
             write_comparisons(
                 arguments.html,
                 arguments.files,
                 traces,
-                found,
+                comparisons,
                 Opening(groups, opening, "; ".join(filter(None, (note, *notes)))),
             )
     except (InputError, TraceError) as error:
@@ -93,43 +94,43 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(error, arguments.format)
     except (CelEngineMissing, ClusterFailed, MissingTool) as error:
         return no_environment(f"harness compare: {error}")
-    code = int(any(comparison.real for _, comparison in found))
+    code = int(any(comparison.real for _, comparison in comparisons))
     if arguments.format == "json":
         value = {
             "note": note,
             "notes": notes,
             "costs": cost_value(costs),
-            "supposed": [*supposed_lines(supposed_of(traces))],
-            "groups": [group_value(one) for one in groups],
-            "comparisons": [_value(name, comparison) for name, comparison in found],
+            "supposed": [*supposed_lines(supposed)],
+            "groups": [group_value(group) for group in groups],
+            "comparisons": [_value(name, comparison) for name, comparison in comparisons],
         }
         print_json(value)
         return code
     if arguments.format == "markdown":
-        print_document(comparison(opening, summary_text(found, groups), (*notes, note), groups))
+        print_document(comparison(opening, summary_text(comparisons, groups), (*notes, note), groups))
         return code
-    for line in (*opening, *_lines(found, groups, (*notes, note), verbose=arguments.verbose)):
+    for line in (*opening, *_lines(comparisons, groups, (*notes, note), verbose=arguments.verbose)):
         show(line)
     return code
 
 
 def _lines(
-    found: Sequence[tuple[str, Comparison]], groups: Sequence[Group], notes: Sequence[str], *, verbose: bool
+    comparisons: Sequence[tuple[str, Comparison]], groups: Sequence[Group], notes: Sequence[str], *, verbose: bool
 ) -> Iterator[str]:
-    """The groups, over all cases; with `verbose` every difference of each case, too."""
+    """Yield the groups, over all cases; with `verbose` every difference of each case, too."""
     from harness.explain.traces.group_texts import group_lines, missing_lines, summary_text
     from harness.explain.traces.sides import side_lines
 
-    yield summary_text(found, groups)
+    yield summary_text(comparisons, groups)
     yield from filter(None, notes)
     yield from group_lines(groups)
-    yield from missing_lines(found)
-    for name, comparison in found if verbose else ():
+    yield from missing_lines(comparisons)
+    for name, comparison in comparisons if verbose else ():
         if comparison.differences:
             yield ""
             yield f"every difference{f' of {name}' if name else ''}"
-        for one in comparison.differences:
-            yield from side_lines(one)
+        for difference in comparison.differences:
+            yield from side_lines(difference)
 
 
 def _value(name: str, comparison: Comparison) -> dict[str, Any]:
@@ -138,7 +139,12 @@ def _value(name: str, comparison: Comparison) -> dict[str, Any]:
         "situations": [{"what": what, "left": left, "right": right} for what, left, right in comparison.situations],
         "same": comparison.same,
         "differences": [
-            {"fact": one.fact, "left": one.left, "right": one.right, **({"kept": one.kept} if one.kept else {})}
-            for one in comparison.differences
+            {
+                "fact": difference.fact,
+                "left": difference.left,
+                "right": difference.right,
+                **({"kept": difference.kept} if difference.kept else {}),
+            }
+            for difference in comparison.differences
         ],
     }

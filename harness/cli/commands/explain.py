@@ -239,7 +239,7 @@ def _show(found: _Found, arguments: argparse.Namespace) -> None:
 
 
 def _asked_wrongly(arguments: argparse.Namespace) -> str:
-    """What is wrong with the names that are asked for, without looking at the files."""
+    """Return the mistake in the options and names, "" for none, without looking at the files."""
     for option, value, kind in (("--pod", arguments.pod, "pod"), ("--node", arguments.node, "Node")):
         if value == "":
             return f"{option}: the name of a {kind} is expected"
@@ -251,7 +251,7 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
 
 
 def _unused_by_prices(arguments: argparse.Namespace) -> list[str]:
-    """What was given beside `--prices` that its answer does not depend on, as it was written."""
+    """Return the inputs beside `--prices` that its answer does not depend on, as they were written."""
     from harness.cli import whole_parser
 
     used = {"prices", "region", "release", "format", "command", "words", "files"}

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _why_nothing(found: Sequence[Comparison]) -> str:
-    """The reason of most facts."""
+    """Return the reason of most facts."""
     reasons = Counter(comparison.why for comparison in found).most_common(1)
     return reasons[0][0] if reasons else "there is no Node and no NodeClaim"
 

@@ -172,7 +172,7 @@ def _requirement(requirements: Requirements, key: str) -> dict[str, Any]:
 
 
 def _prices(world: World, size: str) -> dict[str, Any]:
-    """By capacity type what Azure bills, where that is recorded, why it is a guess, and the rows of which Karpenter takes one."""
+    """Return by capacity type Azure's price, its record, why it is a guess, and the rows of which Karpenter takes one."""
     from harness.explain.sizes.believed import at_risk
     from harness.karpenter.labels.core import ON_DEMAND, SPOT
     from harness.world.costs.commitments import commitments_of
@@ -184,8 +184,8 @@ def _prices(world: World, size: str) -> dict[str, Any]:
         if price.usd is not None and not price.as_on_demand:
             value[capacity_type] = {"usd": price.usd, "source": price.source, "guess": price.guess}
             if capacity_type == ON_DEMAND:
-                found = commitments_of(world.cloud.market, world.region, size, price.usd)
-                value[capacity_type] |= {"reserved": found.reserved, "savings_plan": found.savings} if found else {}
+                terms = commitments_of(world.cloud.market, world.region, size, price.usd)
+                value[capacity_type] |= {"reserved": terms.reserved, "savings_plan": terms.savings} if terms else {}
             if (risk := risks.get((size, capacity_type))) is not None:
                 value[capacity_type] |= {"rows": list(risk.rows), "rows_guess": risk.guess}
     return value

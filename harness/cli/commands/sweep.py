@@ -143,6 +143,7 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     """The axes of the options, which come after the plan's own. Raises InputError."""
     from fakeazure.catalog.locations import location_key
     from fakeazure.catalog.regions import REGIONS
+    from fakeazure.market.spot_discount import SPOT_DISCOUNT
     from harness.cli.worlds import InputError, check_release, check_spot_discount
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES
     from harness.world.inputs import region_mistake
@@ -162,11 +163,11 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
     if arguments.seeds is not None:
         axes["seed"] = range(arguments.seeds)
     if arguments.spot_discount is not None:
-        axes["spotDiscount"] = [check_spot_discount(text) for text in arguments.spot_discount.split(",")]
+        axes[SPOT_DISCOUNT] = [check_spot_discount(text) for text in arguments.spot_discount.split(",")]
     for option, values in (
         ("--releases", axes.get("karpenter", ())),
         ("--regions", axes.get("region", ())),
-        ("--spot-discount", axes.get("spotDiscount", ())),
+        ("--spot-discount", axes.get(SPOT_DISCOUNT, ())),
     ):
         for value in values:
             if values.count(value) > 1:

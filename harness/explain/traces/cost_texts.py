@@ -1,4 +1,4 @@
-"""What two worlds cost, in words: before and after, per hour and month, by NodePool; then nodes, moves and pods that wait."""
+"""Costs of two worlds in words: before and after, per hour and month, by NodePool; then nodes, moves and pods that wait."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LEAST = 0.00005  # USD per hour: less is not seen in four decimals
 
 
 def cost_lines(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]] | None = None) -> Iterator[str]:
-    """The opening of a comparison. `supposed`: case → what is supposed of prices on either side, "" for nothing."""
+    """Yield the opening of a comparison. `supposed`: case → the supposition about prices on either side, "" for none."""
     if len(pairs) == 1:
         _, left, right = pairs[0]
         yield from _one(left, right)
@@ -52,7 +52,7 @@ def _one(left: Figures, right: Figures) -> Iterator[str]:
 
 
 def _pool_lines(left: Mapping[str, float], right: Mapping[str, float]) -> Iterator[str]:
-    """The change of each NodePool where there are several. Both: NodePool → USD per hour, "" of other machines."""
+    """Yield the change of each NodePool where there are several. Both: NodePool → USD per hour, "" of other machines."""
     pools = dict.fromkeys([*left, *right])
     for pool in pools if len(pools) > 1 else ():
         name = f"NodePool {pool}" if pool else "other machines"
@@ -60,7 +60,7 @@ def _pool_lines(left: Mapping[str, float], right: Mapping[str, float]) -> Iterat
 
 
 def _pod_lines(pairs: Sequence[tuple[Figures, Figures]]) -> Iterator[str]:
-    """Pods that wait on one side only, by workload; of several cases added up."""
+    """Yield the pods that wait on one side only, by workload; of several cases added up."""
     others = [(right, left) for left, right in pairs]
     for title, sides in (("pods that become pending", others), ("pods that get a place", pairs)):
         workloads: Counter[str] = Counter()
@@ -73,7 +73,7 @@ def _pod_lines(pairs: Sequence[tuple[Figures, Figures]]) -> Iterator[str]:
 
 def _change(left: float, right: float) -> str:
     """`0.1920 → 0.3840 USD per hour, 140.16 → 280.32 USD per month of 730 hours (+140.16)`."""
-    if abs(right - left) < _LEAST:
+    if not _differs(left, right):
         return (
             f"{hourly(right)} USD per hour, {monthly(right)} USD per month of {HOURS_OF_A_MONTH} hours, on both sides"
         )
@@ -84,16 +84,21 @@ def _change(left: float, right: float) -> str:
     )
 
 
+def _differs(left: float, right: float) -> bool:
+    return abs(right - left) >= _LEAST
+
+
 def _many(pairs: Sequence[CostPair]) -> Iterator[str]:
-    """The cases that cost otherwise, the greatest differences first."""
-    other = [pair for pair in pairs if abs(pair[1].usd_per_hour - pair[2].usd_per_hour) >= _LEAST]
+    """Yield the cases that cost otherwise, the greatest differences first, then the sums over all."""
+    costs = [(name, left.usd_per_hour, right.usd_per_hour) for name, left, right in pairs]
+    other = [cost for cost in costs if _differs(*cost[1:])]
     if not other:
         yield f"cost: the same in all {len(pairs)} cases"
     else:
         yield f"cost: another one in {len(other)} of {len(pairs)} cases"
-    other.sort(key=lambda pair: -abs(pair[1].usd_per_hour - pair[2].usd_per_hour))
-    for name, left, right in other[:_CASES]:
-        yield f"  {name}: {_change(left.usd_per_hour, right.usd_per_hour)}"
+    other.sort(key=lambda cost: -abs(cost[1] - cost[2]))
+    for name, usd_left, usd_right in other[:_CASES]:
+        yield f"  {name}: {_change(usd_left, usd_right)}"
     if len(other) > _CASES:
         yield f"  and {len(other) - _CASES} more cases"
     before = [figures for _, figures, _ in pairs]
@@ -107,7 +112,7 @@ def _many(pairs: Sequence[CostPair]) -> Iterator[str]:
 
 
 def _summed(side: Sequence[Figures]) -> dict[str, float]:
-    """NodePool → USD per hour over all cases."""
+    """Return NodePool → USD per hour over all cases."""
     total: dict[str, float] = {}
     for figures in side:
         for pool, usd in figures.nodepools.items():
@@ -116,7 +121,7 @@ def _summed(side: Sequence[Figures]) -> dict[str, float]:
 
 
 def _notes(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
-    """What the figures rest on: suppositions, guesses, sizes without a price."""
+    """Yield the suppositions, guesses and sizes without a price on which the figures rest."""
     yield from supposed_lines(supposed)
     guessed: dict[str, str] = {}
     for _, left, right in pairs:
@@ -130,7 +135,7 @@ def _notes(pairs: Sequence[CostPair], supposed: Mapping[str, tuple[str, str]]) -
 
 
 def supposed_of(traces: Sequence[tuple[str, Trace, Trace]]) -> dict[str, tuple[str, str]]:
-    """Return by case what is supposed of prices on either side, in words."""
+    """Return by case the supposition about prices on either side, in words."""
     return {name: (_supposition(left.header), _supposition(right.header)) for name, left, right in traces}
 
 
@@ -157,7 +162,7 @@ def supposed_lines(supposed: Mapping[str, tuple[str, str]]) -> Iterator[str]:
 
 
 def cost_value(pairs: Sequence[CostPair]) -> list[dict[str, Any]]:
-    """The same as JSON has it."""
+    """Return the same as JSON has it."""
     return [{"name": name, "left": _value(left), "right": _value(right)} for name, left, right in pairs]
 
 

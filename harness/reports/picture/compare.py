@@ -58,7 +58,7 @@ class Summary:
     note: str
     groups: Sequence[Mapping[str, Any]]
     cost: Sequence[str] = ()
-    """What both sides cost, in lines."""
+    """The cost of both sides, in lines."""
 
 
 def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair], summary: Summary | None = None) -> str:
