@@ -170,7 +170,8 @@ def _columns(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]
 def _overwritten(cases: Sequence[Case], more: Mapping[str, object]) -> list[Problem]:
     """Return a problem for each axis of the command that would overwrite a difference of the plan's cases.
 
-    Cases differ by their entries of `cases` or by values of `matrix`. A value that all cases have in common from `given` is a default that the command may replace.
+    Cases differ by their entries of `cases` or by values of `matrix`. A value that all have in common from `given` is a default that the
+    command may replace.
     """
     problems = []
     for axis in more:
