@@ -1,4 +1,4 @@
-"""The machines of an agent pool as those see themselves who play their Nodes: the script and the labels that AKS gives each instance."""
+"""Machines of an agent pool for the simulation of their Nodes: each instance with the script and the labels that AKS gives it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from fakeazure.aks import node_resource_group
 from fakeazure.aks.machine_launch import node_text
-from fakeazure.aks.pool_scale_sets import scale_set_id
-from fakeazure.arm.bodies import items, pairs, section, text, texts
+from fakeazure.aks.pool_scale_sets import addresses_of, has_scale_set, priority_of, scale_set_id
+from fakeazure.arm.bodies import pairs, section, text, texts
 from fakeazure.arm.ids import ResourceId
 from fakeazure.events import VirtualMachine
 from fakeazure.resources.compute import scale_sets
@@ -24,14 +24,14 @@ SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 
 def pool_taints(properties: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the taints of a pool's Nodes, that of spot pools among them."""
-    spot = (SPOT_TAINT,) if text(properties, "scaleSetPriority").lower() == "spot" else ()
+    spot = (SPOT_TAINT,) if priority_of(properties) == "Spot" else ()
     return tuple(dict.fromkeys((*texts(properties, "nodeTaints"), *spot)))
 
 
 def pool_machines(state: State, pool: ResourceId) -> list[VirtualMachine]:
     """Return the machines of a pool of a scale set, in the order of their numbers; none for a pool of another kind."""
     entry, parent = state.store.get(pool), pool.parent
-    if entry is None or parent is None or text(entry.document["properties"], "type") != "VirtualMachineScaleSets":
+    if entry is None or parent is None or not has_scale_set(entry.document["properties"]):
         return []
     instances = sorted(
         state.store.children(scale_set_id(state, pool), "virtualMachines"), key=lambda instance: int(instance.id.name)
@@ -55,11 +55,6 @@ def _machine(state: State, pool: Entry, cluster: Mapping[str, Any], instance: En
     subnet = node_resource_group.subnet_of(state, ResourceId.parse(str(cluster["id"])), properties)
     document = _as_machine(pool.id.child("machines", name), properties, cluster)
     kubelet, labels = node_text(state, document, cluster, size, subnet)
-    addresses = [
-        configuration["properties"]["privateIPAddress"]
-        for nic in state.store.children(instance.id, "networkInterfaces")
-        for configuration in items(nic.document["properties"], "ipConfigurations")
-    ]
     disk = {"diskSizeGB": properties.get("osDiskSizeGB") or 128}
     return VirtualMachine(
         id=str(instance.id),
@@ -68,18 +63,18 @@ def _machine(state: State, pool: Entry, cluster: Mapping[str, Any], instance: En
         location=location,
         size=size.name,
         zone=next(iter(texts(instance.document, "zones")), ""),
-        priority="Spot" if text(properties, "scaleSetPriority").lower() == "spot" else "Regular",
+        priority=priority_of(properties),
         tags=pairs(properties, "tags"),
         custom_data=kubelet.custom_data(),
         document={"properties": {"storageProfile": {"osDisk": disk}}},
         machine=document,
         aks_labels=labels,
-        private_address=next(iter(addresses), ""),
+        private_address=next(iter(addresses_of(state, instance.id)), ""),
     )
 
 
 def _as_machine(id_: ResourceId, properties: Mapping[str, Any], cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """The body that an AKS machine of the pool's kind would have."""
+    """Return the body that an AKS machine of the pool's kind would have."""
     kubernetes = {
         "orchestratorVersion": properties.get("currentOrchestratorVersion")
         or cluster["properties"].get("currentKubernetesVersion"),

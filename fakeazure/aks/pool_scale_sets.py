@@ -16,8 +16,6 @@ from fakeazure.resources.compute import scale_sets
 from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.state import State
 
-_PRIORITY = {"spot": "Spot"}
-
 
 def scale_set_id(state: State, pool: ResourceId) -> ResourceId:
     """The id of a pool's scale set. The number is the cluster's, the same in all of its pools."""
@@ -30,6 +28,25 @@ def scale_set_id(state: State, pool: ResourceId) -> ResourceId:
         (scale_sets.SETS.name,),
         (f"aks-{pool.name}-{node_resource_group.number(cluster)}-vmss",),
     )
+
+
+def has_scale_set(properties: Mapping[str, Any]) -> bool:
+    """Tell whether a pool is one of a scale set, not of single machines."""
+    return text(properties, "type") == "VirtualMachineScaleSets"
+
+
+def priority_of(properties: Mapping[str, Any]) -> str:
+    """Return the priority of a pool's machines, `Spot` or `Regular`."""
+    return "Spot" if text(properties, "scaleSetPriority").lower() == "spot" else "Regular"
+
+
+def addresses_of(state: State, instance: ResourceId) -> list[str]:
+    """Return the private addresses of an instance, in the order of its NICs."""
+    return [
+        configuration["properties"]["privateIPAddress"]
+        for nic in state.store.children(instance, "networkInterfaces")
+        for configuration in items(nic.document["properties"], "ipConfigurations")
+    ]
 
 
 def _cluster(pool: ResourceId) -> ResourceId:
@@ -51,13 +68,13 @@ def fit(state: State, pool: ResourceId, before: Document | None) -> None:
 
 
 def _fit(state: State, pool: ResourceId, properties: Mapping[str, Any]) -> None:
-    if text(properties, "type") != "VirtualMachineScaleSets":
+    if not has_scale_set(properties):
         return
     cluster = state.found(_cluster(pool)).document
     location, id_ = str(cluster["location"]), scale_set_id(state, pool)
     count = int(number(properties, "count"))
     size = known_size(state, text(properties, "vmSize"), location)
-    priority = _PRIORITY.get(text(properties, "scaleSetPriority").lower(), "Regular")
+    priority = priority_of(properties)
     entry = state.store.get(id_)
     there = int(number(section(entry.document, "sku"), "capacity")) if entry is not None else 0
     more = size.vcpus * (count - there)
@@ -107,15 +124,11 @@ def _network(name: str, subnet: str) -> dict[str, Any]:
 
 def machines(state: State, pool: ResourceId) -> list[Document]:
     """Return a pool's instances as AKS lists them as machines."""
-    if text(state.found(pool).document["properties"], "type") != "VirtualMachineScaleSets":
+    if not has_scale_set(state.found(pool).document["properties"]):
         return []
     id_, found = scale_set_id(state, pool), list[Document]()
     for instance in state.store.children(id_, "virtualMachines"):
-        addresses = [
-            {"family": "IPv4", "ip": configuration["properties"]["privateIPAddress"]}
-            for nic in state.store.children(instance.id, "networkInterfaces")
-            for configuration in items(nic.document["properties"], "ipConfigurations")
-        ]
+        addresses = [{"family": "IPv4", "ip": address} for address in addresses_of(state, instance.id)]
         name = text(section(instance.document["properties"], "osProfile"), "computerName")
         machine = pool.child("machines", name)
         found.append(
