@@ -96,9 +96,8 @@ def number(holder: Mapping[str, Any], name: str, default: float = 0) -> float:
 
 def check_forms(body: Mapping[str, Any]) -> None:
     """Refuse a resource of which a part has another form, the envelope first. ArmError."""
-    wrong = misfit(body)
-    if wrong is not None:
-        place, form, _ = wrong
+    if (part := misfit(body)) is not None:
+        place, form, _ = part
         raise _refused(str(place[-1]), form)
 
 

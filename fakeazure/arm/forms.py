@@ -1,5 +1,4 @@
-"""The JSON forms of the parts of ARM's documents, for requests and for what a snapshot holds: one table, so that a world that was saved
-can be restored.
+"""The JSON forms of the parts of ARM's documents, for requests and snapshots alike: one table, so that a saved world can be restored.
 
 The envelope is that of Azure's common types (azure-rest-api-specs, common-types/resource-management/v5, types.json and
 managedidentity.json); the parts of `properties` are those of Microsoft.Compute, .Network and .ContainerService that this cloud reads.
@@ -72,7 +71,7 @@ ENVELOPE: Mapping[str, Form] = MappingProxyType(
         "tags": PAIRS,
     }
 )
-"""What every resource has beside `properties`, by name."""
+"""Parts of every resource → their form."""
 _WITHIN: Mapping[str, Mapping[str, Form]] = MappingProxyType(
     {
         "sku": {**dict.fromkeys(("name", "tier", "size", "family"), TEXT), "capacity": NUMBER},
@@ -84,7 +83,7 @@ _WITHIN: Mapping[str, Mapping[str, Form]] = MappingProxyType(
         },
     }
 )
-"""Parts of the envelope → what is in them."""
+"""Parts of the envelope → the form of each name in them."""
 
 _NAMES: tuple[tuple[Form, str], ...] = (
     (
@@ -130,7 +129,7 @@ _BY_TYPE: Mapping[str, Mapping[str, Form]] = MappingProxyType(
         ),
     }
 )
-"""Type that a document names → what is directly in its `properties`. Requests need not name their type: handlers read these parts."""
+"""Type that a document names → forms directly in its `properties`. Requests need not name their type: handlers read these parts."""
 _FREE = frozenset(
     {
         *("tags", "nodeLabels", "customNodeLabels", "template", "parameters", "outputs", "output"),
@@ -142,9 +141,9 @@ _FREE = frozenset(
 
 
 def misfit(document: Mapping[str, Any]) -> tuple[Place, Form, Any] | None:
-    """Return the first part of a document that has another form: where it is, the form that it must have, and what it is.
+    """Return the first part of a document that has another form: its place, the form that it must have, and its value.
 
-    What is null is as absent.
+    A null is as absent.
     """
     return next(_misfits(document), None)
 

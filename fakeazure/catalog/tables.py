@@ -18,10 +18,10 @@ from lazyrecords import dataclass
 __all__ = ["Size", "Source", "check_date", "read", "regional_spot", "size_source", "sizes", "told_spot"]
 
 REGIONS_KEPT = 128
-"""Of how many regions something is remembered: more than Azure has, since a page of the whole price list reads each of them, and a world
-may name others."""
+"""Regions of which data is remembered: more than Azure has, since a page of the whole price list reads each of them, and a world may name
+others."""
 DAYS_KEPT = 16
-"""Of how many days."""
+"""Days of which data is remembered."""
 DATA = Path(__file__).parent / "data"
 
 _NOTHING = -2  # no list states it, nor of a family near it; -1: some list does

@@ -1,4 +1,4 @@
-"""What every ARM document of a snapshot must have: the forms that a request is held to, and the parts that are read without a look."""
+"""Checks of the ARM documents in a snapshot: the forms that a request is held to, and the parts that are read without a look."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _PARTS = (
     "inboundNatRules",
     "outboundRules",
 )
-_MORE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+_WRITTEN: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Microsoft.Resources/resourceGroups": ("location", "tags"),
         "Microsoft.Authorization/locks": ("properties.level",),
@@ -60,7 +60,7 @@ _MORE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Type → the parts that this cloud itself writes into each of it, and reads without a look; `*` stands for each of a list."""
-_BY_TYPE = MappingProxyType({name.lower(): parts for name, parts in _MORE.items()})
+_BY_TYPE = MappingProxyType({name.lower(): parts for name, parts in _WRITTEN.items()})
 _READ: Mapping[str, Callable[[str], object]] = MappingProxyType(
     {
         f"{_ADDRESS}.properties.privateIPAddress": ip_address,
@@ -84,9 +84,8 @@ def check_resource(entry: Entry, path: str) -> None:
 
 def check_envelope(document: Document, path: str) -> None:
     """Check a document of ARM. Unreadable, with the path to the first part that is wrong."""
-    wrong = misfit(document)
-    if wrong is not None:
-        place, form, value = wrong
+    if (part_misfit := misfit(document)) is not None:
+        place, form, value = part_misfit
         raise Unreadable(_path(path, place), f"{form.words} is expected, not {shown(value)}")
     for part in (*_ALWAYS, *_BY_TYPE.get(str(document.get("type")).lower(), ())):
         read = _READ.get(part, str)
@@ -100,7 +99,7 @@ def check_envelope(document: Document, path: str) -> None:
 
 
 def _parts(value: Any, names: Sequence[str], place: Place) -> Iterator[tuple[Place, Any]]:
-    """Yield what is at a path, with the place of each; None where the path ends early."""
+    """Yield each value at a path with its place; None where the path ends early."""
     if value is None or not names:
         yield place, value
     elif names[0] == "*":

@@ -158,8 +158,8 @@ class _SizeLists:
             why = _FILTERED
         else:
             why = "" if entry.reason is None else str(entry.reason)
-        entry_fact: Tried = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
-        return {**entry_fact, "why": why} if why else entry_fact
+        tried: Tried = {"nodepool": entry.nodepool, "funnel": self._funnel(t, entry.nodepool, entry.funnel())}
+        return {**tried, "why": why} if why else tried
 
     def _funnel(self, t: float, nodepool: str, filters: Filters) -> int:
         list_number = self._list(t, nodepool, filters)
@@ -200,9 +200,9 @@ class _SizeLists:
         return number
 
     def _list_of(self, t: float, nodepool: str, types: tuple[str, ...]) -> int:
-        number_known = self._sizes.get((nodepool, types))
-        if number_known is not None:
-            return number_known
+        number = self._sizes.get((nodepool, types))
+        if number is not None:
+            return number
         number = self._sizes[nodepool, types] = len(self._sizes) + 1
         dropped: dict[str, list[str]] = {}
         for dropped_size in self._dropped(nodepool):

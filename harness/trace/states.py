@@ -228,7 +228,7 @@ def _values(spec: Object, key: str) -> tuple[str, ...]:
         for requirement in spec.get("requirements") or ()
         if requirement.get("key") == key and requirement.get("operator") == "In"
     )
-    return tuple(value for requirement_found in matching for value in requirement_found.get("values") or ())
+    return tuple(value for requirement in matching for value in requirement.get("values") or ())
 
 
 def _claim_facts(claim: Object) -> dict[str, Any]:

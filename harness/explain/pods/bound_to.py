@@ -50,7 +50,7 @@ def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _amd_line(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
-    """Which sizes have whole GPUs of AMD, where they are sold, and what a Node of them needs; nothing for a pod that asks for none.
+    """Yield the sizes with whole GPUs of AMD, their regions, and the needs of a Node of them; nothing for a pod that asks for none.
 
     Sources: kaz pkg/utils/gpu.go (makers), pkg/providers/instancetype/{instancetype,instancetypes}.go (capacity, the filter by driver).
     """
@@ -58,7 +58,7 @@ def _amd_line(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
         return
     release = world.release
     if not release.amd_gpu_capacity:
-        first = next(one for one in KNOWN_RELEASES if provider(one).amd_gpu_capacity)
+        first = next(version for version in KNOWN_RELEASES if provider(version).amd_gpu_capacity)
         yield f"Karpenter {release.version} counts no GPUs of AMD on any size, which {first} began with"
         return
     catalogue = world.caches.catalogue
@@ -82,7 +82,7 @@ def _amd_line(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _gpus(world: World, size: str) -> int:
-    """How many GPUs Karpenter reads of a size."""
+    """Return the number of GPUs that Karpenter reads of a size."""
     catalogue = world.caches.catalogue
     region = catalogue.sellers(size)[0]
     return Sku(catalogue.region(region).sku(size), region, GRAMMARS[world.release.skewer]).gpus or 0

@@ -136,8 +136,10 @@ def _believed(world: World) -> Mapping[str, Mapping[str, float]]:
 
 
 def price_lines(world: World, mistaken: Iterable[Mistaken] | None = None) -> Iterator[str]:
-    """One line for each mistaken price that decided a launch."""
-    lines = [_line(each, _why(world, each.size)) for each in (mistaken_prices(world) if mistaken is None else mistaken)]
+    """Yield a line for each mistaken price that decided a launch."""
+    lines = [
+        _line(price, _why(world, price.size)) for price in (mistaken_prices(world) if mistaken is None else mistaken)
+    ]
     yield from lines[:_FEW]
     if len(lines) > _FEW:
         yield f"… and {len(lines) - _FEW} more prices that Karpenter mistakes (harness explain --prices has all sizes at risk)"

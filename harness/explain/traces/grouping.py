@@ -141,9 +141,9 @@ def place_of(fact: str) -> Place:
     return Place(part if part in _AREAS else "other", kind or "object", name, what.get(part, part))
 
 
-def _pods_of(told: str) -> tuple[str, str]:
-    """Kind and name of what `Pod of Deployment/shop/cart` or `Pod shop/cart-1` is about: the workload, else the pod."""
-    name = told.removeprefix("Pod ")
+def _pods_of(subject: str) -> tuple[str, str]:
+    """Return kind and name of the subject of `Pod of Deployment/shop/cart` or `Pod shop/cart-1`: the workload, else the pod."""
+    name = subject.removeprefix("Pod ")
     return ("workload", name.removeprefix("of ")) if name.startswith("of ") else ("Pod", name)
 
 
@@ -277,7 +277,7 @@ def _change(left: Any, right: Any) -> Change:
 
 
 def _side_texts(left: Any, right: Any, place: Place) -> tuple[str, str]:
-    """Both sides in a line each; prices that differ in no printed decimal have all of theirs."""
+    """Return both sides in a line each; prices that differ in no printed decimal have all of theirs."""
     texts = _text(left, place), _text(right, place)
     if texts[0] == texts[1] and left != right and isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return f"{left:,.12g}", f"{right:,.12g}"
