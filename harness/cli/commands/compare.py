@@ -79,13 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         opening = [*cost_lines(costs, supposed)]
         groups = grouped(comparisons)
         if arguments.html is not None:
-            write_comparisons(
-                arguments.html,
-                arguments.files,
-                traces,
-                comparisons,
-                Opening(groups, opening, "; ".join(filter(None, (note, *notes)))),
-            )
+            page = Opening(groups, opening, "; ".join(filter(None, (note, *notes))))
+            write_comparisons(arguments.html, arguments.files, traces, comparisons, page)
     except (InputError, TraceError) as error:
         return bad_input(f"harness compare: {error}")
     except OSError as error:
