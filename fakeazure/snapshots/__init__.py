@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from heapq import heapify
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.operations import Operations
@@ -23,6 +24,14 @@ __all__ = ["put_back", "taken"]
 _SAME = ("location", "subscription", "tenant", "cluster", "resource_group", "node_resource_group")
 _DOCUMENTS = ("groups", "assignments", "scoped")
 """Fields of ARM documents that are not in the store."""
+_BESIDE = MappingProxyType(
+    {
+        "microsoft.compute/virtualmachines": "vms",
+        "microsoft.compute/virtualmachinescalesets/virtualmachines": "instances",
+        "microsoft.network/virtualnetworks/subnets": "addresses",
+    }
+)
+"""Type → the field with what this cloud knows beside the document of each such resource, by the resource's key."""
 _PARTS = ("world", "time", "guids", "fields", "store", "tables")
 
 
@@ -66,6 +75,9 @@ def put_back(state: State, snapshot: bytes) -> float:
     entries, history = kinds[STORE].read(document["store"], reader, "store")
     for place, entry in enumerate(entries):
         check_resource(entry, f"store[0][{place}].document")
+        table = _BESIDE.get(entry.id.type.lower())
+        if table is not None and entry.id.key not in fields[table]:
+            raise Unreadable(at(table, entry.id.key), "missing")
     for place, (_, _, entry) in enumerate(history):
         if entry is not None:
             check_resource(entry, f"store[1][{place}][2].document")

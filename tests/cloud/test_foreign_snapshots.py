@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from fakeazure.routing import router
-from tests.cloud.foreign import broken, drawn, saved, tried, whole_world
+from tests.cloud.foreign import ABSENT, broken, drawn, saved, tried, whole_world
 
 WITHOUT_STORE = {
     "Microsoft.Authorization/locks",
@@ -39,3 +41,11 @@ def test_another_value_is_refused_or_harmless() -> None:
     outcomes = [(place, value, *tried(place, value)) for place, value in drawn(7, 60)]
     assert [outcome for outcome in outcomes if outcome[3]] == []
     assert 10 < sum(restored for _, _, restored, _ in outcomes) < 50
+
+
+@pytest.mark.parametrize("field", ["vms", "instances", "addresses"])
+def test_a_resource_without_what_is_known_beside_its_document_is_refused(field: str) -> None:
+    keys = [place for place in saved().places if place[:2] == ("fields", field) and len(place) == 3]
+    outcomes = {place: tried(place, ABSENT) for place in keys}
+    assert outcomes
+    assert {place: outcome for place, outcome in outcomes.items() if outcome != (False, [])} == {}
