@@ -33,6 +33,12 @@ def test_a_resource_of_a_deployment_has_a_name() -> None:
     assert not restored
 
 
+@pytest.mark.parametrize("name", ["mode", "provisioningState"])
+@pytest.mark.parametrize("value", [ABSENT, None, 5], ids=["absent", "null", "a number"])
+def test_a_deployment_has_a_mode_and_a_state(name: str, value: object) -> None:
+    assert tried(("tables", "deployments", 0, "properties", name), value) == (False, [])
+
+
 def test_the_world_itself_does_no_harm() -> None:
     assert list(broken(whole_world().cloud)) == []
 

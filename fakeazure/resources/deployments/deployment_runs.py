@@ -49,6 +49,12 @@ class Deployment:
     """The loops of the outer template around it."""
     depth: int = 0
 
+    def __post_init__(self) -> None:
+        """Refuse properties without the parts that are read, which a snapshot can hold. ValueError."""
+        for name in ("mode", "provisioningState"):
+            if not isinstance(self.properties.get(name), str):
+                raise ValueError(f"properties.{name} must be a string")
+
     def scope(self, state: State) -> Scope:
         """Return what the template's expressions can ask for; it is made anew from what a snapshot can hold."""
         scope = Scope(state, self.place, self.template, given(self.parameters), outer=_outer(state, self.outer))
