@@ -11,6 +11,7 @@ from fakeazure.arm.bodies import body_of, section, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.linked_ids import linked_subnet
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import Failed, Finish, Operation, no_effect
 from fakeazure.arm.routes import Route
@@ -60,6 +61,8 @@ def _put(state: State, request: Request) -> Response:
     problem = vm_checks.pool_disk_mismatch(size, properties) if size is not None else None
     if problem is not None:
         raise ArmError(problem)
+    if subnet := text(properties, "podSubnetID"):
+        linked_subnet(subnet, "properties.podSubnetID")
     document = add_pool(state, cluster.id, id_.name, properties)
     pool_scale_sets.fit(state, id_, old.document if old is not None else None)
     operation = _begin(state, request, id_)

@@ -10,6 +10,7 @@ from fakeazure.aks.node_labels import NodeFacts, PodSubnet, aks_labels
 from fakeazure.arm.bodies import number, pairs, section, text, texts
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.linked_ids import linked_subnet
 from fakeazure.arm.texts import failure
 from fakeazure.guids import guid_of
 from fakeazure.market.facts import Size
@@ -209,7 +210,7 @@ def _pod_subnet(state: State, properties: Mapping[str, Any], pool: Mapping[str, 
     subnet = text(section(properties, "network"), "podSubnetID") or text(pool, "podSubnetID")
     if not subnet:
         return None
-    place = ResourceId.parse(subnet)
+    place = linked_subnet(subnet, "properties.network.podSubnetID")
     vnet = state.store.get(place.parent) if place.parent is not None else None
     guid = str(vnet.document["properties"].get("resourceGuid", "")) if vnet is not None else ""
     static = pool.get("podIPAllocationMode") == "StaticBlock"

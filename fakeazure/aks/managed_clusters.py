@@ -11,6 +11,7 @@ from fakeazure.arm.bodies import body_of, items, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.linked_ids import linked_subnet
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import Failed, Finish, Operation, no_effect
 from fakeazure.arm.routes import Handler, Route
@@ -199,8 +200,10 @@ def _put(state: State, request: Request) -> Response:
         raise refuse(
             "InvalidRequestContent", target="agentPoolProfiles", reason="A managed cluster needs an agent pool."
         )
-    for pool in pools:
+    for index, pool in enumerate(pools):
         check_pool(text(pool, "name"))
+        if subnet := text(pool, "podSubnetID"):
+            linked_subnet(subnet, f"properties.agentPoolProfiles[{index}].podSubnetID")
     document = CLUSTERS.document(id_, body, location, before)
     document["properties"] = {**(before or {"properties": {}})["properties"], **document["properties"]}
     document["properties"].pop("agentPoolProfiles", None)

@@ -16,7 +16,7 @@ from fakeazure.cloud import FakeAzure
 from fakeazure.events import PoweredOn
 from fakeazure.resources.network.virtual_networks import add_network
 from tests.cloud.aks_machine import TAINTS, labels_of, machine_body, put, script_of
-from tests.cloud.driver import MACHINES, Driver
+from tests.cloud.driver import MACHINES, Driver, error_of
 
 
 def test_node_is_told_aks_own_labels_then_those_of_the_body() -> None:
@@ -250,3 +250,26 @@ def test_a_label_that_a_plain_node_lacks_says_which_nodes_have_it() -> None:
     conditional = {row.key for row in TABLE if row.when}
     assert {row.key for row in TABLE} - set(event.vm.aks_labels) == conditional
     assert reasons().keys() == conditional | set(ABSENT)
+
+
+_NETWORK = "/subscriptions/s/resourceGroups/pods-rg/providers/Microsoft.Network/virtualNetworks/v"
+
+
+@pytest.mark.parametrize("subnet", ["pods", "/x", "/subscriptions/s/resourceGroups/pods-rg", _NETWORK])
+def test_a_pod_subnet_that_is_no_id_is_refused(subnet: str) -> None:
+    driver = Driver()
+    refused = put(driver, "m", changed("network", podSubnetID=subnet))
+    assert error_of(refused)[:2] == (400, "LinkedInvalidPropertyId")
+    pool = {"podSubnetID": subnet, "mode": "Machines"}
+    refused = driver.call("PUT", driver.pool_path(), {"properties": pool}, MACHINES)
+    assert error_of(refused)[:2] == (400, "LinkedInvalidPropertyId")
+
+
+def test_a_new_cluster_whose_pools_pod_subnet_is_no_id_is_refused() -> None:
+    driver = Driver()
+    pools = [{"name": "system", "count": 1}, {"name": "more", "count": 1, "podSubnetID": "pods"}]
+    path = driver.path("Microsoft.ContainerService/managedClusters", "new", group="rg")
+    refused = driver.call("PUT", path, {"location": "eastus", "properties": {"agentPoolProfiles": pools}})
+    assert error_of(refused)[:2] == (400, "LinkedInvalidPropertyId")
+    assert "properties.agentPoolProfiles[1].podSubnetID" in error_of(refused)[2]
+    assert driver.call("GET", path).status == 404
