@@ -13,6 +13,7 @@ from typing import Any
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.bodies import body_of, text, texts
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.linked_ids import linked_id
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.operations import Finish, no_effect
 from fakeazure.arm.routes import Route
@@ -40,7 +41,7 @@ def _leaving(state: State, request: Request) -> tuple[list[Entry], str]:
     body, group = body_of(request), state.group(request.params["subscription"], request.params["group"])
     target = text(body, "targetResourceGroup").rstrip("/").rpartition("/")[2]
     to = state.group(request.params["subscription"], target)
-    entries = [state.found(_parsed(id_)) for id_ in texts(body, "resources")]
+    entries = [state.found(linked_id(id_, "resources")) for id_ in texts(body, "resources")]
     if not entries or to["name"] == group["name"]:
         reason = "'resources' must name resources, 'targetResourceGroup' another resource group."
         raise refuse("InvalidRequestContent", reason=reason)
@@ -54,13 +55,6 @@ def _leaving(state: State, request: Request) -> tuple[list[Entry], str]:
         if entry.id.types[0].lower() in _STAY or entry.id.group.lower() != group["name"].lower():
             raise refuse("MoveNotAllowed", id=entry.id)
     return entries, to["name"]
-
-
-def _parsed(id_: str) -> ResourceId:
-    try:
-        return ResourceId.parse(id_)
-    except ValueError:
-        raise refuse("LinkedInvalidPropertyId", id=id_, path="resources") from None
 
 
 def _names(value: Any, key: str) -> bool:

@@ -10,6 +10,7 @@ from fakeazure.arm.bodies import body_of, items, merged, pairs, section, text, t
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.linked_ids import linked_id
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import no_effect
 from fakeazure.arm.paging import page
@@ -142,11 +143,7 @@ def _check_reservation_group(state: State, group: str) -> None:
     """Refuses a capacity reservation group that is not there."""
     if not group:
         return
-    try:
-        id_ = ResourceId.parse(group)
-    except ValueError:
-        path = "properties.capacityReservation.capacityReservationGroup.id"
-        raise refuse("LinkedInvalidPropertyId", id=group, path=path) from None
+    id_ = linked_id(group, "properties.capacityReservation.capacityReservationGroup.id")
     state.found(replace(id_, namespace=NAMESPACE, types=("capacityReservationGroups",)))
 
 

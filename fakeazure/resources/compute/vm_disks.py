@@ -11,6 +11,7 @@ from typing import Any
 
 from fakeazure.arm.bodies import items, number, section, text
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.linked_ids import linked_id
 from fakeazure.arm.texts import refuse
 from fakeazure.guids import guid_of
 from fakeazure.resources import deletion
@@ -92,11 +93,10 @@ def _named(state: State, vm: ResourceId, disk: Mapping[str, Any], entity: str = 
     """A disk with name and id. One that is there must be free, or the VM's own; only `Attach` takes one that it does not have."""
     managed, attached = section(disk, "managedDisk"), text(disk, "createOption").lower() == "attach"
     given = text(managed, "id")
-    try:
-        id_ = ResourceId.parse(given) if given else _id(vm, text(disk, "name"), entity)
-    except ValueError:
-        path = "properties.storageProfile.dataDisks.managedDisk.id"
-        raise refuse("LinkedInvalidPropertyId", id=given, path=path) from None
+    if given:
+        id_ = linked_id(given, "properties.storageProfile.dataDisks.managedDisk.id")
+    else:
+        id_ = _id(vm, text(disk, "name"), entity)
     entry = state.store.get(id_)
     if entry is None or entry.id.type != DISKS.type:
         if given and (attached or not text(disk, "name")):
