@@ -48,11 +48,14 @@ FAILURES = {
     "not-simulated": "an object that the simulation leaves out",
 }
 """What `--fail-on` knows."""
+_MANIFESTS = (
+    "Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input"
+)
 _FAULT_KEYS = ("size", "family", "zone", "priority", "times", "at", "message")
 
 
-def add_inputs(parser: argparse.ArgumentParser, *, fail_on: bool = True) -> None:
-    """The options that say what is given; `fail_on`: and what is a failure."""
+def add_inputs(parser: argparse.ArgumentParser, *, fail_on: bool = True, files: str = _MANIFESTS) -> None:
+    """Declare the options of the inputs, and with `fail_on` those of failures. `files`: the help of the files."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument(
@@ -60,7 +63,7 @@ def add_inputs(parser: argparse.ArgumentParser, *, fail_on: bool = True) -> None
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input",
+        help=files,
     )
     add_allow_outside(parser, scenarios=False)
     add_live(parser)

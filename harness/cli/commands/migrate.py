@@ -13,15 +13,15 @@ from plainlines import print_line, printable
 
 __all__ = ["add_arguments", "run"]
 
+_FILES = (
+    "what `az aks show`, `az aks nodepool list`, `bicep build` or `terraform show -json` prints of agent pools, and what "
+    "`kubectl get -o yaml` prints of the cluster; folders of the latter; - is standard input, for agent pools"
+)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of `harness migrate`."""
-    add_inputs(parser, fail_on=False)
-    files = next(action for action in parser._actions if action.dest == "files")
-    files.help = (
-        "what `az aks show`, `az aks nodepool list`, `bicep build` or `terraform show -json` prints of agent pools, and what "
-        "`kubectl get -o yaml` prints of the cluster; folders of the latter; - is standard input, for agent pools"
-    )
+    add_inputs(parser, fail_on=False, files=_FILES)
     parser.add_argument(
         "--hosting",
         choices=("nap", "self-hosted"),
