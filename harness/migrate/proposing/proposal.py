@@ -111,11 +111,8 @@ def proposed(world: World, cluster: ManagedCluster, plan: Plan) -> Proposal:
     for pool in cluster.pools:
         if not pool.is_karpenters:
             proposing.add(pool)
-    pools = tuple(proposing.pools)
-    moved = {pool.name for proposed_pool in pools for pool in proposed_pool.pools}
-    autoscaled = any(pool.scales for pool in cluster.pools if pool.name in moved)
-    rows = [*proposing.rows, *(autoscaler_rows(cluster.autoscaler) if autoscaled or cluster.autoscaler else ())]
-    return Proposal(pools, tuple(proposing.staying), tuple(rows))
+    rows = (*proposing.rows, *autoscaler_rows(cluster.autoscaler))
+    return Proposal(tuple(proposing.pools), tuple(proposing.staying), rows)
 
 
 class _Proposing:
@@ -125,6 +122,9 @@ class _Proposing:
         self._world, self._cluster, self._plan = world, cluster, plan
         self._release: ProviderRelease = world.release
         self._taken = set(plan.taken)
+        self._static_allowed = _makes_static(world)
+        self._sizes: dict[str, Sequence[Size]] = {}
+        """The sizes of each agent pool that moves, by its name."""
         self.pools: list[ProposedPool] = []
         self.staying: list[Staying] = []
         self.rows: list[Row] = []
@@ -145,6 +145,7 @@ class _Proposing:
         if why:
             self.staying.append(Staying(pool, why))
             return
+        self._sizes[pool.name] = sizes
         try:
             self._propose(pool, str(family), sizes, carried, rows)
         except Unacceptable as error:
@@ -177,10 +178,8 @@ class _Proposing:
             self.rows += [*self._rows_of(pool, sizes, rows, [], joined.name)]
             return
         name = self._free(pool.name)
-        bounds = bounds_of(pool, self._release, gate=self._static_allowed())
-        widened = self._plan.demands.get(pool.name, Demand()) if self._plan.widen else None
-        ultra = azure.SKU_ULTRA_SSD in self._release.offering_keys
-        requirements = requirements_of(pool, sizes, self._world.region, widened=widened, ultra_ssd=ultra)
+        bounds = bounds_of(pool, self._release, gate=self._static_allowed)
+        requirements = self._requirements(pool, sizes, self._plan.demands.get(pool.name, Demand()))
         disruption = disruption_of(self._cluster.autoscaler)
         limits = limits_of(sizes, bounds.dynamic)
         draft = nodepool_of(name, name, pool, requirements, disruption=disruption, limits=limits)
@@ -198,7 +197,7 @@ class _Proposing:
         self, pool: AgentPool, sizes: Sequence[Size], rows: list[Row], removed: list[Removed], name: str
     ) -> Iterator[Row]:
         result = [*rows, *machine_rows(pool, sizes, self._release, region=self._world.region, widen=self._plan.widen)]
-        result += bounds_rows(pool, self._release, name, gate=self._static_allowed())
+        result += bounds_rows(pool, self._release, name, gate=self._static_allowed)
         refused = [_refused_row(pool, part, self._release) for part in removed]
         result = [*(row for row in result if row.field not in {refusal.field for refusal in refused}), *refused]
         there = {row.field for row in result}
@@ -216,12 +215,10 @@ class _Proposing:
         self._taken.add(free)
         return free
 
-    def _static_allowed(self) -> bool:
-        core = self._release.core
-        in_release = STATIC_CAPACITY in core.gates and has_field(
-            self._release.crds, f"{API_VERSION}/NodePool", "spec.replicas"
-        )
-        return in_release and self._world.options.gate(STATIC_CAPACITY)
+    def _requirements(self, pool: AgentPool, sizes: Sequence[Size], demand: Demand) -> list[dict[str, Any]]:
+        widened = demand if self._plan.widen else None
+        ultra = azure.SKU_ULTRA_SSD in self._release.offering_keys
+        return requirements_of(pool, sizes, self._world.region, widened=widened, ultra_ssd=ultra)
 
     def _joined(
         self, pool: AgentPool, family: str, carried: list[Carried], sizes: Sequence[Size]
@@ -230,25 +227,22 @@ class _Proposing:
         mine = _likeness(pool, nodeclass_of("", family, carried), sizes)
         for proposed_pool in self.pools:
             first = proposed_pool.pools[0]
-            theirs = [size for name in first.sizes if isinstance(size := size_of(self._world, name), Size)]
-            if _likeness(first, {**proposed_pool.nodeclass, "metadata": {"name": ""}}, theirs) == mine:
+            if _likeness(first, proposed_pool.nodeclass, self._sizes[first.name]) == mine:
                 return proposed_pool
         return None
 
     def _widened(self, joined: ProposedPool, pool: AgentPool, sizes: Sequence[Size]) -> ProposedPool:
         """The proposed pool with the sizes and zones of one pool more; limits are those of both."""
         pools = (*joined.pools, pool)
-        names = dict.fromkeys(name for agent_pool in pools for name in agent_pool.sizes)
-        all_sizes = [size for name in names if isinstance(size := size_of(self._world, name), Size)]
+        by_name = {size.name: size for agent_pool in joined.pools for size in self._sizes[agent_pool.name]}
+        all_sizes = [*(by_name | {size.name: size for size in sizes}).values()]
         zones = (
             sorted({zone for agent_pool in pools for zone in agent_pool.zones})
             if all(agent_pool.zones for agent_pool in pools)
             else []
         )
         first = replace(pool, properties={**joined.pools[0].properties, "availabilityZones": zones})
-        widened = Demand() if self._plan.widen else None
-        ultra = azure.SKU_ULTRA_SSD in self._release.offering_keys
-        requirements = requirements_of(first, all_sizes, self._world.region, widened=widened, ultra_ssd=ultra)
+        requirements = self._requirements(first, all_sizes, Demand())
         bounds = [bounds_of(agent_pool, self._release, gate=False).dynamic for agent_pool in pools]
         most = (
             sum(agent_pool.most or 0 for agent_pool in bounds)
@@ -261,6 +255,15 @@ class _Proposing:
         spec |= {"template": {**template, "spec": {**template["spec"], "requirements": requirements}}}
         nodepool = {**joined.nodepool, "spec": {**spec, **({"limits": limits} if limits else {})}}
         return replace(joined, pools=pools, nodepool=nodepool)
+
+
+def _makes_static(world: World) -> bool:
+    """Return whether the release knows static NodePools, and its feature gate is open."""
+    release = world.release
+    in_release = STATIC_CAPACITY in release.core.gates and has_field(
+        release.crds, f"{API_VERSION}/NodePool", "spec.replicas"
+    )
+    return in_release and world.options.gate(STATIC_CAPACITY)
 
 
 def _likeness(pool: AgentPool, nodeclass: Mapping[str, Any], sizes: Sequence[Size]) -> tuple[Any, ...]:
