@@ -8,18 +8,14 @@ from typing import Any
 from harness.explain.advice.candidates import required_terms
 from harness.explain.lint.findings import Finding, finding
 from harness.kube.api.labels import ARCH, BETA_ARCH, INSTANCE_TYPE
-from harness.kube.api.objects import Object, spec_of
+from harness.kube.api.objects import Object, mapping_in, spec_of
 from harness.kube.api.quantity import Quantity, QuantityError
+from harness.kube.workloads.templates import TEMPLATE_PATHS
 from lazyrecords import dataclass
 
 __all__ = ["PodTemplate", "memory_findings", "pod_templates"]
 
-_TEMPLATES: Mapping[str, tuple[str, ...]] = {
-    "Pod": (),
-    "CronJob": ("spec", "jobTemplate", "spec", "template"),
-    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), ("spec", "template")),
-}
-"""Kind → where its pods are described."""
+_PATHS: Mapping[str, tuple[str, ...]] = {"Pod": (), **TEMPLATE_PATHS}
 _ARCHITECTURES = (ARCH, BETA_ARCH, INSTANCE_TYPE)
 """Labels by which a pod decides its architecture."""
 _FEW_BYTES = 1024 * 1024
@@ -42,14 +38,14 @@ class PodTemplate:
 
 
 def pod_templates(objects: Iterable[Object]) -> Iterator[PodTemplate]:
-    """The pods and templates of pods among some objects."""
+    """Yield the pods and the templates of pods among some objects."""
     for obj in objects:
-        path = _TEMPLATES.get(str(obj.get("kind")))
+        path = _PATHS.get(str(obj.get("kind")))
         if path is None:
             continue
-        pod: Any = obj
+        pod = obj
         for part in path:
-            pod = pod.get(part) or {}
+            pod = mapping_in(pod.get(part))
         yield PodTemplate(obj, path, pod)
 
 

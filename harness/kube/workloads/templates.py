@@ -12,7 +12,13 @@ from typing import Any
 
 from harness.kube.api.objects import Object, annotations_of, labels_of, metadata_of, name_of, owner_reference, spec_of
 
-__all__ = ["pod_from_template", "same_template", "template_hash"]
+__all__ = ["TEMPLATE_PATHS", "pod_from_template", "same_template", "template_hash"]
+
+TEMPLATE_PATHS: Mapping[str, tuple[str, ...]] = {
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), ("spec", "template")),
+}
+"""Kind of workload → the place of its pod template."""
 
 _SAFE = "bcdfghjklmnpqrstvwxz2456789"
 

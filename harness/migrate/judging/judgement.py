@@ -14,6 +14,7 @@ from harness.kube.api.labels import BETA_ZONE, ZONE
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of, namespace_of, spec_of
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.taints import untolerated
+from harness.kube.workloads.templates import TEMPLATE_PATHS
 from harness.migrate.agent_pools import AgentPool
 from harness.migrate.judging.label_changes import Change, asked_labels, patched
 from harness.migrate.judging.obstacles import closed_budgets, misplaced_volumes, requestless, unreadable_budgets
@@ -68,10 +69,10 @@ class Judged:
         """Return the merge patch that makes its pods so; None where nothing has to change."""
         if self.move is not Move.PATCHED or self.running.is_fixed:
             return None
-        template = {"template": {"spec": _changed(self.running.pod, self.pod)}}
-        if self.running.workload.kind == "CronJob":
-            return {"spec": {"jobTemplate": {"spec": template}}}
-        return {"spec": template}
+        patch = {"spec": _changed(self.running.pod, self.pod)}
+        for field_name in reversed(TEMPLATE_PATHS[self.running.workload.kind]):
+            patch = {field_name: patch}
+        return patch
 
 
 def _changed(running: Object, pod: Object) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from harness.explain.lint.pods import pod_templates
 from harness.kube.admission.core_types import shape_errors
 from harness.kube.api.labels import OS
 from harness.kube.api.objects import Object, controller_of, mapping_in, name_of, namespace_of, spec_of
@@ -14,8 +15,6 @@ from harness.scenario.language.dumps import Dump
 from lazyrecords import dataclass
 
 __all__ = ["Running", "running_workloads"]
-
-_TEMPLATED = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,24 +83,19 @@ def _sources(dump: Dump) -> Iterator[Object]:
 
 
 def _workloads(objects: Iterable[Object]) -> Iterator[tuple[Workload, Object, Object, int]]:
-    for obj in objects:
-        kind, spec = str(obj["kind"]), spec_of(obj)
-        place = namespace_of(obj) or "default"
+    for template in pod_templates(objects):
+        obj = template.owner
+        kind, name, place = str(obj["kind"]), name_of(obj), namespace_of(obj) or "default"
         if kind == "Pod":
             owner = controller_of(obj)
             if owner is None or owner["kind"] != "Node":  # static pods are their Node's
-                yield Workload("Pod", place, name_of(obj)), obj, obj, 1
+                yield Workload(kind, place, name), obj, obj, 1
             continue
-        if kind == "CronJob":
-            template = mapping_in(mapping_in(mapping_in(spec.get("jobTemplate")).get("spec")).get("template"))
-        elif kind in _TEMPLATED:
-            template = mapping_in(spec.get("template"))
-        else:
-            continue
-        if kind == "CronJob" and any(shape_errors(_pod(template, name_of(obj), place))):
+        pod = _pod(template.pod, name, place)
+        if kind == "CronJob" and any(shape_errors(pod)):
             continue  # what is not simulated is not checked when it is read
-        if template:
-            yield Workload(kind, place, name_of(obj)), obj, _pod(template, name_of(obj), place), _replicas(spec)
+        if template.pod:
+            yield Workload(kind, place, name), obj, pod, _replicas(spec_of(obj))
 
 
 def _pod(template: Mapping[str, Any], name: str, namespace: str) -> dict[str, Any]:
