@@ -41,6 +41,9 @@ def headline(judged: Sequence[Judged], walk: Walk | None, proposal: Proposal) ->
             f"{counted(before.nodes, 'node')} at {before.usd:.2f} USD/h become {after.nodes} at {after.usd:.2f} USD/h; "
             f"on the way {walk.most.nodes} at {walk.most.usd:.2f} USD/h, {walk.usd:.2f} USD in {duration_text(walk.seconds)}"
         )
+        unpriced = sorted({*before.unpriced, *walk.most.unpriced, *after.unpriced})
+        if unpriced:
+            yield f"no price is known for {first_few(unpriced, _FEW)}, whose machines count as 0 USD here"
         yield _budgets_line(walk)
     lost = len(proposal.lost)
     yield f"{counted(lost, 'setting')} {'has' if lost == 1 else 'have'} no equivalent"
