@@ -14,7 +14,6 @@ from typing import Any, Protocol
 from harness.engine.clock import SECOND, Clock, nanoseconds
 from harness.engine.ports import Change, ChangeType
 from harness.engine.runaway import Runaway
-from harness.kube.api.status import ApiError
 from harness.wording import duration_text
 from lazyrecords import dataclass
 
@@ -296,9 +295,9 @@ class Engine:
         try:
             result = controller.reconcile(key)
         except ReconcileError as error:
-            result = self._failed(slot, error)
-        except ApiError as error:  # a refused write fails a reconcile like any error (controller-runtime, Reconciler)
-            result = self._failed(slot, ReconcileError(error.message, wait=Wait.POLL))
+            failures = self._failures[slot][0] if slot in self._failures else 0
+            self._failures[slot] = (failures + 1, str(error))
+            result = Result(back_off(controller.backoff, failures), error.wait, error.busy)
         else:
             if self._failures and not result.under_way:
                 self._failures.pop(slot, None)
@@ -309,13 +308,6 @@ class Engine:
                 self._replace(waiting, self._busy[slot])
         if result.after is not None:
             self._push(number, key, self.clock.now + nanoseconds(result.after), result.wait)
-
-    def _failed(self, slot: Slot, error: ReconcileError) -> Result:
-        """Note a failed reconcile, and return when it is tried again."""
-        number, _ = slot
-        failures = self._failures[slot][0] if slot in self._failures else 0
-        self._failures[slot] = (failures + 1, str(error))
-        return Result(back_off(self._controllers[number].backoff, failures), error.wait, error.busy)
 
     def _push(self, index: int, key: Hashable, due: int, wait: Wait) -> None:
         slot = (index, key)

@@ -13,6 +13,7 @@ from harness.karpenter.disruption.deletion_ranking import deletion_costs, has_co
 from harness.karpenter.disruption.observer import Observer
 from harness.karpenter.disruption.situation import Situation
 from harness.karpenter.lifecycle.marks import Marks
+from harness.karpenter.lifecycle.refusals import retried_after_refusals
 from harness.kube.api.objects import Object, metadata_of, name_of, namespace_of, uid_of
 from harness.kube.api.status import ignoring
 from harness.kube.deletion_order import DELETION_COST
@@ -55,7 +56,7 @@ class DeletionCostWrites:
         pod = self._view.get("Pod", name, namespace)
         cost = self._wanted.get(key)
         if key in self._wanted and pod is not None and uid_of(pod) == uid and not has_cost(pod, cost):
-            with ignoring(404, 409):
+            with retried_after_refusals(), ignoring(404, 409):
                 self._write(pod, cost)
         self._wanted.pop(key, None)
         return DONE

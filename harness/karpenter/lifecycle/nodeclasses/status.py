@@ -18,6 +18,7 @@ from harness.karpenter.lifecycle.conditions import Conditions
 from harness.karpenter.lifecycle.names import nodeclass_of
 from harness.karpenter.lifecycle.nodeclasses.maintenance import WindowError, is_open
 from harness.karpenter.lifecycle.nodeclasses.node_images import Images, NodeImages, kept
+from harness.karpenter.lifecycle.refusals import retried_after_refusals
 from harness.karpenter.releases import LocalDnsSource, ProviderOptions, ProviderRelease
 from harness.kube.api.objects import (
     Object,
@@ -175,7 +176,8 @@ class NodeClasses:
         status["conditions"] = conditions.items
         patch = merge_diff(status_of(nodeclass), status)
         if patch:
-            self._writer.patch("AKSNodeClass", name_of(nodeclass), {"status": patch}, subresource="status")
+            with retried_after_refusals(Wait.POLL):
+                self._writer.patch("AKSNodeClass", name_of(nodeclass), {"status": patch}, subresource="status")
         return bool(patch)
 
     def _hashed(self, nodeclass: Object) -> Object:

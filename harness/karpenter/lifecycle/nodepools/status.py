@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from harness.engine.clock import Clock
-from harness.engine.engine import DONE, Result, Router
+from harness.engine.engine import DONE, Result, Router, Wait
 from harness.engine.ports import Change, ChangeType, View, Writer, key_by_name
 from harness.karpenter.labels import azure
 from harness.karpenter.labels.core import NODEPOOL_HASH, NODEPOOL_HASH_VERSION
@@ -17,6 +17,7 @@ from harness.karpenter.lifecycle.conditions import FALSE, NODEPOOL, TRUE, UNKNOW
 from harness.karpenter.lifecycle.names import nodepool_of
 from harness.karpenter.lifecycle.nodepools.health import HEALTHY, RegistrationHealth
 from harness.karpenter.lifecycle.nodepools.usage import RunningUsage
+from harness.karpenter.lifecycle.refusals import retried_after_refusals
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.validation.hashing import CURRENT_HASH_VERSION, nodepool_hash
 from harness.karpenter.validation.runtime import joined, nodepool_findings, wording_of
@@ -98,7 +99,8 @@ class NodePools:
         hash_, problem = self._judge(pool)
         marks = {NODEPOOL_HASH: hash_, NODEPOOL_HASH_VERSION: CURRENT_HASH_VERSION}
         if any(annotations_of(pool).get(name) != value for name, value in marks.items()):
-            pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
+            with retried_after_refusals(Wait.POLL):
+                pool = self._writer.patch("NodePool", name_of(pool), {"metadata": {"annotations": marks}})
         conditions = Conditions(pool, NODEPOOL, self._clock.timestamp())
         if problem is None:
             conditions.set_true("ValidationSucceeded")
@@ -116,7 +118,8 @@ class NodePools:
         status["conditions"] = conditions.items
         patch = merge_diff(status_of(pool), status)
         if patch:
-            self._writer.patch("NodePool", name_of(pool), {"status": patch}, subresource="status")
+            with retried_after_refusals(Wait.POLL):
+                self._writer.patch("NodePool", name_of(pool), {"status": patch}, subresource="status")
         return DONE
 
     def _judge(self, pool: Object) -> tuple[str, str | None]:
