@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from fakeazure.aks import node_resource_group, pool_scale_sets, versions
+from fakeazure.aks.cluster_defaults import pods_per_node, profiles_of
 from fakeazure.arm.bodies import body_of, items, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
@@ -33,18 +34,6 @@ ONE = f"{_GROUP}/{{name}}"
 POOLS = f"{ONE}/agentPools"
 POOL = f"{POOLS}/{{pool}}"
 _SIZE = "Standard_D4ds_v5"
-_NETWORK = {
-    "networkPlugin": "azure",
-    "networkPluginMode": "overlay",
-    "networkPolicy": "none",
-    "networkDataplane": "azure",
-    "loadBalancerSku": "standard",
-    "podCidr": "10.244.0.0/16",
-    "serviceCidr": "10.0.0.0/16",
-    "dnsServiceIP": "10.0.0.10",
-    "outboundType": "loadBalancer",
-    "ipFamilies": ["IPv4"],
-}
 
 
 def cluster_id(state: State, request: Request) -> ResourceId:
@@ -79,7 +68,8 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
     """Create an agent pool, or replace it. A pool of machines has no size and no count of its own."""
     id_ = cluster.child("agentPools", name)
     owner = state.store.get(cluster)
-    plane = text(owner.document["properties"], "currentKubernetesVersion") if owner is not None else ""
+    above = owner.document["properties"] if owner is not None else {}
+    plane = text(above, "currentKubernetesVersion")
     machines = properties.get("mode") == "Machines"
     old = state.store.get(id_)
     filled: dict[str, Any] = {"mode": "User", "osType": "Linux"}
@@ -93,15 +83,16 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
             "osDiskSizeGB": 128,
             "osDiskType": "Managed",
             "kubeletDiskType": "OS",
-            "maxPods": 250,
+            "maxPods": pods_per_node(section(above, "networkProfile")),
             "type": "VirtualMachineScaleSets",
             "scaleDownMode": "Delete",
             "enableNodePublicIP": False,
             "enableFIPS": False,
             "powerState": {"code": "Running"},
             "nodeImageVersion": f"{image}-{SNAPSHOT}",
-            "upgradeSettings": {"maxSurge": "10%"},
-            "orchestratorVersion": plane,
+            "upgradeSettings": {"maxSurge": "10%", "maxUnavailable": "0"},
+            "securityProfile": {"enableVTPM": False, "enableSecureBoot": False},
+            "orchestratorVersion": text(above, "kubernetesVersion"),
         }
     given = {key: value for key, value in properties.items() if value not in (None, "")}
     given.pop("name", None)
@@ -139,7 +130,7 @@ def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
     prefix = text(properties, "dnsPrefix", f"{id_.name}-dns")
     host = f"{prefix}-{guid_of(str(id_))[:8]}"
     defaults: dict[str, Any] = {
-        "kubernetesVersion": version,
+        "kubernetesVersion": versions.DEFAULT,
         "currentKubernetesVersion": version,
         "nodeResourceGroup": group,
         "dnsPrefix": prefix,
@@ -154,14 +145,13 @@ def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
         "resourceUID": guid_of(f"uid{id_}").replace("-", "")[:24],
     }
     given = {key: value for key, value in properties.items() if value not in (None, "")}
-    document["properties"] = {**defaults, **given}
+    document["properties"] = {**defaults, **given, **profiles_of(properties)}
     issuer = section(properties, "oidcIssuerProfile")
     if issuer.get("enabled") is True:
         url = (
             f"https://{document['location']}.oic.prod-aks.azure.com/{state.settings.tenant}/{guid_of(f'issuer{id_}')}/"
         )
         document["properties"]["oidcIssuerProfile"] = {**issuer, "issuerURL": url}
-    document["properties"]["networkProfile"] = {**_NETWORK, **section(properties, "networkProfile")}
     document.setdefault("sku", {"name": "Base", "tier": "Free"})
     _identity(state, id_, document)
     kubelet = f"/subscriptions/{id_.subscription}/resourceGroups/{group}/providers/Microsoft.ManagedIdentity"

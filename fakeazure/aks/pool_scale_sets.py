@@ -90,7 +90,7 @@ def _fit(state: State, pool: ResourceId, properties: Mapping[str, Any]) -> None:
         "tags": {
             "aks-managed-poolName": pool.name,
             "aks-managed-kubeletIdentityClientID": _client(cluster),
-            "aks-managed-orchestrator": f"Kubernetes:{text(properties, 'orchestratorVersion')}",
+            "aks-managed-orchestrator": f"Kubernetes:{text(properties, 'currentOrchestratorVersion')}",
         },
         "properties": {
             "orchestrationMode": "Uniform",

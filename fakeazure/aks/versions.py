@@ -15,7 +15,8 @@ OFFERED = (
     "1.32.10", "1.32.11", "1.33.6", "1.33.7", "1.34.1", "1.34.2", "1.34.3", "1.35.0", "1.35.1",
 )  # fmt: skip
 """Oldest first. AKS's releases change weekly: these stand for four minor versions with their patches."""
-DEFAULT = "1.34.2"
+DEFAULT = "1.34"
+"""The minor version of a cluster that names none; `az aks create` of 2025 and 2026 shows it so, with its newest patch beside it."""
 BEHIND = 2
 """So many minor versions a pool may be behind its control plane."""
 
@@ -41,8 +42,7 @@ def up_to(version: str) -> list[str]:
 
 def resolved(version: str) -> str:
     """A version in full: `1.34` is its newest patch, nothing is the default. Empty for a minor version that is not offered."""
-    if not version:
-        return DEFAULT
+    version = version or DEFAULT
     if version.count(".") == 2:
         return version
     return next((other for other in reversed(OFFERED) if other.startswith(f"{version}.")), "")
@@ -116,7 +116,7 @@ def _orchestrators(state: State, request: Request) -> Response:
     for version in OFFERED:
         more = [{"orchestratorType": "Kubernetes", "orchestratorVersion": other} for other in upgrades(version)]
         row = {"orchestratorType": "Kubernetes", "orchestratorVersion": version, "upgrades": more}
-        found.append({**row, **({"default": True} if version == DEFAULT else {})})
+        found.append({**row, **({"default": True} if version == resolved(DEFAULT) else {})})
     type_ = "Microsoft.ContainerService/locations/orchestrators"
     id_ = f"/subscriptions/{request.params['subscription']}/providers/Microsoft.ContainerService/locations/{place}/orchestrators"
     return Response(200, body={"id": id_, "name": "default", "type": type_, "properties": {"orchestrators": found}})

@@ -1,6 +1,6 @@
 """The part of OData's `$filter` that Azure's lists accept: comparisons, `contains`, `startswith`, `tolower`, `and`, `or`, `not`.
 
-Used by the lists of SKUs, resource groups, resources and role definitions, and by the retail prices API.
+Used by every list that has a filter (`arm/lists.py`), by the list of SKUs and by the retail prices API.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 from fakeazure.arm.tokens import Conditions, Predicate, at_path, shortened
 
 _TOKEN = re.compile(
-    r"\s*(?:(?P<text>'(?:[^']|'')*+')|(?P<number>-?[0-9]+(?:\.[0-9]+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),]))"
+    r"\s*(?:(?P<text>'(?:[^']|'')*+')|(?P<number>-?[0-9]+(?:\.[0-9]+)?)|(?P<word>[A-Za-z_][\w/.]*)|(?P<mark>[(),])"
+    r"|(?P<id>/[\w/.()-]+))"
 )
 _FUNCTIONS: Mapping[str, Callable[[str, str], bool]] = {
     "contains": lambda value, part: part in value,
@@ -48,8 +49,9 @@ def parse_filter(
     """Compile a filter. An empty one accepts everything.
 
     `fields` are the names that a filter may ask for, in any case, each with whether its texts compare without case; without any, names
-    match the item's keys exactly and text compares as is. `only`: some of the fields; an item that has these alone is accepted if what
-    it lacks could let it pass. FilterError.
+    match the item's keys exactly and text compares as is. A name that ends in `()` is a function: without an argument it is what the
+    item says, with one that text has to be the item's. `only`: some of the fields; an item that has these alone is accepted if what it
+    lacks could let it pass. FilterError.
     """
     return _parsed(text, fields, only)[0]
 
@@ -72,6 +74,10 @@ def _parsed(text: str, fields: Mapping[str, bool], only: frozenset[str]) -> tupl
 
 
 def _literal(token: str) -> Any:
+    if token.startswith(
+        "/"
+    ):  # an id, as the models of Microsoft.Compute write `'virtualMachineScaleSet/id' eq /subscriptions/...`
+        return token
     if token.startswith("'"):
         return token[1:-1].replace("''", "'")
     if token in ("true", "false"):
@@ -116,22 +122,41 @@ class _Parser(Conditions):
             raise FilterError(f"The node count limit of '{_MOST}' has been exceeded.")
         if token in _FUNCTIONS:
             return self._of_function(_FUNCTIONS[token])
+        if token == "substringof":
+            return self._of_function(_FUNCTIONS["contains"], text_first=True)
+        if f"{token.lower()}()" in self.fields:
+            return self._of_item(self.fields[f"{token.lower()}()"][0])
         value_of, plain, decides = self._operand(token)
         compare = _COMPARISONS[self.take(*_COMPARISONS)]
         value = plain(_literal(self.take()))
         return (lambda item: compare(value_of(item), value)) if decides else _anything
 
-    def _of_function(self, function: Callable[[str, str], bool]) -> Predicate:
-        """`contains(field, 'text')`, which `eq false` and the like may follow."""
+    def _of_function(self, function: Callable[[str, str], bool], *, text_first: bool = False) -> Predicate:
+        """`contains(field, 'text')`, which `eq false` and the like may follow; `substringof('text', field)` of OData before 4.0."""
         self.take("(")
+        literal = _literal(self.take()) if text_first else None
+        if text_first:
+            self.take(",")
         value_of, plain, decides = self._operand(self.take())
-        self.take(",")
-        part = plain(str(_literal(self.take())))
+        if not text_first:
+            self.take(",")
+            literal = _literal(self.take())
+        part = plain(str(literal))
         self.take(")")
         wanted = True
         if self.peek() in ("eq", "ne"):
             wanted = (self.take() == "eq") == (self.take("true", "false") == "true")
         return (lambda item: function(str(value_of(item) or ""), part) == wanted) if decides else _anything
+
+    def _of_item(self, key: str) -> Predicate:
+        """`atScope()`, which the item says, or `assignedTo('id')`, whose text the item's has to be."""
+        self.take("(")
+        if self.peek() == ")":
+            self.take(")")
+            return lambda item: item.get(key) is True
+        text = _literal(self.take())
+        self.take(")")
+        return lambda item: bool(item.get(key) == text)
 
     def _operand(self, token: str) -> tuple[Callable[[Mapping[str, Any]], Any], Callable[[Any], Any], bool]:
         """A field, in a function that changes its case or not: its value, what a literal becomes beside it, and whether it decides."""
@@ -150,6 +175,7 @@ class _Parser(Conditions):
         """The path of a field, and what its values are made to before they are compared."""
         if not self.fields:
             return name.split("/"), lambda value: value
+        name = name.removeprefix("'").removesuffix("'")  # Microsoft.Compute writes `'virtualMachineScaleSet/id'`
         if name.lower() not in self.fields:
             raise FilterError(f"Could not find a property named '{shortened(name)}'.")
         key, folded = self.fields[name.lower()]

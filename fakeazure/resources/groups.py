@@ -7,10 +7,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from fakeazure.arm.bodies import body_of, pairs, text
+from fakeazure.arm.bodies import body_of, pairs, section, text
 from fakeazure.arm.errors import Failure
-from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.lists import largest_page, wanted_by
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -35,9 +35,13 @@ def _groups(state: State, request: Request) -> Response:
 _OF_TAGS: Mapping[str, bool] = MappingProxyType({"tagName": True, "tagValue": False})
 """What a filter on groups may ask for, and whether it compares without case: names of tags do, their values do not."""
 _OF_RESOURCES: Mapping[str, bool] = MappingProxyType(
-    {**_OF_TAGS, "resourceType": True, "name": True, "resourceGroup": True, "location": True}
+    {
+        **_OF_TAGS,
+        **dict.fromkeys(("resourceType", "name", "resourceGroup", "location", "identity/principalId"), True),
+        **dict.fromkeys(("plan/publisher", "plan/product", "plan/name", "plan/version", "plan/promotionCode"), True),
+    }
 )
-"""What a filter on resources may ask for."""
+"""What a filter on resources may ask for (azure-rest-api-specs, Resources_List)."""
 _Facts: TypeAlias = Mapping[str, str]
 
 
@@ -48,15 +52,7 @@ def _wanted(
 
     A filter about tags asks for one tag with that name and value.
     """
-    try:
-        passes = parse_filter(request.query.get("$filter", ""), fields)
-        most = int(request.query["$top"]) if "$top" in request.query else None
-    except FilterError as error:
-        raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
-    except ValueError:
-        raise refuse("InvalidRequestContent", reason="The $top query option must be a whole number.") from None
-    if most is not None and most < 0:
-        raise refuse("InvalidRequestContent", reason="The $top query option must not be negative.")
+    passes, most = wanted_by(request, fields), largest_page(request)
     documents = [
         document
         for document, facts, tags in items
@@ -226,6 +222,8 @@ def _facts(entry: Entry) -> _Facts:
         "name": entry.id.name,
         "resourceGroup": entry.id.group,
         "location": str(entry.document.get("location", "")),
+        "identity/principalId": text(section(entry.document, "identity"), "principalId"),
+        **{f"plan/{key}": str(value) for key, value in section(entry.document, "plan").items()},
     }
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, section, text, texts
-from fakeazure.arm.filters import FilterError, parse_filter
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.lists import wanted_by
 from fakeazure.arm.messages import Document, Request, Response
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
@@ -82,6 +83,9 @@ def _credential(state: State, id_: ResourceId, document: dict[str, Any], old: Do
 
 
 IDENTITIES = Kind("Microsoft.ManagedIdentity", "userAssignedIdentities", fill=_identity)
+_OF_DEFINITIONS: Mapping[str, bool] = MappingProxyType({"roleName": True, "type": True, "atScopeAndBelow()": True})
+_OF_ASSIGNMENTS: Mapping[str, bool] = MappingProxyType({"principalId": True, "atScope()": True, "assignedTo()": True})
+"""What filters on roles and on who has them may ask for (azure-rest-api-specs, Microsoft.Authorization: `atScope()` is at or above)."""
 CREDENTIALS = Kind(
     "Microsoft.ManagedIdentity",
     "federatedIdentityCredentials",
@@ -111,13 +115,8 @@ def _definition(subscription: str, role: str) -> dict[str, Any]:
 def _definitions(state: State, request: Request) -> Response:
     subscription = request.params["subscription"]
     found = [_definition(subscription, role) for role in _ROLES]
-    filter_ = request.query.get("$filter", "")
-    if "roleName" in filter_:
-        try:
-            wanted = parse_filter(filter_)
-        except FilterError as error:
-            raise refuse("InvalidFilterInQueryString", reason=str(error)) from None
-        found = [item for item in found if wanted(item["properties"])]
+    wanted = wanted_by(request, _OF_DEFINITIONS)
+    found = [item for item in found if wanted({"atScopeAndBelow()": True, **item["properties"]})]
     return Response(200, body={"value": found})
 
 
@@ -181,15 +180,16 @@ def _unassign(state: State, request: Request) -> Response:
 
 
 def _assignments(state: State, request: Request) -> Response:
-    """Those at the scope, above and below it; `atScope()` and `principalId eq '...'` narrow them."""
-    scope, filter_ = _scope(request).lower(), request.query.get("$filter", "")
-    principal = filter_.partition("principalId eq '")[2].partition("'")[0]
+    """The assignments at the scope, above and below it; the filter narrows them."""
+    scope, wanted = _scope(request).lower(), wanted_by(request, _OF_ASSIGNMENTS)
     found = []
     for document in state.assignments.values():
         properties = document["properties"]
         own = properties["scope"].lower()
-        below = own.startswith(scope) and "atscope()" not in filter_.lower()
-        if (below or scope.startswith(own)) and (not principal or properties["principalId"] == principal):
+        at_scope = scope.startswith(own)
+        if (at_scope or own.startswith(scope)) and wanted(
+            {**properties, "atScope()": at_scope, "assignedTo()": properties["principalId"]}
+        ):
             found.append(document)
     return Response(200, body={"value": found})
 

@@ -43,7 +43,7 @@ def _(c: Any) -> None:
         "properties": {"dnsPrefix": "new", "agentPoolProfiles": [{"name": "system", "count": 2, "mode": "System"}]},
     }
     made = c.aks.managed_clusters.begin_create_or_update(c.place.group, "new", body).result()
-    assert made.kubernetes_version == "1.34.2"
+    assert (made.kubernetes_version, made.current_kubernetes_version) == ("1.34", "1.34.3")
     assert made.node_resource_group == f"MC_{c.place.group}_new_{c.place.location}"
     assert (made.agent_pool_profiles[0].count, made.agent_pool_profiles[0].mode) == (2, "System")
     assert made.fqdn.startswith("new-")
@@ -52,7 +52,7 @@ def _(c: Any) -> None:
 @_operation("aks agent_pools.list of new cluster")
 def _(c: Any) -> None:
     [pool] = c.aks.agent_pools.list(c.place.group, "new")
-    assert (pool.name, pool.count, pool.os_sku, pool.current_orchestrator_version) == ("system", 2, "Ubuntu", "1.34.2")
+    assert (pool.name, pool.count, pool.os_sku, pool.current_orchestrator_version) == ("system", 2, "Ubuntu", "1.34.3")
 
 
 @_operation("aks agent_pools.list")

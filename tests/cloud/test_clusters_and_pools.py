@@ -32,7 +32,7 @@ def test_a_new_cluster_has_what_nobody_gave() -> None:
     driver = Driver()
     body = put_cluster(driver).body
     properties = body["properties"]
-    assert (properties["kubernetesVersion"], properties["currentKubernetesVersion"]) == ("1.34.2", "1.34.2")
+    assert (properties["kubernetesVersion"], properties["currentKubernetesVersion"]) == ("1.34", "1.34.3")
     assert properties["nodeResourceGroup"] == "MC_rg_new_eastus"
     assert driver.call("HEAD", f"/subscriptions/{SUBSCRIPTION}/resourceGroups/MC_rg_new_eastus").status == 204
     assert (body["identity"]["type"], body["sku"]["tier"], properties["powerState"]["code"]) == (
@@ -42,7 +42,43 @@ def test_a_new_cluster_has_what_nobody_gave() -> None:
     )
     [pool] = properties["agentPoolProfiles"]
     assert (pool["name"], pool["mode"], pool["count"], pool["vmSize"]) == ("system", "System", 3, "Standard_D4s_v5")
+    assert (pool["orchestratorVersion"], pool["currentOrchestratorVersion"]) == ("1.34", "1.34.3")
     assert properties["networkProfile"]["networkPluginMode"] == "overlay"
+    assert properties["networkProfile"]["podCidrs"] == ["10.244.0.0/16"]
+    assert properties["oidcIssuerProfile"] == {"enabled": False}
+    assert properties["nodeProvisioningProfile"] == {"mode": "Manual", "defaultNodePools": "Auto"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "mode", "pods", "cidr"),
+    [
+        ({}, "overlay", 250, "10.244.0.0/16"),
+        (
+            {"networkPlugin": "azure", "networkPluginMode": "overlay", "podCidr": "10.9.0.0/16"},
+            "overlay",
+            250,
+            "10.9.0.0/16",
+        ),
+        ({"networkPlugin": "azure"}, None, 30, None),  # of the node's subnet
+        ({"networkPlugin": "kubenet"}, None, 110, "10.244.0.0/16"),
+        ({"networkPlugin": "none"}, None, 250, None),
+    ],
+)
+def test_the_network_plugin_decides_on_pods(
+    sent: dict[str, Any], mode: str | None, pods: int, cidr: str | None
+) -> None:
+    properties = put_cluster(Driver(), networkProfile=sent).body["properties"]
+    network = properties["networkProfile"]
+    assert network.get("networkPluginMode") == mode
+    assert (network.get("podCidr"), network.get("podCidrs")) == (cidr, [cidr] if cidr else None)
+    assert properties["agentPoolProfiles"][0]["maxPods"] == pods
+
+
+def test_a_put_that_names_no_version_changes_none() -> None:
+    driver = Driver()
+    put_cluster(driver, kubernetesVersion="1.33.6")
+    again = put_cluster(driver).body["properties"]
+    assert (again["kubernetesVersion"], again["currentKubernetesVersion"]) == ("1.33.6", "1.33.6")
 
 
 def test_only_the_first_pool_of_a_new_cluster_is_a_system_pool_unasked() -> None:
@@ -66,7 +102,7 @@ def test_a_version_is_as_it_was_sent_beside_the_one_that_runs() -> None:
     properties = put_cluster(driver, kubernetesVersion="1.33").body["properties"]
     assert (properties["kubernetesVersion"], properties["currentKubernetesVersion"]) == ("1.33", "1.33.7")
     [pool] = properties["agentPoolProfiles"]
-    assert (pool["orchestratorVersion"], pool["currentOrchestratorVersion"]) == ("1.33.7", "1.33.7")
+    assert (pool["orchestratorVersion"], pool["currentOrchestratorVersion"]) == ("1.33", "1.33.7")
     # the same minor version again is no upgrade
     again = put_cluster(driver, kubernetesVersion="1.33").body["properties"]
     assert (again["kubernetesVersion"], again["currentKubernetesVersion"]) == ("1.33", "1.33.7")
@@ -144,7 +180,7 @@ def test_a_cluster_with_an_issuer_says_where_it_is() -> None:
     driver = Driver()
     profile = put_cluster(driver, oidcIssuerProfile={"enabled": True}).body["properties"]["oidcIssuerProfile"]
     assert re.fullmatch(r"https://eastus\.oic\.prod-aks\.azure\.com/[0-9a-f-]{36}/[0-9a-f-]{36}/", profile["issuerURL"])
-    assert "oidcIssuerProfile" not in put_cluster(Driver()).body["properties"]
+    assert put_cluster(Driver()).body["properties"]["oidcIssuerProfile"] == {"enabled": False}
 
 
 def test_tags_are_patched_and_nothing_else() -> None:

@@ -100,7 +100,7 @@ def test_what_a_pool_of_its_own_version_can_be_upgraded_to() -> None:
     body = driver.call("GET", f"{path}/upgradeProfiles/default", None, MACHINES).body
     assert body is not None
     found = {one["name"]: one["kubernetesVersion"] for one in body["properties"]["agentPoolProfiles"]}
-    assert (found["old"], found["same"]) == ("1.33.6", "1.34.2")
+    assert (found["old"], found["same"]) == ("1.33.6", "1.34.3")
 
 
 @pytest.mark.parametrize("zones", [["1", "2"], ["1", "2", "3"]])

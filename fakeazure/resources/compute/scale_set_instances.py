@@ -97,6 +97,7 @@ def _add_instance(state: State, id_: ResourceId, document: Document, place: int)
             "storageProfile": section(profile, "storageProfile"),
             "osProfile": {"computerName": f"{prefix}{number_:06d}"},
             "networkProfile": section(profile, "networkProfile"),
+            **({"userData": profile["userData"]} if "userData" in profile else {}),
             "power": "running",
         },
     }

@@ -6,6 +6,7 @@ All of them count against quota and stock.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from fakeazure.arm.bodies import body_of, merged, section, tags_after, text
 from fakeazure.arm.errors import ArmError
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
+from fakeazure.arm.lists import wanted_by
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import Failed, Finish, no_effect
 from fakeazure.arm.routes import Handler, Route
@@ -30,8 +32,9 @@ from fakeazure.resources.compute.scale_set_instances import (
     scale,
     take,
 )
-from fakeazure.resources.compute.scale_set_views import instance_view, shown
+from fakeazure.resources.compute.scale_set_views import INSTANCE_FIELDS, filter_facts, instance_view, set_shown, shown
 from fakeazure.resources.compute.virtual_machines import known_size
+from fakeazure.resources.compute.vm_views import shown as vm_shown
 from fakeazure.resources.compute.vm_views import with_booleans, without_empty, without_secrets
 from fakeazure.resources.kinds import Kind
 from fakeazure.state import State
@@ -126,7 +129,7 @@ def _kept(state: State, request: Request, id_: ResourceId, document: dict[str, A
         seconds=state.timing.vm_create if status == 201 else state.timing.vm_update,
         finish=no_effect,
     )
-    return state.operations.accepted(status, operation, request.api_version, document)
+    return state.operations.accepted(status, operation, request.api_version, set_shown(document))
 
 
 def _delete(state: State, request: Request) -> Response:
@@ -190,19 +193,30 @@ def power(state: State, instances: tuple[ResourceId, ...], to: str) -> None:
 
 
 def _list_instances(state: State, request: Request) -> Response:
-    view = "instanceview" in request.query.get("$expand", "").lower()
-    found = chosen(state, request, SETS.id_of(state, request))
-    return Response(
-        200,
-        body={
-            "value": [shown(one.document, view=view) if "instanceId" in one.document else one.document for one in found]
-        },
-    )
+    """The instances of a set under a filter; the VMs of a flexible set are listed as instances, too."""
+    expand, wanted = request.query.get("$expand", ""), wanted_by(request, INSTANCE_FIELDS)
+    listed = [
+        shown(entry.document, expand) if "instanceId" in entry.document else vm_shown(state, entry.document, expand)
+        for entry in chosen(state, request, SETS.id_of(state, request))
+        if "instanceId" not in entry.document or any(map(wanted, filter_facts(entry.document)))
+    ]
+    return Response(200, body={"value": listed})
 
 
 def _instance(state: State, request: Request) -> Response:
-    [found] = chosen(state, request, SETS.id_of(state, request))
-    return Response(200, body=shown(found.document, view="instanceview" in request.query.get("$expand", "").lower()))
+    [instance] = chosen(state, request, SETS.id_of(state, request))
+    return Response(200, body=shown(instance.document, request.query.get("$expand", "")))
+
+
+def _get(state: State, request: Request) -> Response:
+    document = state.found(SETS.id_of(state, request)).document
+    return Response(200, body=set_shown(document, request.query.get("$expand", "")))
+
+
+def _list(state: State, request: Request) -> Response:
+    answer = SETS.list(state, request)
+    listed = [set_shown(document) for document in (answer.body or {})["value"]]
+    return replace(answer, body={**(answer.body or {}), "value": listed})
 
 
 def _put_instance(state: State, request: Request) -> Response:
@@ -218,7 +232,7 @@ def _put_instance(state: State, request: Request) -> Response:
     location = str(entry.document["location"])
     subject = Subject("PUT", "virtualMachineScaleSets/virtualMachines", instance.id.name, location=location)
     operation = state.begin(subject, instance.id, location=location, seconds=state.timing.vm_update, finish=no_effect)
-    return state.operations.accepted(200, operation, request.api_version, shown(document, view=False))
+    return state.operations.accepted(200, operation, request.api_version, shown(document))
 
 
 def _instance_view(state: State, request: Request) -> Response:
@@ -239,11 +253,11 @@ def _skus(state: State, request: Request) -> Response:
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     yield Route("PUT", _ONE, _put)
-    yield Route("GET", _ONE, SETS.get)
+    yield Route("GET", _ONE, _get)
     yield Route("PATCH", _ONE, _patch)
     yield Route("DELETE", _ONE, _delete)
-    yield Route("GET", _ALL, SETS.list)
-    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{SETS.type}", SETS.list)
+    yield Route("GET", _ALL, _list)
+    yield Route("GET", f"/subscriptions/{{subscription}}/providers/{SETS.type}", _list)
     yield Route("GET", f"{_ONE}/virtualMachines", _list_instances)
     yield Route("GET", f"{_ONE}/skus", _skus)
     yield Route("POST", f"{_ONE}/delete", _delete_instances)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, items, merged, pairs, section, text, texts
@@ -11,6 +12,7 @@ from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.etags import check_etag
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.linked_ids import linked_id
+from fakeazure.arm.lists import wanted_by
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import no_effect
 from fakeazure.arm.paging import page
@@ -30,6 +32,9 @@ from fakeazure.timers import timestamp
 
 _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{FULL_TYPE}"
 ONE = f"{_GROUP}/{{vm}}"
+_SET = "virtualMachineScaleSet/id"
+_OF_MACHINES: Mapping[str, bool] = MappingProxyType({_SET: True})
+"""What a filter on VMs may ask for (azure-rest-api-specs, ComputeRP: `'virtualMachineScaleSet/id' eq ID`)."""
 _PRIORITIES = {"regular": "Regular", "spot": "Spot", "low": "Spot", "": "Regular"}
 
 
@@ -293,13 +298,19 @@ def _instance_view(state: State, request: Request) -> Response:
 
 
 def _list(state: State, request: Request) -> Response:
-    """The VMs of a group, of the subscription, or of a region; `statusOnly` and `$expand` tell how each one is."""
+    """The VMs of a group, of the subscription, of a region or of a scale set; `statusOnly` and `$expand` tell how each one is."""
+    wanted = wanted_by(request, _OF_MACHINES)
     group = request.params.get("group")
     if group is not None:
         state.group(request.params["subscription"], group)
     place = state.check_place(request, "locations/virtualMachines") if "location" in request.params else None
     entries = state.store.list(FULL_TYPE, subscription=request.params["subscription"], group=group)
-    items = [entry.document for entry in entries if place is None or entry.document["location"] == place]
+    items = [
+        entry.document
+        for entry in entries
+        if (place is None or entry.document["location"] == place)
+        and wanted({_SET: text(section(entry.document["properties"], "virtualMachineScaleSet"), "id")})
+    ]
     expand = request.query.get("$expand", "")
     if request.query.get("statusOnly", "").lower() == "true":
         expand += ",instanceView"

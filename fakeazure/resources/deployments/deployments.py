@@ -7,10 +7,12 @@ Templates have parameters, variables, functions of their own, copy loops, resour
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from fakeazure.arm.bodies import body_of, section, text
 from fakeazure.arm.errors import ArmError
+from fakeazure.arm.lists import largest_page, wanted_by
 from fakeazure.arm.messages import Request, Response
 from fakeazure.arm.operations import RUNNING, no_effect
 from fakeazure.arm.routes import Route
@@ -38,6 +40,8 @@ _STATUSES = {
     503: "ServiceUnavailable",
 }
 """Names of statuses of HTTP, as .NET has them."""
+_OF_DEPLOYMENTS: Mapping[str, bool] = MappingProxyType({"provisioningState": True})
+"""What a filter on deployments may ask for (azure-rest-api-specs, Deployments_ListByResourceGroup)."""
 _WEEK = 7 * 86400.0
 """Seconds after which ARM gives a deployment up."""
 
@@ -97,8 +101,13 @@ def _get(state: State, request: Request) -> Response:
 
 def _list(state: State, request: Request) -> Response:
     head = f"{_scope(state, request)}/providers/".lower()
-    found = [one for key, one in state.deployments.items() if key.startswith(head) and isinstance(one, Deployment)]
-    return Response(200, body={"value": [one.document() for one in found]})
+    wanted, most = wanted_by(request, _OF_DEPLOYMENTS), largest_page(request)
+    documents = [
+        deployment.document()
+        for key, deployment in state.deployments.items()
+        if key.startswith(head) and isinstance(deployment, Deployment)
+    ]
+    return Response(200, body={"value": [one for one in documents if wanted(one["properties"])][:most]})
 
 
 def _validate(state: State, request: Request) -> Response:
