@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
-from harness.karpenter.labels.azure import CSI_ZONE
-from harness.karpenter.labels.core import NODEPOOL
-from harness.kube.api.labels import BETA_ZONE, ZONE
 from harness.kube.api.objects import Object, labels_of, mapping_in, name_of, namespace_of, spec_of
 from harness.kube.scheduling.node_affinity import required_matches
 from harness.kube.scheduling.taints import untolerated
 from harness.kube.workloads.templates import TEMPLATE_PATHS
 from harness.migrate.agent_pools import AgentPool
-from harness.migrate.judging.label_changes import Change, asked_labels, patched
+from harness.migrate.judging.label_changes import AFFINITY, PREFERENCE, SELECTOR, Change, asked_labels
 from harness.migrate.judging.obstacles import closed_budgets, misplaced_volumes, requestless, unreadable_budgets
+from harness.migrate.judging.pool_nodes import PoolNodes, admits
+from harness.migrate.judging.replacements import excluding_expressions, patched
 from harness.migrate.judging.workloads import Running, running_workloads
 from harness.migrate.proposing.proposal import Proposal, ProposedPool
-from harness.migrate.reading.nodes import pool_of
 from harness.reading.manifests import Manifest
-from harness.reality.comparing import Twins
 from harness.scenario.language.dumps import Dump
 from harness.wording import first_few
 from harness.world import World
-from harness.world.agent_pools import PoolRefused
 from lazyrecords import dataclass
 
 __all__ = ["Judged", "Judging", "Move"]
@@ -49,7 +45,8 @@ class Move(StrEnum):
 class Judged:
     """A workload with its verdict. `why`: what decides it; `notes`: what else is worth to be known.
 
-    `pod` is the pod as it should be made, `pool` the NodePool whose Nodes would take it, empty where none would.
+    `pod` is the pod as it should be made, `pool` the NodePool whose Nodes would take it, empty where none would; `on_windows`: its pods
+    need Windows Nodes, which are not simulated.
     """
 
     running: Running
@@ -58,6 +55,7 @@ class Judged:
     notes: tuple[str, ...] = ()
     pod: Object = field(default_factory=dict)
     pool: str = ""
+    on_windows: bool = False
 
     @property
     def name(self) -> str:
@@ -82,8 +80,12 @@ def _changed(running: Object, pod: Object) -> dict[str, Any]:
     old, new = mapping_in(before.get("nodeSelector")), mapping_in(after.get("nodeSelector"))
     if old != new:
         spec["nodeSelector"] = {**dict.fromkeys(key for key in old if key not in new), **new}
-    if before.get("affinity") != after.get("affinity"):
-        spec["affinity"] = {"nodeAffinity": mapping_in(after.get("affinity")).get("nodeAffinity")}
+    old_affinity, new_affinity = (
+        mapping_in(mapping_in(part.get("affinity")).get("nodeAffinity")) for part in (before, after)
+    )
+    if old_affinity != new_affinity:
+        gone = dict.fromkeys(key for key in old_affinity if key not in new_affinity)
+        spec["affinity"] = {"nodeAffinity": {**gone, **new_affinity} if new_affinity else None}
     return spec
 
 
@@ -95,13 +97,9 @@ class Judging:
 
     def __init__(self, world: World, proposal: Proposal, dump: Dump, manifests: Sequence[Manifest]) -> None:
         """`manifests` are the proposed objects."""
-        self._world, self._proposal, self._dump = world, proposal, dump
-        self._twins = Twins(world, manifests)
+        self._proposal, self._dump = proposal, dump
         everything = [manifest.object for manifest in (*dump.manifests, *dump.derived)]
-        self._old: dict[str, Object] = {}
-        for obj in everything:
-            if obj["kind"] == "Node" and pool_of(obj):
-                self._old.setdefault(pool_of(obj), obj)
+        self._nodes = PoolNodes(world, proposal, everything, manifests)
         self._budgets = [obj for obj in everything if obj["kind"] == "PodDisruptionBudget"]
         self._claims = {
             (namespace_of(obj) or "default", name_of(obj)): obj
@@ -109,38 +107,58 @@ class Judging:
             if obj["kind"] == "PersistentVolumeClaim"
         }
         self._volumes = {name_of(obj): obj for obj in everything if obj["kind"] == "PersistentVolume"}
-        self._new = {pool.name: node for pool in proposal.pools if (node := self._twin(pool)) is not None}
+        staying = [staying.pool for staying in proposal.staying]
+        self._staying = {pool.name for pool in staying}
+        self._windows = {pool.name for pool in staying if pool.is_windows}
+        self._labels = self._nodes.labels()
 
     def judged(self) -> list[Judged]:
         """Return every workload with its verdict."""
         return [self._judge(running) for running in running_workloads(self._dump)]
 
     def _judge(self, running: Running) -> Judged:
-        staying = {staying_pool.pool.name for staying_pool in self._proposal.staying}
-        if running.on_windows:
-            return Judged(running, Move.STAYS, ("Windows: the provider makes Linux Nodes only",), pod=running.pod)
-        if running.pools and running.pools <= staying and not running.is_daemon:
-            names = first_few(sorted(running.pools), 3)
-            return Judged(running, Move.STAYS, (f"all its pods are on {names}, which stays",), pod=running.pod)
-        notes = tuple(self._notes(running))
+        if running.asks_for_windows or (running.pools and running.pools <= self._windows):
+            return _on_windows(running)
         pools = self._pools_for(running)
-        takers = [pool for pool in pools if self._takes(running.pod, pool)]
+        hindering = tuple(self._hindering(running))
+        notes = tuple(self._notes(running))
+        if running.pools and running.pools <= self._staying and not running.is_daemon:
+            names = first_few(sorted(running.pools), 3)
+            return Judged(
+                running, Move.STAYS, (f"all its pods are on {names}, which stays",), (*notes, *hindering), running.pod
+            )
+        takers = [pool for pool in pools if not hindering and self._takes(running.pod, pool)]
         if takers and not (running.is_daemon and len(takers) < len(self._moved_from(running, pools))):
             return self._with_obstacles(running, Move.AS_IS, takers, running.pod, notes)
         for pool in pools:
-            changed = patched(running.pod, self._nodepool_of, self._new.get(pool.name))
+            changed = patched(running.pod, self._labels, labels_of(self._nodes.new(pool) or {}))
             if changed is not None and (takers := [pool for pool in pools if self._takes(changed, pool)]):
-                return self._with_obstacles(running, Move.PATCHED, takers, changed, notes)
-        if not running.pools and (left := [pool.name for pool in self._staying() if self._stays_on(running.pod, pool)]):
-            return Judged(
-                running, Move.STAYS, (f"its pods ask for {first_few(sorted(left), 3)}, which stays",), pod=running.pod
-            )
+                verdict = self._with_obstacles(running, Move.PATCHED, takers, changed, notes)
+                return replace(verdict, why=(*hindering, *verdict.why))
+        return self._without_taker(running, pools, (*notes, *hindering))
+
+    def _without_taker(self, running: Running, pools: Sequence[ProposedPool], notes: tuple[str, ...]) -> Judged:
+        staying = [staying.pool for staying in self._proposal.staying if staying.pool.sizes]
+        left = {pool.name for pool in staying if self._stays_on(running.pod, pool)} if not running.pools else set()
+        if left and left <= self._windows:
+            return _on_windows(running)
+        if linux := left - self._windows:
+            why = f"its pods ask for {first_few(sorted(linux), 3)}, which stays"
+            return Judged(running, Move.STAYS, (why,), notes, running.pod)
         return Judged(running, Move.BLOCKED, tuple(self._why_not(running, pools)), notes, running.pod)
+
+    def _hindering(self, running: Running) -> Iterator[str]:
+        """Yield a sentence for each expression that keeps its pods off Nodes and means something else on the new ones."""
+        for key, text in excluding_expressions(running.pod, self._labels):
+            if self._labels.refuses(key):
+                yield f"nodeAffinity {text}: no NodeClaim may name that label, so that no machine is made for its pods"
+            else:
+                yield f"nodeAffinity {text}: the new Nodes have no such label, so that it keeps nothing off them"
 
     def _with_obstacles(
         self, running: Running, move: Move, takers: Sequence[ProposedPool], pod: Object, notes: tuple[str, ...]
     ) -> Judged:
-        nodes = [node for pool in takers for node in self._in_every_zone(pool)]
+        nodes = [node for pool in takers for node in self._nodes.in_every_zone(pool)]
         why = [*misplaced_volumes(running, self._claims, self._volumes, nodes)]
         if not running.is_daemon:
             why += closed_budgets(running, self._budgets)
@@ -161,24 +179,15 @@ class Judging:
 
     def _moved_from(self, running: Running, pools: Sequence[ProposedPool]) -> list[ProposedPool]:
         """The proposed pools in whose agent pools' place a DaemonSet had a pod on each Node."""
-        return [
-            pool
-            for pool in pools
-            if any((old := self._old_node(agent)) is not None and _admits(running.pod, old) for agent in pool.pools)
-        ]
+        return [pool for pool in pools if any(self._stays_on(running.pod, agent) for agent in pool.pools)]
 
     def _takes(self, pod: Object, pool: ProposedPool) -> bool:
-        node = self._new.get(pool.name)
-        return node is not None and _admits(pod, node)
-
-    def _staying(self) -> list[AgentPool]:
-        return [
-            staying.pool for staying in self._proposal.staying if not staying.pool.is_windows and staying.pool.sizes
-        ]
+        node = self._nodes.new(pool)
+        return node is not None and admits(pod, node)
 
     def _stays_on(self, pod: Object, pool: AgentPool) -> bool:
-        old = self._old_node(pool)
-        return old is not None and _admits(pod, old)
+        old = self._nodes.old(pool)
+        return old is not None and admits(pod, old)
 
     def _why_not(self, running: Running, pools: Sequence[ProposedPool]) -> Iterator[str]:
         """Yield the demands of the pod that no new Node meets: of the pool that it would go to by where it runs."""
@@ -186,14 +195,12 @@ class Judging:
             yield "no agent pool becomes a NodePool"
             return
         pool = pools[0]
-        node = self._new.get(pool.name)
+        node = self._nodes.new(pool)
         if node is None:
-            yield f"NodePool {pool.name} makes no machine: {self._why_no_twin(pool)}"
+            yield f"NodePool {pool.name} makes no machine: {self._nodes.why_none(pool)}"
             return
-        old = self._old_node(pool.pools[0])
-        labels = [
-            label for label in asked_labels(running.pod, old, node) if label.where in ("nodeSelector", "nodeAffinity")
-        ]
+        old = self._nodes.old(pool.pools[0])
+        labels = [label for label in asked_labels(running.pod, old, node) if label.where in (SELECTOR, AFFINITY)]
         lost = [label.text for label in labels if label.change is not Change.SAME or label.new is None]
         yield from lost
         for taint in untolerated(spec_of(node).get("taints") or (), spec_of(running.pod).get("tolerations") or ()):
@@ -206,78 +213,13 @@ class Judging:
         if names := requestless(running.pod):
             yield f"{first_few(names, 3)} asks for no CPU or no memory: Karpenter packs nodes tighter than they were"
         for pool in self._pools_for(running)[:1]:
-            node, old = self._new.get(pool.name), self._old_node(pool.pools[0])
+            node, old = self._nodes.new(pool), self._nodes.old(pool.pools[0])
             if node is not None:
-                labels = [label for label in asked_labels(running.pod, old, node) if label.where in _SPREADING]
-                yield from (label.text for label in labels if label.new is None)
-
-    def _nodepool_of(self, agent_pool: str) -> str | None:
-        proposed = self._proposal.of(agent_pool)
-        return proposed.name if proposed is not None else None
-
-    def _old_node(self, pool: AgentPool) -> Object | None:
-        """A Node of an agent pool: the dump's, else as AKS would make it; None where AKS would not."""
-        if pool.name not in self._old:
-            world = self._world.fresh()
-            try:
-                world.add_agent_pool(pool.name, {**pool.simulated, "count": 1})
-            except PoolRefused:
-                return None
-            nodes = world.list("Node")
-            if not nodes:  # its kubelet refuses the pool's labels
-                return None
-            self._old[pool.name] = nodes[0]
-        return self._old[pool.name]
-
-    def _twin(self, pool: ProposedPool) -> Object | None:
-        twin = self._twins.of({"metadata": {"labels": {NODEPOOL: pool.name}}})
-        return twin["Node"] if not isinstance(twin, str) else None
-
-    def _why_no_twin(self, pool: ProposedPool) -> str:
-        twin = self._twins.of({"metadata": {"labels": {NODEPOOL: pool.name}}})
-        return twin if isinstance(twin, str) else ""
-
-    def _in_every_zone(self, pool: ProposedPool) -> list[Object]:
-        """The Node of a NodePool as it would be in each zone of its requirements."""
-        node = self._new[pool.name]
-        requirements = spec_of(pool.nodepool)["template"]["spec"]["requirements"]
-        zones = next((requirement["values"] for requirement in requirements if requirement["key"] == ZONE), None)
-        if zones is None:
-            zones = sorted({f"{self._world.region}-{number}" for number in range(1, 4)})
-        return [_in_zone(node, str(zone)) for zone in zones]
+                labels = [label for label in asked_labels(running.pod, old, node) if label.new is None]
+                yield from (label.text for label in labels if label.where in _SPREADING)
+                yield from (label.text for label in labels if label.where == PREFERENCE and label.old is not None)
 
 
-def _in_zone(node: Object, zone: str) -> Object:
-    labels = {key: zone if key in _ZONES else value for key, value in labels_of(node).items()}
-    return {**node, "metadata": {**node["metadata"], "labels": labels}}
-
-
-_ZONES = (ZONE, BETA_ZONE, CSI_ZONE)
-
-
-def _admits(pod: Object, node: Object) -> bool:
-    """Return whether kube-scheduler's rules about labels and taints let the pod onto the Node, in whichever zone."""
-    taints = [taint for taint in spec_of(node).get("taints") or () if taint.get("effect") != "PreferNoSchedule"]
-    if untolerated(taints, spec_of(pod).get("tolerations") or ()):
-        return False
-    zones = _asked_zones(pod)
-    return any(required_matches(pod, _in_zone(node, zone)) for zone in zones) if zones else required_matches(pod, node)
-
-
-def _asked_zones(pod: Object) -> list[str]:
-    """The zones that a pod names, so that no Node is refused for the zone that its twin happens to be in."""
-    spec = spec_of(pod)
-    named: list[Any] = [value for key, value in mapping_in(spec.get("nodeSelector")).items() if key in _ZONES]
-    terms: Iterable[Mapping[str, Any]] = (
-        mapping_in(
-            mapping_in(mapping_in(spec.get("affinity")).get("nodeAffinity")).get(
-                "requiredDuringSchedulingIgnoredDuringExecution"
-            )
-        ).get("nodeSelectorTerms")
-        or ()
-    )
-    for term in terms:
-        for expression in term.get("matchExpressions") or ():
-            if expression.get("key") in _ZONES:
-                named += expression.get("values") or ()
-    return list(dict.fromkeys(map(str, named)))
+def _on_windows(running: Running) -> Judged:
+    why = "Windows: the provider makes Linux Nodes only"
+    return Judged(running, Move.STAYS, (why,), pod=running.pod, on_windows=True)

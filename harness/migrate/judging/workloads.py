@@ -7,14 +7,18 @@ from typing import Any
 
 from harness.explain.lint.pods import pod_templates
 from harness.kube.admission.core_types import shape_errors
-from harness.kube.api.labels import OS
+from harness.kube.api.labels import BETA_OS, OS
 from harness.kube.api.objects import Object, controller_of, mapping_in, name_of, namespace_of, spec_of
 from harness.kube.api.owners import Workload, workload_of
+from harness.kube.scheduling.node_affinity import term_matches
+from harness.migrate.judging.label_changes import REQUIRED
 from harness.migrate.reading.nodes import pool_of
 from harness.scenario.language.dumps import Dump
 from lazyrecords import dataclass
 
 __all__ = ["Running", "running_workloads"]
+
+_OS_KEYS = (OS, BETA_OS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +51,24 @@ class Running:
         return self.workload.kind in ("Pod", "Job")
 
     @property
-    def on_windows(self) -> bool:
-        """Return whether its pods ask for Windows."""
-        selector = mapping_in(spec_of(self.pod).get("nodeSelector"))
-        return selector.get(OS) == "windows" or mapping_in(spec_of(self.pod).get("os")).get("name") == "windows"
+    def asks_for_windows(self) -> bool:
+        """Return whether its pods run on Windows and not on Linux, by their own `os`, their selector or their affinity."""
+        if name := mapping_in(spec_of(self.pod).get("os")).get("name"):
+            return bool(name == "windows")
+        return _takes_os(self.pod, "windows") and not _takes_os(self.pod, "linux")
+
+
+def _takes_os(pod: Object, name: str) -> bool:
+    """Return whether selector and required affinity let the pod onto Nodes of an operating system, whatever else they ask for."""
+    spec = spec_of(pod)
+    node = {"metadata": {"labels": dict.fromkeys(_OS_KEYS, name)}}
+    selector = mapping_in(spec.get("nodeSelector"))
+    if any(selector.get(key, name) != name for key in _OS_KEYS):
+        return False
+    affinity = mapping_in(mapping_in(spec.get("affinity")).get("nodeAffinity"))
+    terms: Iterable[Object] = mapping_in(affinity.get(REQUIRED)).get("nodeSelectorTerms") or ({},)
+    systems = ([part for part in term.get("matchExpressions") or () if part.get("key") in _OS_KEYS] for term in terms)
+    return any(not parts or term_matches({"matchExpressions": parts}, node) for parts in systems)
 
 
 def running_workloads(dump: Dump) -> list[Running]:

@@ -70,6 +70,12 @@ class ProposedPool:
         return str(self.nodepool["metadata"]["name"])
 
     @property
+    def nodepool_names(self) -> tuple[str, ...]:
+        """Return the names of its NodePools: the dynamic one, and that of its minimum."""
+        static = () if self.static is None else (str(self.static["metadata"]["name"]),)
+        return (self.name, *static)
+
+    @property
     def manifests(self) -> tuple[Mapping[str, Any], ...]:
         """Return its objects in the order in which they are applied."""
         return (self.nodeclass, self.nodepool, *([self.static] if self.static is not None else ()))

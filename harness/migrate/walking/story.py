@@ -110,7 +110,7 @@ class _Story:
     def objects(self) -> Iterator[dict[str, Any]]:
         """Yield the deciding objects of the dump: without secrets, without Nodes of pools, without what runs on Windows."""
         names = Pseudonyms(anonymise=False)
-        windows = {id(verdict.running.object) for verdict in self._judged if verdict.running.on_windows}
+        windows = {id(verdict.running.object) for verdict in self._judged if verdict.on_windows}
         taken = {(obj["kind"], name_of(obj)) for obj in self._proposal.manifests}
         for manifest in self._dump.manifests:
             obj = manifest.object
