@@ -39,18 +39,33 @@ def allowed_codes(arguments: argparse.Namespace) -> frozenset[str]:
     return codes
 
 
-def warnings_of(manifests: Sequence[Manifest], world: Callable[[], World], allowed: frozenset[str]) -> list[Annotation]:
-    """The warnings about objects of files, at their places."""
+def warnings_of(
+    manifests: Sequence[Manifest],
+    world: Callable[[], World],
+    allowed: frozenset[str],
+    refused: Sequence[Manifest] = (),
+) -> list[Annotation]:
+    """Return the warnings about objects of files that an API server takes, at their places; `refused` stand beside them."""
     from harness.explain.lint.checks import findings_of
     from harness.reports.annotations import Annotation
 
     places = {one.identity: one for one in manifests}
     found = []
-    for one in findings_of([manifest.object for manifest in manifests], world, allowed):
+    objects = [_without_nulls(manifest.object) for manifest in manifests]
+    for one in findings_of(objects, world, allowed, refused=[manifest.object for manifest in refused]):
         manifest = places[one.kind, one.namespace, one.name]
         mark = manifest.document.position(one.pointer)
         found.append(Annotation("warning", mark, one.code, f"{manifest.reference}: {one.text}"))
     return found
+
+
+def _without_nulls(value: Any) -> Any:
+    """Return an object without its fields that are null: Go reads them as absent."""
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_nulls(item) for name, item in value.items() if item is not None}
 
 
 def show_warnings(found: Sequence[Annotation]) -> None:

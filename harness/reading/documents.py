@@ -29,6 +29,16 @@ MAX_HEADER = 4 << 20
 
 _FIRST = 1 << 16
 _PART = 1 << 20  # a read makes room for all bytes of the request
+_SIGNATURES = (
+    (b"\x1f\x8b", "compressed by gzip", "unpack it first: gunzip -k FILE"),
+    (b"BZh91AY&SY", "compressed by bzip2", "unpack it first: bunzip2 -k FILE"),
+    (b"\xfd7zXZ\0", "compressed by xz", "unpack it first: unxz -k FILE"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd", "unpack it first: unzstd FILE"),
+    (b"PK\x03\x04", "a zip archive", "unpack it first"),
+    (b"\xff\xfe", "UTF-16", "in PowerShell: kubectl get … -o yaml | Out-File -Encoding utf8 FILE"),
+    (b"\xfe\xff", "UTF-16", "write it in UTF-8"),
+)
+"""First bytes → a form of files that people have of manifests, and what makes text of it. No archive is opened: its size is nobody's to tell."""
 _MARKER = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -210,8 +220,8 @@ def read_stream(stream: BinaryIO, name: str) -> str:
             data += part
     if len(data) > MAX_BYTES:
         raise _unreadable(name, "is too large", f"files end at {MAX_BYTES >> 30} GiB")
-    if b"\0" in data:
-        raise _unreadable(name, "is binary, not YAML")
+    if found := _other_form(data):
+        raise _unreadable(name, *found)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -224,6 +234,14 @@ def read_stream(stream: BinaryIO, name: str) -> str:
         column = bad.start() - text.rfind("\n", 0, bad.start())
         raise _unreadable(name, f"character U+{ord(bad.group()):04X} is not allowed in YAML", place=(line, column))
     return text
+
+
+def _other_form(data: bytearray) -> tuple[str, str] | None:
+    """Return the problem of bytes that are no text in UTF-8, and the hint; None where they may be one."""
+    for signature, form, hint in _SIGNATURES:
+        if data.startswith(signature):
+            return f"is {form}, not YAML", hint
+    return ("is binary, not YAML", "") if b"\0" in data else None
 
 
 def _unreadable(name: str, problem: str, hint: str = "", place: tuple[int, int] = (1, 1)) -> FileUnreadable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 from itertools import pairwise
 from pathlib import Path
 
@@ -283,11 +285,17 @@ def test_alias_bomb() -> None:
     ("content", "expected"),
     [
         (b"\x7fELF\0\0", "f.yaml:1:1: is binary, not YAML"),
+        (gzip.compress(b"a: b\n"), "f.yaml:1:1: is compressed by gzip, not YAML; unpack it first: gunzip -k FILE"),
+        (bz2.compress(b"a: b\n"), "f.yaml:1:1: is compressed by bzip2, not YAML; unpack it first: bunzip2 -k FILE"),
+        (
+            "a: b\n".encode("utf-16"),
+            "f.yaml:1:1: is UTF-16, not YAML; in PowerShell: kubectl get … -o yaml | Out-File -Encoding utf8 FILE",
+        ),
         (b"a: b\n\xff\xfe", "f.yaml:2:1: byte 0xff is not UTF-8"),
         (b"a: \x07b", "f.yaml:1:4: character U+0007 is not allowed in YAML"),
         (b"scenario: x\n" + b"# b\n" * 2_000_000, "f.yaml:1:1: is 7.6 MiB large; headers of scenarios end at 4 MiB"),
     ],
-    ids=["binary", "encoding", "control character", "50 MB"],
+    ids=["binary", "gzip", "bzip2", "UTF-16", "encoding", "control character", "50 MB"],
 )
 def test_unreadable_files(tmp_path: Path, content: bytes, expected: str) -> None:
     (tmp_path / "f.yaml").write_bytes(content)

@@ -112,8 +112,9 @@ def run(arguments: argparse.Namespace) -> int:
         given = _read(arguments)
         if not given.objects and not given.unknown:
             raise InputError("there is no object in what is given")
-        found = list(dict.fromkeys(one for each in given.groups for one in _refusals(each)))
-        warned = list(dict.fromkeys(one for each in given.groups for one in _warnings(each, allowed)))
+        judged = [(group, list(_refusals(group))) for group in given.groups]
+        found = list(dict.fromkeys(annotation for _, refused in judged for _, annotation in refused))
+        warned = list(dict.fromkeys(one for group, refused in judged for one in _warnings(group, refused, allowed)))
     except InputError as error:
         return bad_input(f"harness validate: {error}")
     except ScenarioError as error:
@@ -216,17 +217,23 @@ def _group(case: Case, kubernetes: str | None) -> _Group:
     return _Group(case.manifests, release, kubernetes or said.get("kubernetes") or release.defaults.kubernetes)
 
 
-def _warnings(group: _Group, allowed: frozenset[str]) -> list[Annotation]:
-    """What is taken of a group and hardly meant so, judged with the sizes of the region that is usual."""
+def _warnings(
+    group: _Group, refused: Sequence[tuple[Manifest, Annotation]], allowed: frozenset[str]
+) -> list[Annotation]:
+    """Return the warnings about the objects of a group that are not refused, judged with the sizes of the usual region."""
     from harness.cli.worlds import create_world
 
+    refused_ones = {id(manifest) for manifest, _ in refused}
     return warnings_of(
-        group.manifests, lambda: create_world(karpenter=group.release.version, kubernetes=group.kubernetes), allowed
+        [manifest for manifest in group.manifests if id(manifest) not in refused_ones],
+        lambda: create_world(karpenter=group.release.version, kubernetes=group.kubernetes),
+        allowed,
+        refused=[manifest for manifest in group.manifests if id(manifest) in refused_ones],
     )
 
 
-def _refusals(group: _Group) -> Iterator[Annotation]:
-    """What is refused of a group: Karpenter's objects by their CRDs, each alone; the others as `harness simulate` applies them."""
+def _refusals(group: _Group) -> Iterator[tuple[Manifest, Annotation]]:
+    """Yield the refusals of a group: Karpenter's objects by their CRDs, each alone; the others as `harness simulate` applies them."""
     from harness.cli.manifests import refusals
     from harness.cli.worlds import create_world
     from harness.explain.upgrade.verdicts import refusals_by
@@ -247,4 +254,4 @@ def _refusals(group: _Group) -> Iterator[Annotation]:
     order = {id(manifest): number for number, manifest in enumerate(group.manifests)}
     for manifest, rejection, hint in sorted(found, key=lambda one: order[id(one[0])]):
         text = f"{manifest.reference}: {rejection.text}" + (f"; {hint}" if hint else "")
-        yield Annotation("error", manifest.document.position(rejection.pointer), str(rejection.layer), text)
+        yield manifest, Annotation("error", manifest.document.position(rejection.pointer), str(rejection.layer), text)

@@ -16,27 +16,37 @@ from harness.world import World
 __all__ = ["findings_of"]
 
 
-def findings_of(objects: Sequence[Object], world: Callable[[], World], allowed: Collection[str] = ()) -> list[Finding]:
-    """The warnings about objects, without those whose code is `allowed`, or that the object's own annotation allows.
+def findings_of(
+    objects: Sequence[Object],
+    world: Callable[[], World],
+    allowed: Collection[str] = (),
+    *,
+    refused: Sequence[Object] = (),
+) -> list[Finding]:
+    """Return the warnings about objects, without those whose code is `allowed`, or that the object's own annotation allows.
 
-    `world` knows the sizes; it is asked for where there is a NodePool.
+    `world` knows the sizes; it is asked for where there is a NodePool. Objects that an API server has `refused` get no warning, and nothing
+    but their names and kinds is read: the names are those of what they become, and where pods are among them nothing is said of pods that
+    are missing.
     """
     pools = [one for one in objects if one.get("kind") == "NodePool"]
     found = [
         (obj, one)
         for obj, some in [
             *((template.owner, memory_findings(template)) for template in pod_templates(objects)),
-            *((pool, _of_nodepool(pool, objects, world())) for pool in pools),
+            *((pool, _of_nodepool(pool, objects, refused, world())) for pool in pools),
         ]
         for one in some
     ]
     return [one for obj, one in found if one.code not in allowed and one.code not in allowed_by(obj)]
 
 
-def _of_nodepool(pool: Object, objects: Sequence[Object], world: World) -> Iterator[Finding]:
+def _of_nodepool(pool: Object, objects: Sequence[Object], refused: Sequence[Object], world: World) -> Iterator[Finding]:
     nodeclasses = [one for one in objects if one.get("kind") == "AKSNodeClass"]
     pods = [one for one in pod_templates(objects) if one.owner["kind"] != "DaemonSet"]
-    yield from nodeclass_findings(pool, nodeclasses)
+    if any(True for _ in pod_templates(refused)):
+        pods = []
+    yield from nodeclass_findings(pool, [*nodeclasses, *(one for one in refused if one.get("kind") == "AKSNodeClass")])
     yield from budget_findings(pool)
     yield from taint_findings(pool, pods)
     sizes = _sizes(pool, nodeclasses, world)
