@@ -3,15 +3,19 @@
 # command's.
 title=$1
 shift
-"$@" --format github
+folder=$(mktemp -d)
+"$@" --format github --markdown "$folder/summary.md" 2> "$folder/errors"
 code=$?
+cat "$folder/errors" >&2
 {
   printf '### %s\n\n' "$title"
-  if [ "$code" -gt 2 ]; then
-    printf 'It did not come to an end (exit code %s): see the log.\n' "$code"
+  if [ -s "$folder/summary.md" ]; then
+    cat "$folder/summary.md"
   else
-    "$@" --format markdown 2>&1
+    printf 'It did not come to an end (exit code %s):\n\n' "$code"
+    tail -n 20 "$folder/errors" | sed 's/^/    /'
   fi
   printf '\n'
 } >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
+rm -r "$folder"
 exit "$code"

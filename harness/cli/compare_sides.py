@@ -139,7 +139,8 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
     _check("karpenter", values["karpenter"], ("simulated", "real"))
     paths = [arguments.files[0], arguments.files[-1]]
     for path in paths:
-        _check_is_file(path)
+        if not path.is_dir():  # whose files are manifests
+            _check_is_file(path)
     sides = [
         Side(
             paths[number],
@@ -190,6 +191,8 @@ def _traces(side: Side, overrides: dict[str, Any], text: str | None) -> list[tup
     from harness.sniffing import is_scenario_file
     from harness.trace import read_trace
 
+    if side.path.is_dir():
+        return [("", _of_manifests(side, overrides))]
     if is_trace(side.path):
         if side.release or side.region or side.cluster != "memory" or side.spot_discount:
             raise InputError(
@@ -257,7 +260,7 @@ def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
     from harness.cli.manifests import apply_manifests, settle
     from harness.trace import record
 
-    given = read_files([side.path])
+    given = read_files([side.path], checkout=side.checkout)
     said = {
         "karpenter": ("--release", side.release),
         "region": ("--region", side.region),
@@ -292,7 +295,12 @@ def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Comp
     from harness.trace import read_trace
     from harness.world import default_caches
 
-    if left.path != right.path or left.karpenter == right.karpenter or not is_scenario_file(left.path):
+    if (
+        left.path != right.path
+        or left.karpenter == right.karpenter
+        or left.path.is_dir()
+        or not is_scenario_file(left.path)
+    ):
         raise InputError("--karpenter simulated,real is about one scenario file")
     ignored = _ignored_of_both(left, right)
     if ignored:

@@ -293,7 +293,7 @@ def bad_files(command: str, arguments: argparse.Namespace, error: ScenarioError)
         bad_input(f"harness {command}: {also}")
     except ScenarioError:
         pass  # the files have said so
-    return bad_input(error, arguments.format)
+    return bad_input(error, arguments.format, getattr(arguments, "markdown", None))
 
 
 def check_fail_on(arguments: argparse.Namespace) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ __all__ = [
     "show",
     "show_text",
     "virtual",
+    "write_found",
 ]
 
 BAD_INPUT = 2
@@ -49,6 +50,21 @@ def add_forms(parser: argparse.ArgumentParser, *, junit: bool = True) -> None:
         help="form of the output: text, json, sarif, github (workflow commands), markdown"
         f"{', junit' if junit else ''} (default text)",
     )
+    parser.add_argument(
+        "--markdown",
+        type=Path,
+        metavar="FILE",
+        help="also write it as Markdown, for example for the summary of a CI job",
+    )
+
+
+def write_found(found: Callable[[], Sequence[Annotation]], path: Path | None) -> None:
+    """Write findings to the file that `--markdown` names, where it names one. Raises OSError."""
+    if path is not None:
+        from harness.outputs import write_text
+        from harness.reports.markdown import findings
+
+        write_text(path, findings(found()))
 
 
 def print_found(found: Sequence[Annotation], form: str) -> None:
@@ -116,11 +132,16 @@ def print_json(value: Any) -> None:
     print_document(render(value) + "\n")
 
 
-def bad_input(error: ScenarioError | str, form: str = "text") -> int:
-    """Prints what is wrong with the input, one line for each mistake. Returns exit code 2."""
+def bad_input(error: ScenarioError | str, form: str = "text", markdown: Path | None = None) -> int:
+    """Print each mistake of the input in a line, and write those of files to `markdown`. Returns exit code 2; raises OSError."""
     if isinstance(error, str):
         print_lines(error, error=True)
-    elif form == "json":
+        return BAD_INPUT
+    if markdown is not None:
+        from harness.reports.annotations import annotations_of
+
+        write_found(lambda: annotations_of(error), markdown)
+    if form == "json":
         from harness.reports.as_json import problems_value
 
         print_json(problems_value(error))

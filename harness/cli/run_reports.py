@@ -51,8 +51,8 @@ def write_pages(
     runner: Runner,
     reports: Mapping[int, CaseReport],
 ) -> None:
-    """Write the files that `--junit` and `--html` name. Raises OSError."""
-    _write_junit(arguments, summary)
+    """Write the files that `--junit`, `--markdown` and `--html` name. Raises OSError."""
+    _write_texts(arguments, summary)
     if arguments.html is not None:
         from harness.cli.pictures import write_run
 
@@ -64,7 +64,7 @@ def write_unread(arguments: argparse.Namespace, why: ScenarioError | str) -> Non
     from harness.reports.summary import Summary
 
     summary = Summary(tuple(_unread(arguments.files, why)), 0.0)
-    _write_junit(arguments, summary)
+    _write_texts(arguments, summary)
     if arguments.html is not None:
         from harness.reports.picture.corpus import corpus_page
 
@@ -91,11 +91,15 @@ def _unread(files: Sequence[Path], why: ScenarioError | str) -> Iterator[CaseRep
         )
 
 
-def _write_junit(arguments: argparse.Namespace, summary: Summary) -> None:
+def _write_texts(arguments: argparse.Namespace, summary: Summary) -> None:
     if arguments.junit is not None:
         from harness.reports import junit
 
         write_text(arguments.junit, junit.render(summary))
+    if arguments.markdown is not None:
+        from harness.reports.markdown import run
+
+        write_text(arguments.markdown, run(summary))
 
 
 def print_summary(arguments: argparse.Namespace, summary: Summary) -> None:

@@ -35,7 +35,7 @@ def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterabl
     """Records a world of which a trace, a page or a film is wanted, `manifests` with their places. Raises InputError for a bad file."""
     path: Path | None = getattr(arguments, "trace", None)
     live = getattr(arguments, "live", False)
-    check_outputs(arguments, "trace", "html")
+    check_outputs(arguments, "trace", "html", "markdown")
     if path is None and arguments.html is None and not live:
         return None
     if live and arguments.format == "json":

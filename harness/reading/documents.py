@@ -38,7 +38,7 @@ _SIGNATURES = (
     (b"\xff\xfe", "UTF-16", "in PowerShell: kubectl get … -o yaml | Out-File -Encoding utf8 FILE"),
     (b"\xfe\xff", "UTF-16", "write it in UTF-8"),
 )
-"""First bytes → a form of files that people have of manifests, and what makes text of it. No archive is opened: its size is nobody's to tell."""
+"""First bytes → a form of files that people have of manifests, and the way to text. No archive is unpacked: nobody knows into how much."""
 _MARKER = re.compile(r"^---(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -61,16 +61,26 @@ def findings(found: Sequence[Annotation]) -> str:
 
 
 def comparison(opening: Sequence[str], summary: str, notes: Sequence[str], groups: Sequence[Group]) -> str:
-    """Return a comparison: what both sides cost, then the groups of what else differs."""
-    lines = [f"- {code(line)}" for line in opening]
-    text = "**What it costs**\n\n" + "\n".join(lines) + f"\n\n{code(summary)}\n"
-    text += "".join(f"\n{code(note)}\n" for note in notes if note)
+    """Return a comparison in some ten lines: its figures and how much else differs; below them, folded, the rest.
+
+    Lines of `opening` that are indented belong to the one before, and are part of the rest.
+    """
+    lines = [f"- {code(line)}" for line in opening if not line.startswith(" ")]
+    lines += [f"- {code(line)}" for line in (summary, *notes) if line]
+    more = [f"- {code(line)}" for line in opening if line.startswith(" ")]
+    text = "\n".join(("**What it comes to, before → after**", "", *lines, ""))
     rows = [
         [group.change, code(group.what), code(whom(group)), code(value_of(group))]
         for group in groups
         if not group.follows
     ]
-    return f"{text}\n{table(('change', 'what', 'of', 'values'), rows)}" if rows else text
+    if not rows and not more:
+        return text
+    # the empty lines make what stands between the tags Markdown again (GitHub Flavored Markdown, 4.6)
+    folded = ("\n".join((*more, "", "")) if more else "") + (
+        table(("change", "what", "of", "values"), rows) if rows else ""
+    )
+    return f"{text}\n<details><summary>all that differs</summary>\n\n{folded}\n</details>\n"
 
 
 def run(summary: Summary) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,30 @@ import yaml
 
 from lazyrecords import dataclass
 from tests.project.tree import ROOT
-from tests.small_world import POOL, SCENARIO
+from tests.small_world import POD, POOL, SCENARIO
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 HEAVY = POOL.replace("spec:\n  template", "spec:\n  weight: 101\n  template", 1)
 """A NodePool whose weight is refused."""
 
 
+GH = """\
+folder=$(dirname "$0")
+for word; do case $word in body=@*) cp "${word#body=@}" "$folder/body";; esac; done
+if [ -f "$folder/forbidden" ]; then echo 'gh: Resource not accessible by integration (HTTP 403)' >&2; exit 1; fi
+case "$*" in *--jq*) if [ -f "$folder/comments" ]; then cat "$folder/comments"; fi;; *) echo "$*" >> "$folder/written";; esac
+"""
+"""GitHub's own command line, of a repository whose comments are in files."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job that ran the action: the outcome of each step, what stood in the log, and its summary."""
+    """A job that ran the action: the outcome of each step, what stood in the log, its summary, and the commands that ran."""
 
     outcomes: Mapping[str, str]
     log: str
     summary: str
+    commands: Sequence[str]
 
 
 @pytest.fixture
@@ -35,8 +45,9 @@ def repository(tmp_path: Path) -> Path:
     """A checkout with manifests and scenarios, and the programs of an installed harness beside it."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    (programs / "harness").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m harness "$@"\n')
-    (programs / "harness").chmod(0o755)
+    for name, command in (("harness", f'exec "{sys.executable}" -m harness "$@"'), ("gh", GH)):
+        (programs / name).write_text(f'#!/bin/sh\necho {name} "$1" "$2" >> "$(dirname "$0")/commands"\n{command}\n')
+        (programs / name).chmod(0o755)
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     return checkout
@@ -70,12 +81,13 @@ def job(repository: Path, inputs: Mapping[str, str], installs: bool = True) -> J
         if not runs(step.get("if", ""), outcomes, inputs):
             outcomes[name] = "skipped"
             continue
-        if name in {"setup", "Install"}:
-            outcomes[name] = "success" if installs or name == "setup" else "failure"
+        if "uses" in step or name == "Install":
+            outcomes[name] = "success" if installs or name != "Install" else "failure"
             continue
         outcomes[name], text, part = script(repository, step, inputs)
         log, summary = log + text, summary + part
-    return Job(outcomes, log, summary)
+    commands = (repository.parent / "programs" / "commands").read_text().splitlines() if log or summary else []
+    return Job(outcomes, log, summary, commands)
 
 
 def script(repository: Path, step: Mapping[str, Any], inputs: Mapping[str, str]) -> tuple[str, str, str]:
@@ -89,6 +101,9 @@ def script(repository: Path, step: Mapping[str, Any], inputs: Mapping[str, str])
         "PYTHONPATH": str(ROOT),
         "GITHUB_ACTION_PATH": str(ROOT),
         "GITHUB_STEP_SUMMARY": str(written),
+        "GITHUB_REPOSITORY": "owner/shop",
+        "GITHUB_REF": "refs/pull/7/merge",
+        "RUNNER_TEMP": str(repository.parent),
     }
     done = subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(file)],
@@ -106,6 +121,7 @@ def test_each_part_runs_whatever_an_earlier_one_has_found(repository: Path) -> N
     assert ran.outcomes["Upgrade"] != "skipped"
     assert "::error file=pool.yaml,line=5,col=3,title=crd-schema::" in ran.log
     assert "::error file=test.yaml,line=3,col=16,title=expectation::" in ran.log
+    assert [command.split()[1] for command in ran.commands] == ["validate", "upgrade-check", "run"]
     for part in (
         "### Validate\n",
         "### Upgrade from 1.13.1 to 1.14.0\n",
@@ -122,6 +138,7 @@ def test_all_is_well(repository: Path) -> None:
     ran = job(repository, {"files": "pool.yaml", "scenarios": "test.yaml"})
     assert ran.outcomes == {
         "setup": "success", "Install": "success", "Validate": "success", "Upgrade": "skipped", "Scenarios": "success",
+        "Compare": "skipped", "Page of the comparison": "skipped",
     }  # fmt: skip
     assert "::error" not in ran.log
     assert "✅ **1 passed**" in ran.summary
@@ -133,6 +150,8 @@ def test_nothing_runs_where_the_installation_fails(repository: Path) -> None:
         "Validate",
         "Upgrade",
         "Scenarios",
+        "Compare",
+        "Page of the comparison",
     }
 
 
@@ -141,3 +160,81 @@ def test_a_file_that_cannot_be_read_is_in_the_summary(repository: Path) -> None:
     ran = job(repository, {"files": "pool.yaml"})
     assert ran.outcomes["Validate"] == "failure"
     assert "not YAML" in ran.summary
+
+
+def test_a_command_that_breaks_off_is_in_the_summary(repository: Path) -> None:
+    ran = job(repository, {"files": "pool.yaml", "release": "9.9.9"})
+    assert ran.outcomes["Validate"] == "failure"
+    assert "exit code 2" in ran.summary
+    assert "    harness validate: --release: unknown release '9.9.9'" in ran.summary
+
+
+def commit(repository: Path, files: Mapping[str, str]) -> None:
+    """Commit files as a developer does."""
+    for name, text in files.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text)
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false"]
+    for command in (["init", "--quiet"], ["add", "-A"], [*author, "commit", "--quiet", "-m", "change"]):
+        subprocess.run(["git", *command], cwd=repository, check=True, capture_output=True)
+
+
+CHANGE = {"files": "pools apps/web.yaml", "base": "HEAD^1", "token": "secret"}
+SMALL = POOL.replace(
+    "requirements: []", "requirements: [{key: karpenter.azure.com/sku-cpu, operator: In, values: ['4']}]"
+)
+
+
+@pytest.fixture
+def change(repository: Path) -> Path:
+    """A pull request that allows larger sizes, for a rendered platform with a CronJob."""
+    pod = "{restartPolicy: Never, containers: [{name: c, image: c}]}"
+    cron = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: nightly}\nspec:\n  schedule: 0 3 * * *\n"
+    cron += f"  jobTemplate: {{spec: {{template: {{spec: {pod}}}}}}}\n"
+    commit(repository, {"pools/pool.yaml": SMALL, "apps/web.yaml": f"{POD}---\n{cron}"})
+    commit(repository, {"pools/pool.yaml": SMALL.replace("'4'", "'8'")})
+    return repository
+
+
+def test_a_comparison_is_a_summary_a_page_and_one_comment(change: Path) -> None:
+    programs = change.parent / "programs"
+    ran = job(change, CHANGE)
+    assert ran.outcomes["Compare"] == "success"
+    told = ran.summary.partition("### Compared with HEAD^1")[2]
+    visible = told.partition("<details>")[0].strip().splitlines()
+    assert len(visible) <= 10
+    assert visible[2].startswith("- `cost: 0.0136 → 0.0273 USD per hour")
+    assert any("not simulated: CronJob nightly" in line for line in visible)
+    assert (change.parent / "karpenter-azure-comparison.html").stat().st_size
+    assert (programs / "written").read_text().split()[2:5] == ["--method", "POST", "repos/owner/shop/issues/7/comments"]
+    first = (programs / "body").read_text()
+    assert first.endswith(told)
+    (programs / "comments").write_text("41\n")
+    job(change, CHANGE)
+    assert (programs / "written").read_text().splitlines()[1].split()[2:5] == [
+        "--method", "PATCH", "repos/owner/shop/issues/comments/41",
+    ]  # fmt: skip
+    assert (programs / "body").read_text() == first
+
+
+def test_without_a_token_that_may_write_the_summary_is_left(change: Path) -> None:
+    (change.parent / "programs" / "forbidden").touch()
+    ran = job(change, CHANGE)
+    assert ran.outcomes["Compare"] == "success"
+    assert "::notice title=comparison::the token may not comment here" in ran.log
+    assert "- `cost: 0.0136" in ran.summary
+    assert not [command for command in job(change, CHANGE | {"token": ""}).commands[-1:] if command.startswith("gh")]
+
+
+def test_files_that_only_one_commit_has_are_not_compared(change: Path) -> None:
+    commit(change, {"new/pool.yaml": POOL})
+    ran = job(change, {"files": "new", "base": "HEAD^1"})
+    assert ran.outcomes["Compare"] == "success"
+    assert "Nothing to compare" in ran.summary
+
+
+def test_files_that_cannot_be_compared_say_why(change: Path) -> None:
+    commit(change, {"pools/pool.yaml": SMALL.replace("values: ['4']", "values: [4]")})
+    ran = job(change, {"files": "pools", "base": "HEAD^1"})
+    assert ran.outcomes["Compare"] == "failure"
+    assert "`head/pools/pool.yaml:8:" in ran.summary

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="two traces, scenario files or manifests; or one file, and an option with two values",
+        help="two traces, scenario files, manifests or folders of manifests; or one of them, and an option with two values",
     )
     parser.add_argument("-k", metavar="TEXT", help="only cases of scenario files whose name contains this text")
     for option, what in (

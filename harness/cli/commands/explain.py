@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.lint import add_allow, allowed_codes, show_warnings, warnings_of, warnings_value
 from harness.cli.manifests import add_inputs
-from harness.cli.output import add_forms, bad_input, no_environment, print_found, print_json, show, show_text
+from harness.cli.output import (
+    add_forms,
+    bad_input,
+    no_environment,
+    print_found,
+    print_json,
+    show,
+    show_text,
+    write_found,
+)
 from harness.cli.pictures import add_html
 from plainlines import print_line, printable
 
@@ -78,10 +87,11 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_files("explain", arguments, error)
     if isinstance(found, int):
         return found
+    write_found(found.annotations, arguments.markdown)
     if arguments.format == "json":
         print_json(found.value())
     elif arguments.format != "text":
-        print_found([*_annotations(found.explained, found.given.manifests), *found.warned], arguments.format)
+        print_found(found.annotations(), arguments.format)
     else:
         _show(found, arguments)
     return int(found.failed or any(not pool.sizes for pool in found.pools))
@@ -105,6 +115,10 @@ class _Found:
     differences: list[str]
     """Where pods are bound here and not in the dump, or the other way round."""
     warned: list[Annotation]
+
+    def annotations(self) -> list[Annotation]:
+        """Return the reasons of pending pods and the warnings, at their places."""
+        return [*_annotations(self.explained, self.given.manifests), *self.warned]
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
@@ -245,6 +259,8 @@ def _asked_wrongly(arguments: argparse.Namespace) -> str:
             return f"{option}: the name of a {kind} is expected"
     if arguments.pod is not None and arguments.node is not None:
         return "--pod asks about a pod, --node about a Node of a dump: one of them"
+    if arguments.node is not None and (arguments.format not in ("text", "json") or arguments.markdown is not None):
+        return "--node is answered as text or as json, not as findings at places"
     if arguments.prices and (unused := _unused_by_prices(arguments)):
         return f"--prices is about a region (--region, --release, --format): {', '.join(unused)} changes nothing there"
     return ""

@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     crds = None
     try:
-        check_outputs(arguments, "junit", "html")
+        check_outputs(arguments, "junit", "html", "markdown")
         check_release(arguments.release)
         if arguments.crds is not None:
             crds = CrdDirectories().named(arguments.crds, Path.cwd())
@@ -140,7 +140,7 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
     cases = _cases(arguments, runner)
     if not cases:
         return bad_input(printable(f"no scenarios found {_where(arguments)}"))
-    check_outputs(arguments, "junit", "html", read=files_of(cases))
+    check_outputs(arguments, "junit", "html", "markdown", read=files_of(cases))
     cases = shard.of(cases)
     reports: dict[int, CaseReport] = {}
     try:

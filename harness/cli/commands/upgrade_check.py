@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.output import add_forms, bad_input, print_found, print_json, show
+from harness.cli.output import add_forms, bad_input, print_found, print_json, show, write_found
 from harness.cli.outside import add_allow_outside, checkout_given
 from harness.cli.pictures import add_html
 from harness.cli.upgrade_page import TITLES, mark_of_finding, place_of_finding, running_nodes, write_page
@@ -75,7 +75,8 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness upgrade-check: {error}")
     except ScenarioError as error:
-        return bad_input(error, arguments.format)
+        return bad_input(error, arguments.format, arguments.markdown)
+    write_found(lambda: _annotations(found.findings, found.given.manifests), arguments.markdown)
     if arguments.format == "json":
         print_json(found.value())
     elif arguments.format != "text":
@@ -129,7 +130,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
             inputs, karpenter=release.version, crds=crds, kubernetes=kubernetes, provision_mode=arguments.mode
         )
 
-    check_outputs(arguments, "html")
+    check_outputs(arguments, "html", "markdown")
     given = _read(arguments)
     manifests = given.manifests
     said = {

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.lint import add_allow, allowed_codes, show_warnings, warnings_of, warnings_value
-from harness.cli.output import add_forms, bad_input, display_name, print_found, print_json, show
+from harness.cli.output import add_forms, bad_input, display_name, print_found, print_json, show, write_found
 from harness.cli.outside import add_allow_outside, checkout_given
 from harness.wording import counted
 from plainlines import print_line
@@ -100,11 +100,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     Exit code 0 when all is taken, 1 when something is refused, 2 for files that cannot be read. Warnings do not count.
     """
+    from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError, check_release
     from harness.kube.api.versions import version_mistake
     from harness.reading.problems import ScenarioError
 
     try:
+        check_outputs(arguments, "markdown")
         check_release(arguments.release)
         if arguments.kubernetes is not None and (mistake := version_mistake(arguments.kubernetes)):
             raise InputError(f"--kubernetes: {mistake}")
@@ -118,7 +120,8 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness validate: {error}")
     except ScenarioError as error:
-        return bad_input(error, arguments.format)
+        return bad_input(error, arguments.format, arguments.markdown)
+    write_found(lambda: [*found, *warned], arguments.markdown)
     nothing = "" if given.objects else "nothing to judge: there is no object of a kind that is simulated"
     if arguments.format == "json":
         values = [{"place": str(one.mark), "layer": one.rule, "text": one.text} for one in found]
