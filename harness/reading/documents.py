@@ -220,8 +220,8 @@ def read_stream(stream: BinaryIO, name: str) -> str:
             data += part
     if len(data) > MAX_BYTES:
         raise _unreadable(name, "is too large", f"files end at {MAX_BYTES >> 30} GiB")
-    if found := _other_form(data):
-        raise _unreadable(name, *found)
+    if mistake := _other_form(data):
+        raise _unreadable(name, *mistake)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
