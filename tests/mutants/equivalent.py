@@ -11,23 +11,20 @@ import yaml
 from tests.mutants.places import Mutant
 
 FOLDER = Path(__file__).parent / "equivalents"
-ARROW = " → "
 
 
 @dataclass(frozen=True, slots=True)
 class Equivalent:
-    """A change from which nothing can come, and why; without ``after`` it is every change of the expression."""
+    """A change from which nothing can come, and why, by the kind of the change (`Mutant.kind`), so that no code is quoted."""
 
     path: str
     function: str
-    before: str
-    after: str | None
+    kind: str
     because: str
 
     def is_meant_by(self, change: Mutant) -> bool:
-        """Whether it is the change that is named here, wherever the lines have moved."""
-        named = change.path, change.function, change.before
-        return named == (self.path, self.function, self.before) and self.after in (None, change.after)
+        """Whether it is the change that is named here, wherever the lines have moved and whatever their names have become."""
+        return (change.path, change.function, change.kind) == (self.path, self.function, self.kind)
 
 
 class Equivalents:
@@ -60,5 +57,4 @@ def _read(file: Path) -> Iterator[Equivalent]:
             changes = entry["changes"]
             assert isinstance(changes, list), f"{file.name}: {path}: changes is a list"
             for change in changes:
-                before, arrow, after = str(change).partition(ARROW)
-                yield Equivalent(path, str(entry["in"]), before, after if arrow else None, str(entry["because"]))
+                yield Equivalent(path, str(entry["in"]), str(change), str(entry["because"]))

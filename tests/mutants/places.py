@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -25,6 +26,25 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Mult,
     ast.Div: ast.Mult,
 }
+_SIGNS: dict[type[ast.AST], str] = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.In: "in",
+    ast.NotIn: "not in",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.And: "and",
+    ast.Or: "or",
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Div: "/",
+}
 _ASKS = '__original__ = getattr(__import__("builtins"), "__original__", lambda number: True)'
 """Imports nothing, as tests look at what is imported; where a process knows of no switch, the code runs as it was written."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -37,7 +57,8 @@ class Mutant:
     """One change: an expression of a function replaced by another.
 
     ``before`` and ``after`` name it: a number or a truth value with what stands around it, as ``1`` alone tells nobody which.
-    ``put`` is the text that comes in place of the bytes from ``start`` to ``end``.
+    ``put`` is the text that comes in place of the bytes from ``start`` to ``end``; ``kind`` is what changes (``< → <=``), and with it
+    which of them in the function, if there are several (``< → <=, 2 of 3``): so a change is named whatever the code calls its things.
     """
 
     path: str
@@ -48,6 +69,7 @@ class Mutant:
     start: int
     end: int
     put: str
+    kind: str
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -74,15 +96,37 @@ def mutants(path: str, source: bytes) -> Iterator[Mutant]:
 
     for name, function in _functions(tree, ""):
         around = {below: node for node in ast.walk(function) for below in ast.iter_child_nodes(node)}
-        for node in _expressions(function):
-            for changed in _changes(node):
-                (start, end), put = span(node), ast.unparse(changed)
-                before, after = _text(source[start:end]), put
-                if isinstance(node, ast.Constant):
-                    first, last = span(_named(node, around))
-                    before = _text(source[first:last])
-                    after = _text(source[first:start] + put.encode() + source[end:last])
-                yield Mutant(path, name, node.lineno, before, after, start, end, put)
+        changes = [(node, changed) for node in _expressions(function) for changed in _changes(node)]
+        for (node, changed), kind in zip(changes, _numbered([_kind(*change) for change in changes]), strict=True):
+            (start, end), put = span(node), ast.unparse(changed)
+            before, after = _text(source[start:end]), put
+            if isinstance(node, ast.Constant):
+                first, last = span(_named(node, around))
+                before = _text(source[first:last])
+                after = _text(source[first:start] + put.encode() + source[end:last])
+            yield Mutant(path, name, node.lineno, before, after, start, end, put, kind)
+
+
+def _kind(node: ast.expr, changed: ast.expr) -> str:
+    """What a change changes: an operator, a number or a truth value, before and after."""
+    match node, changed:
+        case ast.Compare(ops=[before]), ast.Compare(ops=[after]):
+            pass
+        case (ast.BoolOp(op=before), ast.BoolOp(op=after)) | (ast.BinOp(op=before), ast.BinOp(op=after)):
+            pass
+        case ast.UnaryOp(), _:
+            return "not → nothing"
+        case _:
+            return f"{ast.unparse(node)} → {ast.unparse(changed)}"
+    return f"{_SIGNS[type(before)]} → {_SIGNS[type(after)]}"
+
+
+def _numbered(kinds: Sequence[str]) -> Iterator[str]:
+    """Each kind, with its place among its like, if there are several."""
+    totals, seen = Counter(kinds), Counter[str]()
+    for kind in kinds:
+        seen[kind] += 1
+        yield kind if totals[kind] == 1 else f"{kind}, {seen[kind]} of {totals[kind]}"
 
 
 def _named(literal: ast.Constant, around: Mapping[ast.AST, ast.AST]) -> _Placed:

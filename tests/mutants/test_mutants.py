@@ -20,6 +20,8 @@ from tests.mutants.trial import Copy, Fate, Verdict
 from tests.project.tree import ROOT
 
 SHOP = "test_price.py::"
+UNUSED_PLUGINS = ("fakeazure", "faker", "hypothesispytest", "karpenter_azure_harness", "logging", "syrupy")
+"""The shop is tested with pytest alone: each process that begins with all that is installed would take a second more."""
 SOURCE = b'''
 LIMIT = 3
 
@@ -81,7 +83,8 @@ def copy(tmp_path: Path) -> Copy:
     for name in ("jobs.py", "noticed.py", "originals.py", "session.py", "switch.py", "places.py"):
         (project / "tests" / "mutants").mkdir(parents=True, exist_ok=True)
         (project / "tests" / "mutants" / name).write_bytes((ROOT / "tests" / "mutants" / name).read_bytes())
-    (project / "pyproject.toml").write_text("[tool.pytest]\npythonpath = ['.']\n")
+    options = [word for name in UNUSED_PLUGINS for word in ("-p", f"no:{name}")]
+    (project / "pyproject.toml").write_text(f"[tool.pytest]\npythonpath = ['.']\naddopts = {options}\n")
     for command in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *command], cwd=project, check=True)
     folder.mkdir()
@@ -305,7 +308,7 @@ def test_a_seed_draws_the_same_places() -> None:
 
 def _changes(of_model: int, of_cloud: int) -> list[Mutant]:
     files = ["harness/kube/go/sort.py"] * of_model + ["fakeazure/arm/body.py"] * of_cloud
-    return [Mutant(file, "f", 1, "x", "y", place, place + 1, "y") for place, file in enumerate(files)]
+    return [Mutant(file, "f", 1, "x", "y", place, place + 1, "y", "x → y") for place, file in enumerate(files)]
 
 
 @pytest.mark.parametrize(
@@ -345,13 +348,34 @@ def test_what_a_run_printed_is_tried_again_wherever_its_lines_are_now() -> None:
     assert unnoticed(found, "4/4 survived (1 tests): room.py:1: Room.full: gone  →  away") == []
 
 
-def test_an_equivalent_change_is_named_with_what_comes_of_it_or_without(tmp_path: Path) -> None:
+def test_an_equivalent_change_is_named_by_its_kind(tmp_path: Path) -> None:
     (tmp_path / "shop.yaml").write_text(
-        "room.py:\n- in: Room.full\n  because: nobody is a half\n  changes: [3 - 1 → 3 + 1, guests >= 3 - 1, 9 - 1]\n"
+        "room.py:\n- in: Room.full\n  because: nobody is a half\n  changes: ['- → +', '>= → >', 1 → 2, '1 → 2, 2 of 2']\n"
     )
     found, named = [*mutants("room.py", SOURCE)], Equivalents(tmp_path)
-    assert [change.after for change in found if named.has(change)] == ["guests > 3 - 1", "3 + 1"]
-    assert [each.before for each in named.missing("room.py", found)] == ["9 - 1"]
+    assert [change.after for change in found if named.has(change)] == ["guests > 3 - 1", "3 + 1", "3 - 2"]
+    assert [change.kind for change in named.missing("room.py", found)] == ["1 → 2, 2 of 2"]
+
+
+def test_a_change_is_named_alike_whatever_the_code_calls_its_things() -> None:
+    renamed = SOURCE.replace(b"guests", b"visitors")
+    assert [change.kind for change in mutants("room.py", renamed)] == [
+        change.kind for change in mutants("room.py", SOURCE)
+    ]
+
+
+def test_of_several_changes_of_a_kind_in_a_function_it_is_said_which() -> None:
+    source = b"def f(a, b):\n    return a < 1 or b < 1 or not a\n\n\ndef g(a):\n    return a < 1\n"
+    assert [change.kind for change in mutants("f.py", source)] == [
+        "or → and",
+        "< → <=, 1 of 2",
+        "1 → 2, 1 of 2",
+        "< → <=, 2 of 2",
+        "1 → 2, 2 of 2",
+        "not → nothing",
+        "< → <=",
+        "1 → 2",
+    ]
 
 
 def test_what_counts_as_equivalent_is_there() -> None:
