@@ -73,6 +73,10 @@ REAL_SMOKE := scenarios/lifecycle/provision-modes.yaml scenarios/capacity/late-f
 REAL_SCENARIOS := scenarios/lifecycle scenarios/capacity scenarios/faq $(addprefix scenarios/labels/,bootstrapping-client.yaml claims-1.7.2.yaml \
   claims-1.14.0.yaml keys-1.7.2.yaml keys-1.14.0.yaml kubelet-may-not.yaml machine-api.yaml network.yaml spot-node.yaml who-wins.yaml)
 
+# What is imported is compiled once, also where the environment forbids to write that beside the sources: tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX ?= $(abspath $(VENV))/compiled
+
 # what scenarios need none of; each costs time for every case. They print nothing that could be captured, and pytest would rewrite the
 # assertions of all modules of a plugin
 PLAIN := $(addprefix -p no:,faker hypothesispytest logging syrupy xdist) --capture=no --assert=plain \
@@ -89,7 +93,9 @@ CLUSTERS := $(VENV)/.installed-clusters
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
 
-test: lint types unit
+# The types are checked beside the tests, on a core that would wait for them.
+test: lint
+	@$(MAKE) -j2 types unit
 
 lint: $(CORE)
 	$(RUN) -m ruff check .

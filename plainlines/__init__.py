@@ -118,6 +118,8 @@ def _units(character: str) -> str:
 
 def _write(text: str, error: bool, flush: bool) -> None:
     stream = sys.stderr if error else sys.stdout
+    if error and sys.stdout is not None:
+        sys.stdout.flush()  # in a log of both, a remark stands behind what it is about
     stream.write(text)
     if flush:
         stream.flush()

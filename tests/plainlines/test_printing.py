@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import unicodedata
+from pathlib import Path
 
 import pytest
 import yaml
@@ -92,3 +94,16 @@ def test_lines_that_are_joined_stay_that_many(capsys: pytest.CaptureFixture[str]
 def test_escapes_are_those_of_yaml_in_double_quotes() -> None:
     text = "a\x1b\x85\u202e\u2028\n\t##[x]"
     assert yaml.safe_load(f'"{plainlines.printable(text)}"') == text
+
+
+def test_in_a_log_of_both_streams_a_remark_stands_behind_what_it_is_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nobody asked Python to write each piece at once."""
+    log = tmp_path / "log"
+    with log.open("w", encoding="utf-8") as out, open(os.dup(out.fileno()), "w", encoding="utf-8") as error:
+        monkeypatch.setattr("sys.stdout", out)
+        monkeypatch.setattr("sys.stderr", error)
+        plainlines.print_line("a table")
+        plainlines.print_line("a remark", error=True, flush=True)
+    assert log.read_text(encoding="utf-8") == "a table\na remark\n"

@@ -4,15 +4,14 @@ In a page, a block ``yaml NAME`` is a file for the commands below it; a block ``
 ``…`` stands for anything in a line and a line of it for any lines; a block ``python`` is run. Other blocks are for reading.
 """
 
-import os
 import re
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+from tests.programs.folder import programs
 from tests.project.tree import ROOT
 
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
@@ -45,22 +44,15 @@ def pattern(output: str) -> str:
     return "".join(lines)
 
 
-@pytest.fixture
-def shell(tmp_path: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
     """Variables under which `harness`, `fakeazure` and `python` are this tree's."""
-    programs = tmp_path / ".programs"
-    programs.mkdir()
-    for name, module in (("harness", "-m harness"), ("fakeazure", "-m fakeazure"), ("python", "")):
-        path = programs / name
-        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
-        path.chmod(0o755)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "COVERAGE"))}
-    found = {"PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "160"}
-    return {**kept, **found}
+    with programs(tmp_path_factory.mktemp("programs")) as variables:
+        yield variables
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_snippets(page: Path, tmp_path: Path, shell: dict[str, str]) -> None:
+def test_snippets(page: Path, tmp_path: Path, shell: Mapping[str, str]) -> None:
     for language, name, text in blocks(page):
         if name:
             path = tmp_path / name
@@ -68,7 +60,7 @@ def test_snippets(page: Path, tmp_path: Path, shell: dict[str, str]) -> None:
             path.write_text(text)
         elif language == "python":
             result = subprocess.run(
-                [sys.executable, "-c", text], cwd=tmp_path, env=shell, capture_output=True, text=True, check=False
+                ["python", "-c", text], cwd=tmp_path, env=shell, capture_output=True, text=True, check=False
             )
             assert result.returncode == 0, f"{page.name}:\n{text}\n{result.stderr}"
         elif language == "console":
