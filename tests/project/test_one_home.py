@@ -13,8 +13,8 @@ from harness.kube.api import labels
 from tests.project.tree import ROOT, modules
 
 HOMES = {"harness/kube/api/labels.py", "harness/karpenter/labels/core.py", "harness/karpenter/labels/azure.py"}
-# below the keys of Karpenter and Azure; what they say of them they say of objects in general
-BELOW = ("harness/kube/", "harness/nodes/")
+# beside or below the keys of Karpenter and Azure; what they say of them they say of objects in general
+BELOW = ("harness/kube/", "harness/clusterautoscaler/", "harness/nodes/")
 
 KEYS = {
     value

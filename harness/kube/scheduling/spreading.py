@@ -17,7 +17,7 @@ from harness.kube.scheduling.pods import affinity_terms
 from harness.kube.scheduling.taints import NO_EXECUTE, NO_SCHEDULE, tolerates
 from lazyrecords import dataclass
 
-_SKEW = "node(s) didn't match pod topology spread constraints"
+SKEW = "node(s) didn't match pod topology spread constraints"
 _MISSING = "node(s) didn't match pod topology spread constraints (missing required label)"
 _AFFINITY = "node(s) didn't match pod affinity rules"
 _ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"
@@ -69,7 +69,7 @@ class TopologySpread:
             own = 1 if constraint.selector.matches(self.labels) else 0
             least = min(constraint.counts.values()) if len(constraint.counts) >= constraint.min_domains else 0
             if constraint.counts[domain] + own - least > constraint.max_skew:
-                return _SKEW, False
+                return SKEW, False
         return None
 
 

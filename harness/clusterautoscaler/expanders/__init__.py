@@ -1,0 +1,1 @@
+"""Expanders: which of the node groups that would help pods grows."""

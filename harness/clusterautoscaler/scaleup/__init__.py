@@ -1,0 +1,1 @@
+"""The node group that grows for pending pods, and by how much."""
