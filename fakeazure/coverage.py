@@ -15,7 +15,7 @@ _COMPUTE, _VM = "Microsoft.Compute", "Microsoft.Compute/virtualMachines"
 _KEPT = "kept, nothing goes through it"
 _PARTLY: Mapping[str, str] = MappingProxyType(
     {
-        "Microsoft.Resources/deployments": "what a templateLink points at is not fetched; at groups and subscriptions",
+        "Microsoft.Resources/deployments": "a templateLink is to a template spec, an address is not fetched; at groups and subscriptions",
         "Microsoft.Resources/tags/default": "not of management groups",
         f"{_VM}/runCommand": "nothing runs: the command succeeds and says nothing",
         f"{_VM}/assessPatches": "there are none",
@@ -29,7 +29,9 @@ _PARTLY: Mapping[str, str] = MappingProxyType(
         f"{_COMPUTE}/locations/placementScores/spot/generate": "from the market's stock and restrictions",
         "Microsoft.Authorization/policyAssignments": "kept and listed, not enforced",
         "Microsoft.Authorization/roleAssignments": "kept and listed, not enforced",
-        "Microsoft.Authorization/roleDefinitions": "six built-in roles",
+        "Microsoft.Authorization/policyDefinitions": "kept and listed, not enforced",
+        "Microsoft.Authorization/policySetDefinitions": "kept and listed, not enforced",
+        "Microsoft.Authorization/roleDefinitions": "six built-in roles, and custom ones",
         "Microsoft.Network/loadBalancers": "kept, nothing is balanced",
         "Microsoft.Network/natGateways": "kept, nothing is translated",
         "Microsoft.Network/applicationGateways": _KEPT,

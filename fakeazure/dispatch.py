@@ -9,7 +9,7 @@ from functools import lru_cache
 from fakeazure.arm.bodies import check_forms
 from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import EMPTY, Request, Response
-from fakeazure.arm.real_namespaces import REAL_NAMESPACES
+from fakeazure.arm.real_namespaces import not_emulated, real_operation
 from fakeazure.arm.routes import Match, Router
 from fakeazure.arm.texts import failure, refuse
 from fakeazure.arm.versions import check_version
@@ -22,7 +22,6 @@ from fakeazure.state import State
 from fakeazure.timers import timestamp
 
 FAULT_HEADER = "x-fakeazure-fault"
-COVERAGE = "/_fakeazure/coverage"
 """Path of the page that lists what is emulated."""
 GRAPH, _OF_GRAPH = "Microsoft Graph", ("/v1.0/", "/beta/")
 """Not a resource provider, but asked at the same address where a client knows no other; and how its paths begin."""
@@ -121,13 +120,13 @@ def _check_registration(state: State, asked: Request, subscription: str) -> None
 
 def _no_route(router: Router[State], asked: Request, state: State) -> Failure:
     """Why a path is not served: another method, another type, another namespace, which is real or not."""
-    if router.methods(asked.path):
-        return failure("MethodNotAllowed", method=asked.method)
     lowered = asked.path.lower()
     namespace = lowered.rpartition("/providers/")[2].partition("/")[0] if "/providers/" in lowered else ""
-    real = GRAPH if lowered.startswith(_OF_GRAPH) else REAL_NAMESPACES.get(namespace)
+    real = GRAPH if lowered.startswith(_OF_GRAPH) else real_operation(asked.method, asked.path)
     if real is not None:
-        return failure("NotEmulated", namespace=real, page=f"{state.settings.base_url}{COVERAGE}")
+        return not_emulated(state.settings.base_url, real).failure
+    if router.methods(asked.path):
+        return failure("MethodNotAllowed", method=asked.method)
     row = "InvalidResourceType"
     if namespace and namespace not in {name.lower() for name in NAMESPACES}:
         row = "InvalidResourceNamespace"

@@ -42,7 +42,7 @@ from fakeazure.resources.compute import (
     vm_extensions,
     vm_maintenance,
 )
-from fakeazure.resources.deployments import deployments
+from fakeazure.resources.deployments import deployments, template_specs
 from fakeazure.resources.graph import resource_graph
 from fakeazure.resources.network import (
     balancer_parts,
@@ -88,6 +88,7 @@ _PARTS = (
     plain,
     capacity_reservations,
     deployments,
+    template_specs,
     groups,
     managed_clusters,
     agent_pools,

@@ -10,7 +10,7 @@ OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
         "NotEmulated": (
             501,
             "NotEmulated",
-            "'{namespace}' is real, but fakeazure does not emulate it. What it emulates is listed by the command `fakeazure "
+            "'{operation}' is real, but fakeazure does not emulate it. What it emulates is listed by the command `fakeazure "
             "coverage` and at {page}.",
         ),
         "InvalidSubscriptionId": (
@@ -99,6 +99,31 @@ OPERATION_REFUSALS: Mapping[str, tuple[int, str, str]] = MappingProxyType(
             "VnetCannotBePeeredWithItself",
             "Cannot create virtual network peering: {id} cannot be peered with itself.",
         ),  # guess
+        "TemplateSpecVersionNotFound": (
+            404,
+            "TemplateSpecVersionNotFound",
+            "The template spec version '{id}' could not be found.",
+        ),  # guess
+        "RoleDefinitionWithSameNameExists": (
+            409,
+            "RoleDefinitionWithSameNameExists",
+            "A custom role with the same name already exists in this directory. Use a different name",
+        ),
+        "PolicyDefinitionNotFound": (
+            404,
+            "PolicyDefinitionNotFound",
+            "The policy definition '{name}' could not be found.",
+        ),
+        "PolicySetDefinitionNotFound": (
+            404,
+            "PolicySetDefinitionNotFound",
+            "The policy set definition '{name}' could not be found.",
+        ),
+        "BasicAddressRetired": (
+            400,
+            "IPv4BasicSkuPublicIpCountLimitReached",
+            "Cannot create more than 0 IPv4 Basic SKU public IP addresses for this subscription in this region.",
+        ),
         "DeploymentActive": (
             409,
             "DeploymentActive",

@@ -112,19 +112,73 @@ def _definition(subscription: str, role: str) -> dict[str, Any]:
     }
 
 
+def _role(state: State, subscription: str, role: str) -> Document:
+    """A role by its id: a built-in one, or a custom one of the subscription. Raises `RoleDefinitionDoesNotExist`."""
+    role = role.lower()
+    if role in _ROLES:
+        return _definition(subscription, role)
+    custom = state.scoped.get(_custom_key(subscription, role))
+    if custom is None:
+        raise refuse("RoleDefinitionDoesNotExist", role=role.replace("-", ""))
+    return custom
+
+
+def _custom_key(subscription: str, role: str) -> str:
+    """Where a custom role is kept; without a role the head of all keys."""
+    return f"/subscriptions/{subscription}/providers/{_AUTHORIZATION}/roleDefinitions/{role}".lower()
+
+
+def _customs(state: State, subscription: str) -> list[Document]:
+    head = _custom_key(subscription, "")
+    return [document for key, document in state.scoped.items() if key.startswith(head)]
+
+
+def _define(state: State, request: Request) -> Response:
+    """Make a custom role; those of a group are their subscription's, too."""
+    subscription, role = request.params["subscription"], request.params["name"].lower()
+    given = section(body_of(request), "properties")
+    name, scopes = text(given, "roleName"), list(texts(given, "assignableScopes")) or [_scope(request)]
+    if not name or role in _ROLES:
+        raise refuse(
+            "InvalidRequestContent", target="roleName", reason="A custom role needs a roleName and an id of its own."
+        )
+    if any(
+        other["name"] != role and other["properties"]["roleName"] == name for other in _customs(state, subscription)
+    ):
+        raise refuse("RoleDefinitionWithSameNameExists")
+    now = timestamp(state.now())
+    document = {
+        "id": f"/subscriptions/{subscription}/providers/{_AUTHORIZATION}/roleDefinitions/{role}",
+        "name": role,
+        "type": f"{_AUTHORIZATION}/roleDefinitions",
+        "properties": {
+            "description": "",
+            **given,
+            "type": "CustomRole",
+            "assignableScopes": scopes,
+            "createdOn": now,
+            "updatedOn": now,
+        },
+    }
+    state.scoped[_custom_key(subscription, role)] = document
+    return Response(201, body=document)
+
+
+def _undefine(state: State, request: Request) -> Response:
+    gone = state.scoped.pop(_custom_key(request.params["subscription"], request.params["name"]), None)
+    return Response(204) if gone is None else Response(200, body=gone)
+
+
 def _definitions(state: State, request: Request) -> Response:
     subscription = request.params["subscription"]
-    found = [_definition(subscription, role) for role in _ROLES]
+    found = [*(_definition(subscription, role) for role in _ROLES), *_customs(state, subscription)]
     wanted = wanted_by(request, _OF_DEFINITIONS)
     found = [item for item in found if wanted({"atScopeAndBelow()": True, **item["properties"]})]
     return Response(200, body={"value": found})
 
 
 def _one_definition(state: State, request: Request) -> Response:
-    role = request.params["name"].lower()
-    if role not in _ROLES:
-        raise refuse("RoleDefinitionDoesNotExist", role=role.replace("-", ""))
-    return Response(200, body=_definition(request.params["subscription"], role))
+    return Response(200, body=_role(state, request.params["subscription"], request.params["name"]))
 
 
 def _scope(request: Request) -> str:
@@ -138,8 +192,7 @@ def _assign(state: State, request: Request) -> Response:
     principal = text(properties, "principalId")
     if not principal or not role:
         raise refuse("InvalidRequestContent", reason="'roleDefinitionId' and 'principalId' are required.")
-    if role not in _ROLES:
-        raise refuse("RoleDefinitionDoesNotExist", role=role.replace("-", ""))
+    _role(state, request.params["subscription"], role)
     scope, name = _scope(request), request.params["name"]
     for key, other in state.assignments.items():
         if key != _key(scope, name) and other["properties"]["scope"].lower() == scope.lower():
@@ -210,3 +263,6 @@ def routes() -> Iterator[Route[State]]:
         yield Route("GET", all_, _assignments)
         yield Route("GET", f"{scope}/providers/{_AUTHORIZATION}/roleDefinitions", _definitions)
         yield Route("GET", f"{scope}/providers/{_AUTHORIZATION}/roleDefinitions/{{name}}", _one_definition)
+    for scope in (subscription, group):
+        yield Route("PUT", f"{scope}/providers/{_AUTHORIZATION}/roleDefinitions/{{name}}", _define)
+        yield Route("DELETE", f"{scope}/providers/{_AUTHORIZATION}/roleDefinitions/{{name}}", _undefine)

@@ -1,8 +1,8 @@
-"""Locks and policy assignments, which lie at any scope: a lock is enforced below its scope, a policy is kept only."""
+"""Locks and policies, which lie at scopes: a lock is enforced below its scope; policies, their sets and assignments are kept only."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,10 @@ class _Scoped:
 
 
 _LOCK, _POLICY = _Scoped("locks", "LockNotFound"), _Scoped("policyAssignments", "PolicyAssignmentNotFound")
+_DEFINITIONS = (
+    _Scoped("policyDefinitions", "PolicyDefinitionNotFound"),
+    _Scoped("policySetDefinitions", "PolicySetDefinitionNotFound"),
+)
 
 
 def _scope(request: Request) -> str:
@@ -50,19 +54,31 @@ def _put(kind: _Scoped, state: State, request: Request) -> Response:
             reason = "'level' must be CanNotDelete or ReadOnly."
             raise refuse("InvalidRequestContent", target="level", reason=reason)
         properties["level"] = level
-    else:
+    elif kind is _POLICY:
         properties |= {"scope": scope, "instanceId": guid_of(kind.key(scope, name))}
+    else:
+        properties.setdefault("policyType", "Custom")
     now = timestamp(state.now())
     document: dict[str, Any] = {
         "id": f"{scope}/providers/{_AUTHORIZATION}/{kind.name}/{name}",
         "name": name,
         "type": f"{_AUTHORIZATION}/{kind.name}",
+        **(_place_and_identity(state, kind.key(scope, name), body_of(request)) if kind is _POLICY else {}),
         "properties": properties,
         "systemData": {"createdAt": now, "createdByType": "User", "lastModifiedAt": now},
     }
     existed = kind.key(scope, name) in state.scoped
     state.scoped[kind.key(scope, name)] = document
     return Response(200 if existed else 201, body=document)
+
+
+def _place_and_identity(state: State, key: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a policy assignment is and whom it acts as, if its body says so."""
+    identity = dict(section(body, "identity"))
+    if text(identity, "type") == "SystemAssigned":
+        identity |= {"principalId": guid_of(f"principal{key}"), "tenantId": state.settings.tenant}
+    location = text(body, "location")
+    return {**({"location": location} if location else {}), **({"identity": identity} if identity else {})}
 
 
 def _get(kind: _Scoped, state: State, request: Request) -> Response:
@@ -74,7 +90,7 @@ def _get(kind: _Scoped, state: State, request: Request) -> Response:
 
 def _delete(kind: _Scoped, state: State, request: Request) -> Response:
     found = state.scoped.pop(kind.key(_scope(request), request.params["name"]), None)
-    return Response(204) if found is None else Response(200, body=found if kind is _POLICY else None)
+    return Response(204) if found is None else Response(200, body=None if kind is _LOCK else found)
 
 
 def _list(kind: _Scoped, state: State, request: Request) -> Response:
@@ -118,6 +134,12 @@ def routes() -> Iterator[Route[State]]:
     subscription = "/subscriptions/{subscription}"
     group = f"{subscription}/resourceGroups/{{group}}"
     resource = f"{group}/providers/{{namespace}}/{{type}}/{{resource}}"
+    for kind in _DEFINITIONS:
+        all_ = f"{subscription}/providers/{_AUTHORIZATION}/{kind.name}"
+        yield Route("PUT", f"{all_}/{{name}}", partial(_put, kind))
+        yield Route("GET", f"{all_}/{{name}}", partial(_get, kind))
+        yield Route("DELETE", f"{all_}/{{name}}", partial(_delete, kind))
+        yield Route("GET", all_, partial(_list, kind))
     for kind in (_LOCK, _POLICY):
         for scope in (subscription, group, resource, f"{resource}/{{type2}}/{{resource2}}"):
             all_ = f"{scope}/providers/{_AUTHORIZATION}/{kind.name}"

@@ -11,8 +11,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from fakeazure.arm import json_text
+from fakeazure.arm.real_namespaces import COVERAGE
 from fakeazure.cloud import FakeAzure
-from fakeazure.dispatch import COVERAGE
 from fakeazure.journal import Call
 from fakeazure.resources.compute.vm_actions import serial_log
 from fakeazure.resources.marketplace import aliases

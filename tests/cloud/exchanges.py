@@ -537,6 +537,13 @@ def scopes(exchange: Exchange) -> None:
             exchange.call("DELETE", f"{all_}/one")
             exchange.call("DELETE", f"{all_}/one")
             exchange.call("GET", f"{all_}/one")
+    for kind in ("policyDefinitions", "policySetDefinitions"):
+        all_ = f"{SUB}/providers/Microsoft.Authorization/{kind}"
+        exchange.call("PUT", f"{all_}/one", {"properties": {"displayName": "One"}})
+        for path in (all_, f"{all_}/one"):
+            exchange.call("GET", path)
+        exchange.call("DELETE", f"{all_}/one")
+        exchange.call("GET", f"{all_}/one")
     lock = f"{group}/providers/Microsoft.Authorization/locks/one"
     exchange.call("PUT", lock, {"properties": {"level": "ReadOnly"}})
     exchange.call("PATCH", group, {"tags": {"a": "b"}})
@@ -612,6 +619,12 @@ def roles(exchange: Exchange) -> None:
         gone(exchange, path)
         exchange.call("DELETE", path)
     exchange.call("GET", f"{SUB}/providers/Microsoft.Authorization/roleDefinitions")
+    for scope in (SUB, group):
+        own = f"{scope}/providers/Microsoft.Authorization/roleDefinitions/{PRINCIPAL}"
+        role = {"roleName": "Own", "permissions": [{"actions": ["*/read"]}], "assignableScopes": [scope]}
+        exchange.call("PUT", own, {"properties": role})
+        exchange.call("PUT", f"{own[:-1]}6", {"properties": role})
+        gone(exchange, own)
 
 
 def subscriptions(exchange: Exchange) -> None:
@@ -701,6 +714,20 @@ def at_subscription(exchange: Exchange) -> None:
         operations = exchange.call("GET", f"{place}/operations").body or {}
         exchange.call("GET", f"{place}/operations/{operations['value'][0]['operationId']}")
     exchange.call("GET", path.rpartition("/")[0])
+    gone(exchange, path)
+
+
+def template_specs(exchange: Exchange) -> None:
+    """A template spec, its versions, and a deployment that links to one."""
+    path = exchange.driver.path("Microsoft.Resources/templateSpecs", "one")
+    life(exchange, path, {"location": "eastus"})
+    version = {"location": "eastus", "properties": {"mainTemplate": template(exchange.driver)}}
+    life(exchange, f"{path}/versions/1", version)
+    link = {"mode": "Incremental", "templateLink": {"id": f"{path}/versions/1"}}
+    deployment = exchange.driver.path("Microsoft.Resources/deployments", "linked")
+    exchange.ended(exchange.call("PUT", deployment, {"properties": link}))
+    gone(exchange, f"{path}/versions/1")
+    exchange.call("PUT", deployment, {"properties": link})
     gone(exchange, path)
 
 
@@ -807,6 +834,7 @@ AREAS: Mapping[str, Callable[[Exchange], None]] = {
     "images": images,
     "images-of-ours": own_images,
     "instance-metadata": instance_metadata,
+    "linked-templates": template_specs,
     "machines": machines,
     "moves": moves,
     "networks": networks,

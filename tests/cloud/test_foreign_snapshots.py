@@ -10,7 +10,10 @@ from tests.cloud.foreign import ABSENT, broken, drawn, saved, tried, whole_world
 WITHOUT_STORE = {
     "Microsoft.Authorization/locks",
     "Microsoft.Authorization/policyAssignments",
+    "Microsoft.Authorization/policyDefinitions",
+    "Microsoft.Authorization/policySetDefinitions",
     "Microsoft.Authorization/roleAssignments",
+    "Microsoft.Authorization/roleDefinitions",
     "Microsoft.Network/loadBalancers/backendAddressPools",
     "Microsoft.Network/loadBalancers/inboundNatRules",
     "Microsoft.Resources/deployments",

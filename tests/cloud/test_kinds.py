@@ -130,18 +130,24 @@ def test_security_rules_have_priorities_of_their_own() -> None:
 
 def test_public_addresses_have_an_address() -> None:
     driver = Driver()
-    found = [properties(put(driver, "Microsoft.Network/publicIPAddresses", name))["ipAddress"] for name in ("a", "b")]
+    addresses, standard = "Microsoft.Network/publicIPAddresses", {"name": "Standard"}
+    found = [properties(put(driver, addresses, name, sku=standard))["ipAddress"] for name in ("a", "b")]
     assert len(set(found)) == 2
-    dynamic = put(
-        driver,
-        "Microsoft.Network/publicIPAddresses",
-        "c",
-        sku={"name": "Basic"},
-        properties={"publicIPAllocationMethod": "Dynamic"},
-    )
-    assert "ipAddress" not in properties(dynamic)
-    wrong = put(driver, "Microsoft.Network/publicIPAddresses", "d", properties={"publicIPAllocationMethod": "Dynamic"})
+    wrong = put(driver, addresses, "d", sku=standard, properties={"publicIPAllocationMethod": "Dynamic"})
     assert error_of(wrong)[1] == "StandardSkuPublicIPAddressesMustBeStatic"
+    six = put(driver, addresses, "six", properties={"publicIPAddressVersion": "IPv6"})
+    assert "ipAddress" not in properties(six)  # a basic one is dynamic
+
+
+@pytest.mark.parametrize("sku", [{}, {"sku": {"name": "Basic"}}])
+def test_basic_public_addresses_are_made_no_more(sku: dict[str, Any]) -> None:
+    driver = Driver()
+    refused = put(driver, "Microsoft.Network/publicIPAddresses", "a", **sku)
+    assert error_of(refused)[:2] == (400, "IPv4BasicSkuPublicIpCountLimitReached")
+    put(driver, "Microsoft.Network/publicIPAddresses", "a", sku={"name": "Standard"})
+    again = driver.call("PUT", driver.path("Microsoft.Network/publicIPAddresses", "a"), {"location": "eastus"})
+    assert again.body is not None
+    assert again.body["sku"]["name"] == "Standard"
 
 
 def test_subnet_in_use_stays() -> None:

@@ -16,6 +16,7 @@ from fakeazure.resources.deployments.deployment_template import Scope, is_loops,
 from fakeazure.resources.deployments.scope_functions import NotYet
 from fakeazure.resources.deployments.template_places import Place
 from fakeazure.resources.deployments.template_resources import Copies, Step, body_of_step, steps
+from fakeazure.resources.deployments.template_specs import linked, template_of
 from fakeazure.resources.deployments.template_values import TemplateError
 from fakeazure.state import State
 from fakeazure.timers import timestamp
@@ -89,11 +90,7 @@ def planned(
 
     Raises TemplateError.
     """
-    template = section(properties, "template")
-    if not template:
-        raise TemplateError(
-            "fakeazure takes templates that are in the request; it does not fetch what a templateLink points at"
-        )
+    template = template_of(state, properties)
     scope = Scope(
         state,
         place,
@@ -115,6 +112,7 @@ def planned(
         "timestamp": timestamp(state.now()),
         "duration": "PT0S",
         "correlationId": guid_of(place.id),
+        **({"templateLink": properties["templateLink"]} if properties.get("templateLink") else {}),
         "providers": _providers(found),
         "dependencies": [],
     }
@@ -183,6 +181,8 @@ def take_turn(state: State, deployment: Deployment) -> None:
             outputs = _outputs(scope, section(deployment.template, "outputs"))
     except TemplateError as error:
         failure = Failure("DeploymentOutputEvaluationFailed", f"Unable to evaluate template outputs: {error}")
+    except ArmError as error:
+        failure = error.failure
     if failure is None and deployment.properties["mode"] == "Complete":
         _clear(state, deployment)
     if failure is not None:
@@ -290,7 +290,8 @@ def _nest(state: State, deployment: Deployment, step: Step, scope: Scope) -> Non
     kept = {key: value for key, value in step.body.items() if key != "properties"}
     options = {key: value for key, value in raw.items() if key != "template"}
     evaluated = body_of_step(scope, Step(step.id, step.version, {**kept, "properties": options}, (), step.copies))
-    properties = {**evaluated["properties"], "template": raw.get("template")}
+    template = {"template": raw["template"]} if "template" in raw else {}
+    properties = linked({**evaluated["properties"], **template}, deployment.properties)
     head = step.id.path.rpartition("/providers/")[0].split("/")
     subscription, group = head[2], state.group(head[2], head[4]) if len(head) > 4 else None
     location = text(evaluated, "location") or str((group or {}).get("location") or deployment.place.location)

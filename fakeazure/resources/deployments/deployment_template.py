@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeGuard
 
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.bodies import section, text
@@ -67,8 +67,15 @@ class Scope:
         self._budget: Budget = outer.spent if outer is not None else Budget()
         self.parameters: dict[str, Any] = {}
         self._variables = section(template, "variables")
+        loops = self._variables.get("copy")
+        self._loops = {str(one["name"]): one for one in loops} if _are_loops(loops) else {}
+        self._called = {name.lower(): name for name in (*self._variables, *self._loops)}
+        """Names of variables in small letters → as the template has them."""
+        self._given: Mapping[str, Any] = {}
+        self._declared: Mapping[str, str] = {}
+        """Names of parameters in small letters → as the template has them."""
         self._evaluated: dict[str, Any] = {}
-        self._evaluating: set[str] = set()
+        self._evaluating: set[tuple[str, str]] = set()
         self._copies: list[tuple[str, int]] = list(outer._copies) if outer is not None else []
         self.symbols: dict[str, tuple[str, ...]] = {}
         """Symbolic name → the ids of the resources that it means."""
@@ -87,16 +94,12 @@ class Scope:
             self.functions |= {name: outer.functions[name] for name in ("parameters", "variables")}
             return
         self.functions |= own_functions(template, self._budget)
-        for name, declared in section(template, "parameters").items():
-            value = section(given, name).get("value") if name in given else None
-            if value is None and isinstance(declared, Mapping) and "defaultValue" in declared:
-                value = self.value(declared["defaultValue"])
-            nullable = isinstance(declared, Mapping) and declared.get("nullable") is True
-            if value is None and not nullable:
-                raise TemplateError(f"The value for the template parameter '{name[:100]}' is not provided.")
-            if value is not None:
-                _check_value(name, declared, value)
-            self.parameters[name] = value
+        declared = section(template, "parameters")
+        self._given = {name.lower(): value for name, value in given.items()}
+        self._declared = {name.lower(): name for name in declared}
+        for name in declared:
+            self._parameter(name)
+        self.parameters = {name: self.parameters[name] for name in declared}
 
     def value(self, part: Any) -> Any:
         """A part of the template with its expressions evaluated. Raises TemplateError."""
@@ -115,6 +118,11 @@ class Scope:
     def enter(self, copies: tuple[tuple[str, int], ...]) -> None:
         """Be within copy loops from here on."""
         self._copies.extend(copies)
+
+    @property
+    def base_url(self) -> str:
+        """Return the cloud's own address, for messages."""
+        return self._state.settings.base_url
 
     @property
     def spent(self) -> Budget:
@@ -148,7 +156,7 @@ class Scope:
             return part
         self._budget.step(len(part))
         loops = part.get("copy")
-        if not isinstance(loops, list | tuple) or not is_loops(loops):
+        if not _are_loops(loops):
             return {key: self._unrolled(item) for key, item in part.items()}
         found = {key: self._unrolled(item) for key, item in part.items() if key != "copy"}
         for loop in loops:
@@ -175,26 +183,46 @@ class Scope:
             "specified. Please see https://aka.ms/arm-copy for usage details."
         )
 
-    def _parameter(self, name: str) -> Any:
-        for known, value in self.parameters.items():
-            if known == name or known.lower() == name.lower():
-                return value
-        raise TemplateError(f"The template parameter '{name[:100]}' is not found.")
+    def _parameter(self, asked: str) -> Any:
+        """The value of a parameter; defaults may ask for other parameters, in whichever order they stand."""
+        name = self._declared.get(asked.lower())
+        if name is None:
+            raise TemplateError(f"The template parameter '{asked[:100]}' is not found.")
+        if name not in self.parameters:
+            declared, value = section(self._template, "parameters")[name], None
+            if name.lower() in self._given:
+                value = section(self._given, name.lower()).get("value")
+            if value is None and isinstance(declared, Mapping) and "defaultValue" in declared:
+                with self._once("parameter", name):
+                    value = self.value(declared["defaultValue"])
+            nullable = isinstance(declared, Mapping) and declared.get("nullable") is True
+            if value is None and not nullable:
+                raise TemplateError(f"The value for the template parameter '{name[:100]}' is not provided.")
+            if value is not None:
+                _check_value(name, declared, value)
+            self.parameters[name] = value
+        return self.parameters[name]
 
-    def _variable(self, name: str) -> Any:
-        if name in self._evaluated:
-            return self._evaluated[name]
-        loops = self._variables.get("copy")
-        named = loops if isinstance(loops, list | tuple) and is_loops(loops) else ()
-        loop = next((one for one in named if one["name"] == name), None)
-        if name not in self._variables and loop is None:
-            raise TemplateError(f"The template variable '{name[:100]}' is not found.")
-        if name in self._evaluating:
-            raise TemplateError(f"The template variable '{name[:100]}' is not valid: it refers to itself")
-        self._evaluating.add(name)
-        self._evaluated[name] = (
-            evaluate(self.repeated(loop), {}, self._budget) if loop is not None else self.value(self._variables[name])
-        )
+    @contextmanager
+    def _once(self, kind: str, name: str) -> Iterator[None]:
+        """Within it a part of the template is evaluated, which must not ask for itself."""
+        if (kind, name) in self._evaluating:
+            raise TemplateError(f"The template {kind} '{name[:100]}' is not valid: it refers to itself")
+        self._evaluating.add((kind, name))
+        yield
+
+    def _variable(self, asked: str) -> Any:
+        """The value of a variable, which is called by its name in any case."""
+        name = self._called.get(asked.lower())
+        if name is None:
+            raise TemplateError(f"The template variable '{asked[:100]}' is not found.")
+        if name not in self._evaluated:
+            with self._once("variable", name):
+                self._evaluated[name] = (
+                    evaluate(self.repeated(self._loops[name]), {}, self._budget)
+                    if name in self._loops
+                    else self.value(self._variables[name])
+                )
         return self._evaluated[name]
 
     def _described(self) -> Mapping[str, Any]:
@@ -208,6 +236,10 @@ def is_loops(value: Sequence[Any]) -> bool:
     return bool(value) and all(
         isinstance(item, Mapping) and {"name", "count", "input"} <= item.keys() for item in value
     )
+
+
+def _are_loops(value: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    return isinstance(value, list | tuple) and is_loops(value)
 
 
 def escaped(value: Any) -> Any:

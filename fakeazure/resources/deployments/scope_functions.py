@@ -5,6 +5,7 @@ Names and rules: learn.microsoft.com, "Scope functions", "Resource functions", "
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -12,8 +13,9 @@ from typing import Any, Protocol
 
 from fakeazure.arm.api_versions import API_VERSIONS
 from fakeazure.arm.bodies import items, section, text
+from fakeazure.arm.errors import ArmError, Failure
 from fakeazure.arm.messages import Document
-from fakeazure.resources.deployments.template_expressions import evaluate
+from fakeazure.resources.deployments.template_expressions import LISTING, evaluate
 from fakeazure.resources.deployments.template_functions import Function, wrong
 from fakeazure.resources.deployments.template_places import Place, resource_id
 from fakeazure.resources.deployments.template_texts import shown_date
@@ -144,69 +146,70 @@ def _ids(place: Place) -> dict[str, Function]:
 def reference_functions(state: State, place: Place, scope: Referring) -> dict[str, Function]:
     """`reference` and what is like it, for a template whose symbols and unfinished resources `scope` knows."""
 
-    def entry(id_: str) -> Document:
-        wanted = id_ if "/" in id_ else ""
+    def path_of(id_: str) -> str:
+        """The ARM id that an argument means: an id, a symbol or a name; empty where there is no such thing."""
+        if "/" in id_:
+            name = id_.rpartition("/")
+            return id_ if id_.startswith("/") else f"{place.scope}/providers/{name[0]}/{name[2]}"
         symbol = scope.symbols.get(id_.lower(), ())
-        if not wanted and len(symbol) == 1:
-            wanted = symbol[0]
-        if not wanted:
-            scope.spent.step(state.store.count)
-            wanted = next((str(resource.id) for resource in state.store.all() if resource.id.name == id_), "")
-            last = f"/{id_.lower()}"
-            wanted = wanted or next((key for key in scope.waiting if key.endswith(last)), "")
-        elif not wanted.startswith("/"):
-            wanted = f"{place.scope}/providers/{wanted.rpartition('/')[0]}/{wanted.rpartition('/')[2]}"
-        if wanted.lower() in scope.waiting:
-            raise NotYet(f"The resource '{wanted[:200]}' referenced is not there yet.")
-        found = lookup(state, wanted)
-        if found is None:
-            raise TemplateError(f"The resource '{id_[:200]}' referenced is not there.")
-        return found
+        if len(symbol) == 1:
+            return symbol[0]
+        scope.spent.step(state.store.count)
+        last = f"/{id_.lower()}"
+        there = next((str(resource.id) for resource in state.store.all() if resource.id.name == id_), "")
+        return there or next((key for key in scope.waiting if key.endswith(last)), "")
+
+    def check_there(path: str) -> None:
+        if path.lower() in scope.waiting:
+            raise NotYet(f"The resource '{path[:200]}' referenced is not there yet.")
 
     def reference(id_: str, version: str = "", full: str = "") -> Any:
-        document = entry(id_)
+        path = path_of(id_)
+        check_there(path)
+        document = lookup(state, path)
+        if document is None:
+            raise TemplateError(f"The resource '{id_[:200]}' referenced is not there.")
         return document if full.lower() == "full" else document["properties"]
 
     def references(symbol: str, full: str = "") -> list[Any]:
         return [reference(id_, "", full) for id_ in scope.symbols.get(symbol.lower(), ())]
 
-    def listed(action: str) -> Callable[..., Any]:
-        def call(id_: str, *more: Any) -> Any:
-            answer = state.send("POST", id_, {"api-version": str(more[0]) if more else ""}, {})
-            if answer.status >= 400:
-                raise TemplateError(f"Unable to call '{action}' of '{id_[:200]}': {answer.error_message}")
-            return answer.body
+    def listed(action: str, id_: str, version: str, *more: Any) -> Any:
+        """`listKeys(id, version)` and its like: the action of that name, with what its third parameter says as its body."""
+        path = path_of(id_) or id_
+        check_there(path)
+        answer = state.send("POST", f"{path.rstrip('/')}/{action}", {"api-version": version}, dict(*more[:1]))
+        if answer.status >= 400:
+            told = (answer.body or {}).get("error", {})
+            raise ArmError(Failure(str(told.get("code")), str(told.get("message")), answer.status))
+        return answer.body
 
-        return call
-
-    names = ("listClusterAdminCredential", "listClusterUserCredential")
     return {
         "reference": Function("s s? s?", reference),
         "references": Function("s s?", references),
-        **{name.lower(): Function("s s ?*", listed(name)) for name in names},
+        LISTING: Function("s s s o?", listed),
     }
 
 
 def lookup(state: State, id_: str) -> Document | None:
-    """The document of a resource, a group, a role assignment or a deployment by its ARM id."""
-    found = state.store.get(id_)
-    if found is not None:
-        version = API_VERSIONS.get(found.id.namespace, ("",))[-1]
-        answer = state.send(
-            "GET", str(found.id), {"api-version": version}, {}
-        )  # with what a read shows beside the document
-        return answer.body if answer.status == 200 and answer.body is not None else found.document
-    parts = id_.strip("/").split("/")
-    if len(parts) == 4 and parts[2].lower() == "resourcegroups":
-        group = state.groups.get((parts[1].lower(), parts[3].lower()))
-        if group is not None:
-            return group
-    deployment: Any = state.deployments.get(id_.lower())
-    if deployment is not None:
-        document: Document = deployment.document()
-        return document
-    scope, _, name = id_.rpartition("/providers/Microsoft.Authorization/roleAssignments/")
-    return state.assignments.get(f"{scope}/{name}".lower()) or state.scoped.get(id_.lower())
+    """The document of a resource, a group, a role, a policy or a deployment by its ARM id, as a read shows it."""
+    match = _GROUP_ID.fullmatch(id_)
+    if match is not None:
+        return state.groups.get((match[1].lower(), match[2].lower()))
+    namespace = id_.lower().rpartition("/providers/")[2].partition("/")[0]
+    versions = next((row for name, row in API_VERSIONS.items() if name.lower() == namespace), ("",))
+    if state.store.get(id_) is None and namespace not in _ELSEWHERE:
+        return None
+    answer = state.send("GET", id_, {"api-version": versions[-1]}, {})
+    return answer.body if answer.status == 200 else None
+
+
+_ELSEWHERE = ("microsoft.authorization", "microsoft.resources")
+"""Namespaces whose resources do not all lie in the store."""
+_GROUP_ID = re.compile(
+    r"/subscriptions/([^/]+)(?:/providers/Microsoft\.Resources)?/resourceGroups/([^/]+)", re.IGNORECASE
+)
+"""The id of a resource group, as it is and as `subscriptionResourceId('Microsoft.Resources/resourceGroups', name)` writes it."""
 
 
 def own_functions(template: Mapping[str, Any], budget: Budget) -> dict[str, Function]:

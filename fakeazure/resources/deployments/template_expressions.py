@@ -19,7 +19,7 @@ from fakeazure.resources.deployments.template_values import INT64, Budget, Lambd
 from fakeazure.short_texts import remember_short
 from lazyrecords import dataclass
 
-__all__ = ["FUNCTIONS", "Function", "Functions", "TemplateError", "evaluate"]
+__all__ = ["FUNCTIONS", "LISTING", "Function", "Functions", "TemplateError", "evaluate"]
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*+')|(?P<number>-?\d+)|(?P<word>[A-Za-z_]\w*)|(?P<mark>[()\[\],.]))", re.ASCII
@@ -28,6 +28,8 @@ _LONGEST = 24_576
 """Characters of an expression (learn.microsoft.com, "Template limits")."""
 _KEPT = 512
 """Expressions that are remembered as trees, short ones: a tree takes some hundred times their bytes."""
+LISTING = "list*"
+"""Key of the function that stands for every `list...`, which is given the name that it is called by first."""
 Functions = Mapping[str, Function]
 FUNCTIONS: Functions = {**PLAIN, **TEXTS, **NETWORKS, **LAMBDAS}
 """The functions that know nothing of a deployment."""
@@ -161,10 +163,14 @@ class _Evaluation:
         special = _SPECIAL.get(node.name.lower())
         if special is not None:
             return special(self, node)
-        function = self.scope.get(node.name.lower()) or _LOWERED.get(node.name.lower())
+        name = node.name.lower()
+        function = self.scope.get(name) or _LOWERED.get(name)
+        arguments = [self.of(argument) for argument in node.arguments]
+        if function is None and name.startswith("list") and LISTING in self.scope:
+            function, arguments = self.scope[LISTING], [node.name, *arguments]
         if function is None:
             raise TemplateError(f"The template function '{node.name}' is not valid here")
-        return function(node.name, [self.of(argument) for argument in node.arguments], self.budget)
+        return function(node.name, arguments, self.budget)
 
     def _member(self, holder: Any, key: Any) -> Any:
         if isinstance(holder, Mapping) and isinstance(key, str):

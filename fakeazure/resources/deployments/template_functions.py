@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fakeazure.arm import json_text
+from fakeazure.arm import relaxed_json
 from fakeazure.guids import guid_of
 from fakeazure.resources.deployments.template_values import INT64, Budget, TemplateError, type_name
 from lazyrecords import dataclass
@@ -200,7 +200,7 @@ def _int(value: Any) -> int:
 
 def _json(value: str) -> Any:
     try:
-        return json_text.value(value.encode("utf-8", "surrogatepass"), NESTING)
+        return relaxed_json.value(value.encode("utf-8", "surrogatepass"), NESTING)
     except (ValueError, RecursionError):
         raise wrong("json", "expects its parameter to be JSON") from None
 

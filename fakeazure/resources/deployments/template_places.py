@@ -9,7 +9,7 @@ from fakeazure.arm.ids import ResourceId
 from fakeazure.resources.deployments.template_values import TemplateError
 from lazyrecords import dataclass
 
-_GROUPS = "microsoft.resources/resourcegroups"
+GROUPS = "microsoft.resources/resourcegroups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ class Target:
 
 def resource_id(subscription: str, group: str, type_: str, name: str) -> ResourceId:
     """The id of a resource of a template: `Microsoft.Network/virtualNetworks/subnets` named `a/b`. TemplateError if they do not fit."""
+    type_ = type_.rstrip("/")  # which ARM takes
     namespace, *types = type_.split("/")
     names = name.split("/")
     if not types or len(types) != len(names) or not all((namespace, *types, *names)):
@@ -81,7 +82,7 @@ def resource_id(subscription: str, group: str, type_: str, name: str) -> Resourc
 def target(scope: str, type_: str, name: str) -> Target:
     """A resource at a scope, the ARM id of a group, a subscription or another resource. TemplateError if name and type do not fit."""
     id_ = resource_id("", "", type_, name)
-    if type_.lower() == _GROUPS and scope.lower().count("/") == 2:
+    if type_.lower() == GROUPS and scope.lower().count("/") == 2:
         return Target(f"{scope}/resourceGroups/{name}", "Microsoft.Resources/resourceGroups", (name,))
     tail = str(id_).partition("/providers/")[2]
     return Target(f"{scope}/providers/{tail}", type_, id_.names)

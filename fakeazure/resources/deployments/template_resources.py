@@ -10,9 +10,10 @@ from typing import Any
 from fakeazure.arm.bodies import items, text
 from fakeazure.arm.errors import Failure
 from fakeazure.arm.operations import CANCELED, SUCCEEDED, Operation
+from fakeazure.arm.real_namespaces import not_emulated
 from fakeazure.arm.texts import failure
 from fakeazure.resources.deployments.deployment_template import Scope, check_count
-from fakeazure.resources.deployments.template_places import Target, target
+from fakeazure.resources.deployments.template_places import GROUPS, Target, target
 from fakeazure.resources.deployments.template_values import TemplateError, type_name
 from lazyrecords import dataclass
 
@@ -87,6 +88,7 @@ def steps(scope: Scope, resources: Any) -> list[Step]:
     on itself.
     """
     declared: list[_Declared] = []
+    symbolic = isinstance(resources, Mapping)
     loops: set[str] = set()
     for resource in _declared(scope, resources, ("", ""), loops):
         declared.append(resource)
@@ -97,12 +99,12 @@ def steps(scope: Scope, resources: Any) -> list[Step]:
     for number, resource in enumerate(wanted):
         if resource.id.key in places:
             raise TemplateError(
-                f"The resource '{_shown(resource.id)}' is defined multiple times in a template. Please see "
+                f"The resource '{resource.id.type}/{'/'.join(resource.id.names)}' is defined multiple times in a template. Please see "
                 "https://aka.ms/arm-syntax-resources for usage details."
             )
-        for alias in dict.fromkeys(_aliases(resource)):
+        for alias in dict.fromkeys(_aliases(resource, symbolic)):
             places.setdefault(alias, []).append(number)
-    known = {alias for resource in declared for alias in _aliases(resource)} | loops
+    known = {alias for resource in declared for alias in _aliases(resource, symbolic)} | loops
     found = [
         Step(resource.id, resource.version, resource.body, _places(resource, places, known), resource.copies)
         for resource in wanted
@@ -148,7 +150,9 @@ def _one(
     loops: set[str],
 ) -> Iterator[_Declared]:
     """A resource and what is declared within it. `called` are its other names, and what it waits for beside its `dependsOn`."""
-    type_, name = text(item, "type"), _text(scope, item, "name")
+    if extension := text(item, "import") or text(item, "extension"):
+        raise not_emulated(scope.base_url, f"Bicep's extension '{extension[:100]}'")
+    type_, name = text(item, "type").rstrip("/"), _text(scope, item, "name")
     if above[0]:
         type_, name = f"{above[0]}/{type_}", f"{above[1]}/{name}"
     there = item.get("existing") is True
@@ -218,15 +222,19 @@ def _wrong(item: Mapping[str, Any], name: str, expected: str, value: Any) -> Tem
     )
 
 
-def _shown(id_: Target) -> str:
-    return f"{id_.type}/{'/'.join(id_.names)}"
+def _aliases(resource: _Declared, symbolic: bool) -> tuple[str, ...]:
+    """What a `dependsOn` may call a resource: its id, its symbolic name or loop, and where there are no symbols its type and name.
 
-
-def _aliases(resource: _Declared) -> tuple[str, ...]:
-    """What a `dependsOn` may call a resource: its id, `type/name` written in either way, its name, its symbolic name, its loop."""
+    A template with symbols may call a resource as another one's symbol, so names are none there.
+    """
     id_ = resource.id
-    names = (id_.key, id_.key.rpartition("/providers/")[2], _shown(id_).lower(), "/".join(id_.names).lower())
-    return (*names, id_.name.lower(), *resource.names)
+    names: tuple[str, ...] = (id_.key, *resource.names)
+    if id_.type.lower() == GROUPS:  # `subscriptionResourceId('Microsoft.Resources/resourceGroups', name)`
+        names = (*names, f"{id_.key.rpartition('/resourcegroups/')[0]}/providers/{GROUPS}/{id_.name.lower()}")
+    if symbolic:
+        return names
+    type_and_name = (id_.key.rpartition("/providers/")[2], f"{id_.type}/{'/'.join(id_.names)}".lower())
+    return (*names, *type_and_name, "/".join(id_.names).lower(), id_.name.lower())
 
 
 def _places(resource: _Declared, places: Mapping[str, Sequence[int]], known: set[str]) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote, unquote, urljoin
 
-from fakeazure.arm import json_text
+from fakeazure.arm import relaxed_json
 from fakeazure.resources.deployments.template_functions import NESTING, Function, text_of, wrong
 from fakeazure.resources.deployments.template_values import Budget, TemplateError
 
@@ -91,7 +91,7 @@ def _uri(base: str, relative: str) -> str:
 
 def _base64_json(value: str) -> Any:
     try:
-        return json_text.value(base64.b64decode(value, validate=True), NESTING)
+        return relaxed_json.value(base64.b64decode(value, validate=True), NESTING)
     except (binascii.Error, ValueError, RecursionError):
         raise wrong("base64ToJson", "expects its parameter to be base64 of JSON") from None
 

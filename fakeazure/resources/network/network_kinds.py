@@ -126,14 +126,22 @@ def _with_rules(state: State, id_: ResourceId, document: Document) -> Document:
 
 
 def _address(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
-    """A public address: a static one has its address at once, one of 20.0.0.0/8 that belongs to its id."""
+    """A public address: a static one has its address at once, one of 20.0.0.0/8 that belongs to its id.
+
+    Basic ones, as those that name no SKU are, have been retired: none are made since March 2025, those of old worlds stay.
+    """
     properties = document["properties"]
-    document.setdefault("sku", {"name": "Standard", "tier": "Regional"})
-    standard = text(section(document, "sku"), "name", "Standard") == "Standard"
-    method = text(properties, "publicIPAllocationMethod", "Static" if standard else "Dynamic")
-    if standard and method == "Dynamic":
-        raise refuse("StandardAddressMustBeStatic", id=id_)
+    sku = section(document, "sku")
+    if old is not None and not sku:
+        sku = section(old, "sku")
+    basic = text(sku, "name", "Basic").lower() == "basic"
     version = text(properties, "publicIPAddressVersion", "IPv4")
+    if basic and old is None and version == "IPv4":
+        raise refuse("BasicAddressRetired")
+    document["sku"] = {"tier": "Regional", **sku, "name": text(sku, "name", "Basic")}
+    method = text(properties, "publicIPAllocationMethod", "Dynamic" if basic else "Static")
+    if not basic and method == "Dynamic":
+        raise refuse("StandardAddressMustBeStatic", id=id_)
     properties |= {
         "resourceGuid": guid_of(str(id_)),
         "publicIPAllocationMethod": method,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from ipaddress import ip_network
+from itertools import islice
 from typing import Any
 
-from fakeazure.arm.bodies import section, text
+from fakeazure.arm.bodies import items, section, text
 from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import Document
 from fakeazure.arm.routes import Route
@@ -79,6 +81,24 @@ def _guid(state: State, id_: ResourceId, document: dict[str, Any], old: Document
     document["properties"]["resourceGuid"] = guid_of(str(id_))
 
 
+def _vpn_gateway(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
+    """A gateway: the number of its network as BGP counts networks, and its address in the gateway's subnet."""
+    _guid(state, id_, document, old)
+    properties = document["properties"]
+    inner = [section(part, "properties") for part in items(properties, "ipConfigurations")]
+    subnet = next((text(section(part, "subnet"), "id") for part in inner if section(part, "subnet")), "")
+    entry = state.store.get(subnet) if subnet else None
+    prefix = text(section(entry.document, "properties"), "addressPrefix") if entry is not None else ""
+    hosts = list(islice(ip_network(prefix, strict=False).hosts(), 30)) if prefix else []
+    settings = section(properties, "bgpSettings")
+    properties["bgpSettings"] = {
+        "asn": 65515,
+        "peerWeight": 0,
+        "bgpPeeringAddress": str(hosts[-1]) if hosts else "",
+        **settings,
+    }
+
+
 PEERINGS = Kind(NAMESPACE, "virtualNetworkPeerings", parents=("virtualNetworks",), located=False, fill=_peering)
 KINDS = (
     PEERINGS,
@@ -88,7 +108,7 @@ KINDS = (
     Kind(NAMESPACE, "dnsZones", place="global", fill=_zone),
     Kind(NAMESPACE, "privateEndpoints", fill=_guid),
     Kind(NAMESPACE, "applicationGateways", ("sku", "identity", "zones"), fill=_guid),
-    Kind(NAMESPACE, "virtualNetworkGateways", fill=_guid),
+    Kind(NAMESPACE, "virtualNetworkGateways", fill=_vpn_gateway),
     Kind(NAMESPACE, "bastionHosts", ("sku", "zones")),
 )
 
