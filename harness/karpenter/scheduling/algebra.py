@@ -40,7 +40,7 @@ class Algebra:
 
     @property
     def size(self) -> int:
-        """How many sets, and other numbered things, there are."""
+        """Return the number of sets, and of other numbered things."""
         return len(self._sets) + len(self._contents)
 
     def canonical(self, requirement: Requirement) -> Requirement:
@@ -49,11 +49,11 @@ class Algebra:
 
     def exists(self, key: str) -> Requirement:
         """The requirement that allows every value of ``key``, which may be another name of it."""
-        found = self._exists.get(key)
-        if found is None:
+        requirement = self._exists.get(key)
+        if requirement is None:
             normal = self.vocabulary.normalize_key(key)
-            found = self._exists[key] = self.canonical(Requirement(normal, True, frozenset()))
-        return found
+            requirement = self._exists[key] = self.canonical(Requirement(normal, True, frozenset()))
+        return requirement
 
     def only(self, key: str, value: str) -> Requirement:
         """``In [value]``, of a key that is already normalised."""
@@ -71,20 +71,20 @@ class Algebra:
 
     def _intern(self, items: dict[str, Requirement]) -> RequirementSet:
         identity = frozenset((key, id(requirement)) for key, requirement in items.items())
-        found = self._sets.get(identity)
-        if found is None:
-            found = self._sets[identity] = RequirementSet(len(self._sets), items)
-        return found
+        requirements = self._sets.get(identity)
+        if requirements is None:
+            requirements = self._sets[identity] = RequirementSet(len(self._sets), items)
+        return requirements
 
     def intersect(self, a: Requirement, b: Requirement) -> Requirement:
         """The intersection of two canonical requirements, canonical."""
         if a is b:
             return a
         pair = (id(a), id(b))
-        found = self._intersections.get(pair)
-        if found is None:
-            found = self._intersections[pair] = self.canonical(a.intersection(b))
-        return found
+        intersection = self._intersections.get(pair)
+        if intersection is None:
+            intersection = self._intersections[pair] = self.canonical(a.intersection(b))
+        return intersection
 
     def met(self, here: RequirementSet, incoming: RequirementSet, strict: bool = False) -> RequirementSet | None:
         """Both sets together, or None when ``here`` cannot meet ``incoming``; ``strict`` allows no undefined key."""
@@ -112,42 +112,42 @@ class Algebra:
         strict: bool = False,
         more_keys: tuple[str, ...] = (),
     ) -> Incompatible | None:
-        """Why ``here`` cannot meet ``incoming``; ``more_keys`` are defined here too, but only hints need them."""
+        """Return why ``here`` cannot meet ``incoming``; ``more_keys`` are defined here too, but only hints need them."""
         allowed: frozenset[str] = frozenset() if strict else self.well_known
         keys = sorted(incoming)
         for key in keys:
             if key not in allowed and key not in here and not incoming[key].tolerates_absence:
                 return UndefinedKey(key, label_hint((*here, *more_keys), key, allowed))
-        found = []
+        conflicts = []
         for key in keys:
             existing = here.get(key)
             if existing is None:
                 continue
             wanted = incoming[key]
             if not existing.has_intersection(wanted) and not (existing.tolerates_absence and wanted.tolerates_absence):
-                found.append(KeyConflict(key, wanted, existing))
-        return Conflicts(tuple(found)) if found else None
+                conflicts.append(KeyConflict(key, wanted, existing))
+        return Conflicts(tuple(conflicts)) if conflicts else None
 
     def from_labels(self, labels: Mapping[str, str]) -> RequirementSet:
         """``In [value]`` of each label, normalised."""
-        known = tuple(labels.items())
-        found = self._labels.get(known)
-        if found is None:
+        pairs = tuple(labels.items())
+        requirements = self._labels.get(pairs)
+        if requirements is None:
             items: dict[str, Requirement] = {}
-            for label in known:
+            for label in pairs:
                 added = self._labelled(label)
                 existing = items.get(added.key)
                 items[added.key] = added if existing is None else self.intersect(added, existing)
-            found = self._labels[known] = self._intern(items)
-        return found
+            requirements = self._labels[pairs] = self._intern(items)
+        return requirements
 
     def _labelled(self, label: tuple[str, str]) -> Requirement:
-        found = self._of_label.get(label)
-        if found is None:
+        requirement = self._of_label.get(label)
+        if requirement is None:
             key, value = label
             made = Requirement.of(key, IN, (value,), vocabulary=self.vocabulary)
-            found = self._of_label[label] = self.canonical(made)
-        return found
+            requirement = self._of_label[label] = self.canonical(made)
+        return requirement
 
     def from_node_selector(self, items: Iterable[Mapping[str, object]] | None) -> RequirementSet:
         """The set of NodeSelectorRequirements as users write them."""

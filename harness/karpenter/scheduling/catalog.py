@@ -47,13 +47,13 @@ class CatalogIndex:
         self.types = tuple(types)
         self.vocabulary, self.launchable = vocabulary, launchable
         self.full = (1 << len(self.types)) - 1
-        self.zero_fits = self._mask(lambda each: each.never_negative)
+        self.zero_fits = self._mask(lambda instance_type: instance_type.never_negative)
         self._by_key: dict[str, dict[Requirement, int]] = {}
         self._compatible: dict[Requirement, int] = {}
         self._allocatable: dict[str, Amounts] = {}
         self._capacity: dict[str, Amounts] = {}
         self._values: dict[tuple[str, Requirement | None], list[int]] = {}
-        self._limited = frozenset(driver for each in self.types for driver in each.attach_limits)
+        self._limited = frozenset(driver for instance_type in self.types for driver in instance_type.attach_limits)
         self._attaching: dict[tuple[str, int], int] = {}
         self._offering_sets: list[Requirements] = []
         self._offering_prices: list[dict[int, float]] = []
@@ -66,24 +66,24 @@ class CatalogIndex:
         self._ranks: dict[tuple[int, ...], list[int]] = {}
 
     def _mask(self, holds: Callable[[InstanceType], bool]) -> int:
-        return sum(1 << index for index, each in enumerate(self.types) if holds(each))
+        return sum(1 << index for index, instance_type in enumerate(self.types) if holds(instance_type))
 
     @cached_property
     def price_overlaid(self) -> int:
         """The types of which a NodeOverlay changed a price."""
-        return self._mask(lambda each: any(offering.price_overlaid for offering in each.offerings))
+        return self._mask(lambda instance_type: any(offering.price_overlaid for offering in instance_type.offerings))
 
     @cached_property
     def capacity_overlaid(self) -> int:
         """The types of which a NodeOverlay changed the capacity."""
-        return self._mask(lambda each: each.capacity_overlaid)
+        return self._mask(lambda instance_type: instance_type.capacity_overlaid)
 
     def having(self, key: str) -> Mapping[Requirement, int]:
         """The distinct requirements on a key, each with the types that have it; indexed when a key is first asked for."""
-        found = self._by_key.get(key)
-        if found is None:
-            found = self._by_key[key] = self._index_requirements(key)
-        return found
+        masks = self._by_key.get(key)
+        if masks is None:
+            masks = self._by_key[key] = self._index_requirements(key)
+        return masks
 
     def _index_requirements(self, key: str) -> dict[Requirement, int]:
         """Types share most of their requirements, so that few have to be compared."""
@@ -92,17 +92,17 @@ class CatalogIndex:
             requirement = instance_type.requirements.find(key)
             if requirement is None:
                 continue
-            known = shared.get(id(requirement))
-            if known is None:
+            same = shared.get(id(requirement))
+            if same is None:
                 shared[id(requirement)] = requirement, [index]
             else:
-                known[1].append(index)
-        found: dict[Requirement, int] = {}
+                same[1].append(index)
+        masks: dict[Requirement, int] = {}
         for requirement, indexes in shared.values():
             every = len(indexes) == len(self.types)
             mask = self.full if every else sum([1 << index for index in indexes])
-            found[requirement] = found.get(requirement, 0) | mask
-        return found
+            masks[requirement] = masks.get(requirement, 0) | mask
+        return masks
 
     def _index_offerings(self) -> None:
         positions: dict[Requirements, int] = {}
@@ -197,18 +197,18 @@ class CatalogIndex:
     def offered(self, items: Mapping[str, Requirement]) -> tuple[int, tuple[int, ...]]:
         """The types with an available offering that the requirements accept, and which distinct offerings those are."""
         signature = tuple(items.get(key) for key in self.offering_keys)
-        found = self._offered.get(signature)
-        if found is None:
+        offered = self._offered.get(signature)
+        if offered is None:
             mask, accepted = 0, []
             for position, offering in enumerate(self._offering_sets):
                 if self.accepts(items, offering):
                     mask |= self._offering_masks[position]
                     accepted.append(position)
-            found = self._offered[signature] = (mask, tuple(accepted))
-        return found
+            offered = self._offered[signature] = (mask, tuple(accepted))
+        return offered
 
     def accepts(self, items: Mapping[str, Requirement], offering: Requirements) -> bool:
-        """Whether the requirements accept an offering with these."""
+        """Return whether the requirements accept an offering with these."""
         for key, theirs in offering.items():
             mine = items.get(key)
             if mine is None:
@@ -220,16 +220,16 @@ class CatalogIndex:
 
     def prices(self, accepted: tuple[int, ...]) -> list[float]:
         """By position, the lowest price of each type (USD per hour) among the accepted distinct offerings; NO_PRICE without one."""
-        found = self._prices.get(accepted)
-        if found is None:
-            found = [NO_PRICE] * len(self.types)
+        prices = self._prices.get(accepted)
+        if prices is None:
+            prices = [NO_PRICE] * len(self.types)
             for position in accepted:
                 spent = self.spent(position)
                 for index, price in self._offering_prices[position].items():
-                    if price < found[index] and not spent >> index & 1:
-                        found[index] = price
-            self._prices[accepted] = found
-        return found
+                    if price < prices[index] and not spent >> index & 1:
+                        prices[index] = price
+            self._prices[accepted] = prices
+        return prices
 
     def launch_prices(self, accepted: tuple[int, ...]) -> list[float]:
         """By position, what each type may cost at launch (USD per hour): the highest price of the capacity type that it would be launched
@@ -237,9 +237,9 @@ class CatalogIndex:
 
         Reserved comes before spot, spot before on-demand (core ``pkg/cloudprovider/types.go``, WorstLaunchPrice).
         """
-        found = self._launch_prices.get(accepted)
-        if found is None:
-            found = [NO_PRICE] * len(self.types)
+        prices = self._launch_prices.get(accepted)
+        if prices is None:
+            prices = [NO_PRICE] * len(self.types)
             for kind in (ON_DEMAND, SPOT, RESERVED):
                 dearest: dict[int, float] = {}
                 for position in accepted:
@@ -249,9 +249,9 @@ class CatalogIndex:
                             if not spent >> index & 1:
                                 dearest[index] = max(dearest.get(index, price), price)
                 for index, price in dearest.items():
-                    found[index] = price
-            self._launch_prices[accepted] = found
-        return found
+                    prices[index] = price
+            self._launch_prices[accepted] = prices
+        return prices
 
     def by_price(self, accepted: tuple[int, ...], mask: int) -> list[int]:
         """The types of ``mask``, by price, then name."""
@@ -271,8 +271,8 @@ class CatalogIndex:
     @cached_property
     def edition(self) -> str:
         """A digest of the types and their available offerings; equal for lists that offer the same."""
-        said = "/".join((*(each.name for each in self.types), *map(hex, self._offering_masks)))
-        return blake2b(said.encode(), digest_size=8).hexdigest()
+        text = "/".join((*(instance_type.name for instance_type in self.types), *map(hex, self._offering_masks)))
+        return blake2b(text.encode(), digest_size=8).hexdigest()
 
     def offering_requirements(self, position: int) -> Requirements:
         """The requirements of a distinct offering."""
@@ -283,7 +283,7 @@ class CatalogIndex:
         return self._offering_masks[position]
 
     def distinct_values(self, key: str, mask: int, admitted: Requirement | None = None) -> int:
-        """How many distinct values of ``key`` the types of ``mask`` have, of those that ``admitted`` allows."""
+        """Count the distinct values of ``key`` among the types of ``mask`` that ``admitted`` allows."""
         masks = self._values.get((key, admitted))
         if masks is None:
             by_value: dict[str, int] = {}
@@ -300,7 +300,7 @@ class CatalogIndex:
             return self.full
         mask = self._attaching.get((driver, count))
         if mask is None:
-            limits = [each.attach_limits.get(driver, count) for each in self.types]
+            limits = [instance_type.attach_limits.get(driver, count) for instance_type in self.types]
             mask = self._attaching[driver, count] = sum(1 << i for i, limit in enumerate(limits) if limit >= count)
         return mask
 
@@ -308,7 +308,7 @@ class CatalogIndex:
         """The limits of the type with this name, none where there is no such type."""
         if not self._limited:
             return {}
-        return next((each.attach_limits for each in self.types if each.name == name), {})
+        return next((instance_type.attach_limits for instance_type in self.types if instance_type.name == name), {})
 
     def most_attached(self, driver: str, mask: int) -> int:
         """The largest limit for a CSI driver among the types of ``mask``; -1 without one."""
@@ -334,5 +334,5 @@ class CatalogIndexes:
         def make() -> CatalogIndex:
             return CatalogIndex(types, vocabulary, launchable=launchable)
 
-        found = self._found.of(types, make, launchable)
-        return found if found.vocabulary == vocabulary else make()
+        index = self._found.of(types, make, launchable)
+        return index if index.vocabulary == vocabulary else make()

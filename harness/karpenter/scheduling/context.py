@@ -1,4 +1,4 @@
-"""What all simulations over one snapshot share: computed once, and changed by none of them."""
+"""The data that all simulations over one snapshot share: computed once, and changed by none of them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, KeysView, Mapping, Sequence
@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from harness.karpenter.releases import ProviderRelease
 
 _Made = tuple[tuple[object, ...], ExistingNode, Model]
-"""What a node as pods see it rests on, that node, and the model for which it was last asked."""
+"""The inputs of a node as pods see it, that node, and the model for which it was last asked."""
 
 
 def _stand(node: StateNode) -> tuple[bool, str, bool, str] | None:
-    """Where a node stands among those that pods try: initialized ones first, then by name. One that goes away stands nowhere."""
+    """Return the sort key of a node that pods try: initialized nodes first, then by name. A node that goes away has
+    none.
+    """
     if node.deleting:
         return None
     return not node.initialized, node.name, node.nodeclaim is None, node.provider_id
@@ -74,7 +76,7 @@ class SchedulingContext:
 
     @cached_property
     def tolerates_preferences(self) -> bool:
-        """Whether pods, as the last relaxation, tolerate taints with effect PreferNoSchedule."""
+        """Return whether pods, as the last relaxation, tolerate taints with effect PreferNoSchedule."""
         return any(
             taint.get("effect") == PREFER_NO_SCHEDULE
             for pool in self.nodepools
@@ -83,14 +85,14 @@ class SchedulingContext:
 
     @cached_property
     def model(self) -> Model:
-        """What new nodes can be."""
+        """Return the shape of new nodes."""
         key, snapshot = (Model, self.best_effort, self._claims_in), self.state.snapshot
-        known: Model | None = self._memory.models.get(key)
+        model: Model | None = self._memory.models.get(key)
         made = Model(snapshot, self.nodepools, self.indexes, self.algebra, self.rules, self._claims_in)
-        if known is None or not known.equals(made):
+        if model is None or not model.equals(made):
             made.build(self.best_effort)
-            known = self._memory.models[key] = made
-        return known
+            model = self._memory.models[key] = made
+        return model
 
     @property
     def templates(self) -> tuple[Template, ...]:
@@ -105,28 +107,28 @@ class SchedulingContext:
     @cached_property
     def events(self) -> tuple[SchedulingEvent, ...]:
         """About NodePools without an instance type."""
-        found = []
+        events = []
         for template, unmet in self.judged_nodepools:
             if not template.mask:
                 text = "NodePool requirements filtered out all compatible available instance types"
                 text += " due to minValues incompatibility" if unmet and self.rules.min_values_relaxable else ""
-                found.append(SchedulingEvent("NodePool", template.name, "Warning", "NoCompatibleInstanceTypes", text))
-        return tuple(found)
+                events.append(SchedulingEvent("NodePool", template.name, "Warning", "NoCompatibleInstanceTypes", text))
+        return tuple(events)
 
     @cached_property
     def room(self) -> NodeCapacityIndex:
         """The active nodes: initialized ones first, then by name. The same as before while neither they nor what is on them changes."""
         model = self.model  # a DaemonSet's search for a term that fits begins with the templates
         rests_on = [model, self.shapes, *self.indexes.values()]
-        fleet, kept = self.state.fleet, self._memory.models
-        known: tuple[list[object], NodeCapacityIndex] | None = fleet.remembered.get(NodeCapacityIndex)
-        if known is None or not same_objects(known[0], rests_on):
-            before: tuple[list[object], NodeCapacityIndex] | None = kept.get(NodeCapacityIndex)
+        fleet, models = self.state.fleet, self._memory.models
+        entry: tuple[list[object], NodeCapacityIndex] | None = fleet.remembered.get(NodeCapacityIndex)
+        if entry is None or not same_objects(entry[0], rests_on):
+            before: tuple[list[object], NodeCapacityIndex] | None = models.get(NodeCapacityIndex)
             room = before[1] if before is not None and same_objects(before[0], rests_on) else NodeCapacityIndex(())
             make = partial(self._node, model, tuple(map(id, model.daemons)))
-            known = rests_on, room.after(fleet.in_order(_stand), _stand, make)
-            fleet.remembered[NodeCapacityIndex] = kept[NodeCapacityIndex] = known
-        return known[1]
+            entry = rests_on, room.after(fleet.in_order(_stand), _stand, make)
+            fleet.remembered[NodeCapacityIndex] = models[NodeCapacityIndex] = entry
+        return entry[1]
 
     @property
     def existing(self) -> tuple[ExistingNode, ...]:
@@ -141,15 +143,15 @@ class SchedulingContext:
     def _node(self, model: Model, daemons: tuple[int, ...], node: StateNode) -> ExistingNode:
         """The node as pods see it, the one of the model before where neither its DaemonSets' pods nor its attach limits differ."""
         key = ExistingNode, self._claims_in
-        known: _Made | None = node.remembered.get(key)
-        if known is None or known[2] is not model:
+        entry: _Made | None = node.remembered.get(key)
+        if entry is None or entry[2] is not model:
             limits = self._attach_limits(node)
             rests_on = daemons, self.algebra, limits
-            made = known[1] if known is not None and known[0] == rests_on else None
+            made = entry[1] if entry is not None and entry[0] == rests_on else None
             if made is None:
                 made = ExistingNode(node, model.daemons, self.algebra, self.rules, limits)
-            known = node.remembered[key] = rests_on, made, model
-        return known[1]
+            entry = node.remembered[key] = rests_on, made, model
+        return entry[1]
 
     def _attach_limits(self, node: StateNode) -> Mapping[str, int]:
         """The attach limits by CSI driver of the node's instance type."""
@@ -177,7 +179,7 @@ class SchedulingContext:
 
     @cached_property
     def _hostnames(self) -> Mapping[str, int]:
-        """How many active nodes have a hostname."""
+        """Count the active nodes of each hostname."""
         return Counter(node.state.hostname for node in self.existing)
 
     def hostnames(self, leaving: frozenset[str]) -> KeysView[str]:
@@ -191,18 +193,22 @@ class SchedulingContext:
 
     @cached_property
     def _limits_left(self) -> Mapping[str, Mapping[str, Quantity]]:
-        """What each NodePool's limits leave beside all active nodes."""
+        """Return the rest of each NodePool's limits beside all active nodes."""
         return limits_left((node.state for node in self.existing), self.nodepools)
 
     @property
     def keeps_simulations(self) -> bool:
-        """Whether a simulation may be kept for another look: no tie is drawn, no reservation shared, no pod rewritten."""
+        """Return whether a simulation may be kept for another look: no tie is drawn, no reservation shared, no pod
+        rewritten.
+        """
         options = self.options
         spreads = self.rules.default_spread and bool(options.default_spread)
         return not (self._memory.exact or options.reservation_label is not None or spreads)
 
     def limits_left(self, leaving: frozenset[str]) -> dict[str, dict[str, Quantity]]:
-        """What each NodePool's limits leave beside the active nodes but some; NodePools without limits are left out."""
+        """Return the rest of each NodePool's limits beside the active nodes but some; NodePools without limits are left
+        out.
+        """
         left = {name: dict(limits) for name, limits in self._limits_left.items()}
         for state in self._states(leaving) if left else ():
             limits = left.get(state.labels.get(NODEPOOL) or "")
@@ -224,22 +230,22 @@ class SchedulingContext:
     def _domains(self) -> Domains:
         """The universe of topology domains, the same object while NodePools and instance types are the same."""
         indexes = [self.indexes.get(name_of(pool)) for pool in self.nodepools]
-        known: tuple[Sequence[Object], list[CatalogIndex | None], Domains] | None = self._memory.models.get(Domains)
+        entry: tuple[Sequence[Object], list[CatalogIndex | None], Domains] | None = self._memory.models.get(Domains)
         if (
-            known is None
-            or not same_objects(known[1], indexes)
-            or not all(alike(*pools) for pools in zip(known[0], self.nodepools, strict=True))
+            entry is None
+            or not same_objects(entry[1], indexes)
+            or not all(alike(*pools) for pools in zip(entry[0], self.nodepools, strict=True))
         ):
             made = Domains(self.algebra, self.nodepools, self.indexes)
-            known = self._memory.models[Domains] = self.nodepools, indexes, made
-        return known[2]
+            entry = self._memory.models[Domains] = self.nodepools, indexes, made
+        return entry[2]
 
     @property
     def topology(self) -> tuple[ClusterTopology, InverseGroups]:
         """The topology groups of the cluster's running pods at this look."""
-        known: ClusterTopology | None = self._memory.models.get(ClusterTopology)
-        if known is None or known.domains is not self._domains or known.rules is not self.rules:
-            known = self._memory.models[ClusterTopology] = ClusterTopology(self.algebra, self._domains, self.rules)
+        topology: ClusterTopology | None = self._memory.models.get(ClusterTopology)
+        if topology is None or topology.domains is not self._domains or topology.rules is not self.rules:
+            topology = self._memory.models[ClusterTopology] = ClusterTopology(self.algebra, self._domains, self.rules)
         snapshot, fleet = self.state.snapshot, self.state.fleet
-        known.look(fleet, snapshot.nodes, snapshot.namespaces)
-        return known, known.inverse_groups(repelling_pods(fleet))
+        topology.look(fleet, snapshot.nodes, snapshot.namespaces)
+        return topology, topology.inverse_groups(repelling_pods(fleet))

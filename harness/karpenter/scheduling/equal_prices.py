@@ -34,9 +34,9 @@ class EqualPrices:
         self._cheapest: dict[tuple[str, int, tuple[int, ...], tuple[int, ...]], int] = {}
 
     def sort(self, types: list[int], prices: Sequence[float], index: CatalogIndex, first: int | None = None) -> None:
-        """Sorts positions in ``index``, in place. ``prices`` are by position.
+        """Sort positions in ``index``, in place. ``prices`` are by position.
 
-        Where it only matters which the ``first`` ones are, those of equal price at that border alone are drawn.
+        Where only the ``first`` ones matter, ties are drawn among those of equal price at that border alone.
         """
         if self._draw is None:
             sort_slice(types, prices.__getitem__)
@@ -46,26 +46,26 @@ class EqualPrices:
         for end in range(1, len(types) + 1):
             if end == len(types) or prices[types[end]] != prices[types[start]]:
                 if end - start > 1 and (first is None or start < first < end):
-                    types[start:end] = sorted(types[start:end], key=lambda each: self._place(each, index))
+                    types[start:end] = sorted(types[start:end], key=lambda position: self._place(position, index))
                 start = end
 
     def cheapest(self, count: int, accepted: tuple[int, ...], masks: Sequence[int], index: CatalogIndex) -> int:
         """The ``count`` cheapest types by the accepted offerings, as a mask; the list before the sort has the types of each mask in
         turn."""
         key = (index.edition, count, accepted, tuple(masks))
-        found = self._cheapest.get(key)
-        if found is None:
+        chosen = self._cheapest.get(key)
+        if chosen is None:
             types = [position for mask in masks for position in bits(mask)]
             self.sort(types, index.prices(accepted), index, first=count)
-            found = self._cheapest[key] = sum(1 << position for position in types[:count])
-        return found
+            chosen = self._cheapest[key] = sum(1 << position for position in types[:count])
+        return chosen
 
     def _place(self, position: int, index: CatalogIndex) -> Any:
         """The drawn sort key of a size in the provider's list; the name decides between equal draws, which are rare."""
         key = (index.edition, position)
-        found = self._places.get(key)
+        place = self._places.get(key)
         name = index.types[position].name
-        if found is None:
+        if place is None:
             assert self._draw is not None
-            found = self._places[key] = self._draw(f"sizes/{index.edition}/{name}", _PLACES)
-        return found, name
+            place = self._places[key] = self._draw(f"sizes/{index.edition}/{name}", _PLACES)
+        return place, name

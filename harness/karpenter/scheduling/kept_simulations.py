@@ -28,7 +28,7 @@ _MOST = 2048
 
 
 class Question:
-    """What would become of pods, in the order in which they are tried, without the nodes ``leaving``.
+    """A simulation's inputs: pods in the order in which they are tried, without the nodes ``leaving``.
 
     ``settling`` are nodes that take only pods for which ``exempt`` is true.
     """
@@ -43,11 +43,13 @@ class Question:
     ) -> None:
         self._context, self._leaving, self._settling, self._exempt = context, leaving, settling, exempt
         self._cluster, self._inverse = context.topology
-        given = [context.queued(pod) for pod in pods]
-        self.queue: Sequence[QueuedPod] = sorted(given, key=place_of)
-        choosing = dict.fromkeys([pod.shape for pod in given if not pod.shape.plain])  # the first of them makes a group
+        queued = [context.queued(pod) for pod in pods]
+        self.queue: Sequence[QueuedPod] = sorted(queued, key=place_of)
+        choosing = dict.fromkeys(
+            [pod.shape for pod in queued if not pod.shape.plain]
+        )  # the first of them makes a group
         self.key: Hashable = tuple([pod.shape for pod in self.queue]), tuple(choosing)
-        self._moving = frozenset([pod.key for pod in given if not pod.shape.deferred])
+        self._moving = frozenset([pod.key for pod in queued if not pod.shape.deferred])
         self._excluded = self._moving & self._cluster.running.keys
         self._providers = context.provider_ids(leaving)
         self._gone = context.positions(leaving)
@@ -115,7 +117,7 @@ class _Kept:
     errors: Sequence[tuple[int, Reason]]
 
     def answers(self, question: Question) -> bool:
-        """Whether a simulation would read the same."""
+        """Return whether a simulation would read the same."""
         surroundings, groups, nodes = self.read
         return (
             groups == question.groups(self.groups)
@@ -143,9 +145,9 @@ class KeptSimulations:
 
     def find(self, question: Question, ignored: Mapping[str, str], time_limit: float) -> SchedulingResults | None:
         """The results of a simulation within so many virtual seconds; None where nothing tells. ``ignored`` are pods that take no part."""
-        for kept in self._kept.get(question.key, ()):
-            if kept.seconds < time_limit and kept.answers(question):
-                return kept.results_for(question.queue, ignored)
+        for simulation in self._kept.get(question.key, ()):
+            if simulation.seconds < time_limit and simulation.answers(question):
+                return simulation.results_for(question.queue, ignored)
         return None
 
     def keep(
@@ -155,7 +157,7 @@ class KeptSimulations:
         groups: Sequence[ClusterGroup],
         results: SchedulingResults,
     ) -> None:
-        """Keeps the results of a simulation that asked nodes about these shapes and copied these topology groups."""
+        """Keep the results of a simulation that asked nodes about these shapes and copied these topology groups."""
         by_hostname = any(group.group.by_hostname for group in groups) or any(shape.required_anti for shape in shapes)
         surroundings = question.surroundings(by_hostname)
         if surroundings is None or results.timed_out or results.momentary:
@@ -164,8 +166,8 @@ class KeptSimulations:
         keys = {pod.key: place for place, pod in enumerate(question.queue)}
         if len(self._kept) >= _MOST:
             self._kept.clear()
-        kept = self._kept.setdefault(question.key, [])
-        kept.insert(
+        simulations = self._kept.setdefault(question.key, [])
+        simulations.insert(
             0,
             _Kept(
                 [shape.fresh() for shape in shapes],
@@ -179,4 +181,4 @@ class KeptSimulations:
                 [(keys[pod], reason) for pod, reason in results.errors.items()],
             ),
         )
-        del kept[_MOST_OF_EACH:]
+        del simulations[_MOST_OF_EACH:]

@@ -68,10 +68,10 @@ class Scheduler:
         options, self._rules = context.options, context.rules
         self._best_effort, self._algebra, self._shapes = context.best_effort, context.algebra, context.shapes
         self._pending = shaped(queue := [context.queued(pod) for pod in pods])
-        self._largest_first = sorted(range(len(queue)), key=lambda each: queue[each].place)
+        self._largest_first = sorted(range(len(queue)), key=lambda place: queue[place].place)
         self._ties = Ties(options.draw, context.state.snapshot.number)
         moving = frozenset(
-            each.key for each, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred
+            queued.key for queued, (shape, _) in zip(queue, self._pending, strict=True) if not shape.deferred
         )
         self.groups = TopologyGroups(*context.topology, moving, context.provider_ids(leaving))
         self._topology = Topology(self.groups, options.preference_policy, self._rules, self._ties)
@@ -108,7 +108,7 @@ class Scheduler:
 
     def run(self) -> None:
         """Tries every pod, largest first, again and again while that helps."""
-        queue = deque(self._pending[each] for each in self._largest_first)
+        queue = deque(self._pending[place] for place in self._largest_first)
         failed: dict[str, int] = {}  # pod → length of the queue when it last failed
         while queue:
             shape, pod = queue[0]
@@ -196,8 +196,8 @@ class Scheduler:
             reason = node.refusal(shape)
             if reason is not None:
                 if not lacks_key(reason):  # another pod may bring the key along
-                    known = self._refused_existing if position in self._taking else context.refused
-                    known[fit] = known.get(fit, 0) | bit
+                    refusals = self._refused_existing if position in self._taking else context.refused
+                    refusals[fit] = refusals.get(fit, 0) | bit
                 if ledger is not None:
                     ledger.node(pod, node.name, reason)
                 continue
@@ -257,9 +257,9 @@ class Scheduler:
             mask = self._within_limits(template, limits)
             if isinstance(mask, int):
                 self._attempts += 1
-                known = self._refusals.get((number, shape.fit))
-                if known is not None and known[0] == mask and not concerns and self._ledger is None:
-                    reasons.append(self._named(template, known[1]))
+                refusal = self._refusals.get((number, shape.fit))
+                if refusal is not None and refusal[0] == mask and not concerns and self._ledger is None:
+                    reasons.append(self._named(template, refusal[1]))
                     continue
                 name = f"hostname-placeholder-{self._attempts:04d}"
                 host = self._algebra.only(HOSTNAME, name)
@@ -290,12 +290,12 @@ class Scheduler:
         return reasons[0] if len(reasons) == 1 else EveryNodePool(tuple(reasons))
 
     def _could_fit(self, tried: InflightNodeClaim, shape: PodShape) -> bool:
-        """Whether the NodeClaim would take the pod if ties were decided otherwise."""
+        """Return whether the NodeClaim would take the pod if ties were decided otherwise."""
         self._ties.wide = True
         again = InflightNodeClaim(tried.template, tried.host, tried.mask)
-        found = self._pod_fitter.start(again, shape, self._best_effort)
+        outcome = self._pod_fitter.start(again, shape, self._best_effort)
         self._ties.wide = False
-        return isinstance(found, Fit)
+        return isinstance(outcome, Fit)
 
     def _named(self, template: Template, reason: Reason) -> Reason:
         if not self._rules.plain_errors:

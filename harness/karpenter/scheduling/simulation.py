@@ -132,7 +132,7 @@ class Simulations:
         return frozenset(node.name for node in self.state.fleet.having(is_deleting).values())
 
     def _exempt(self, pod: Object) -> bool:
-        """Whether nodes that still settle take the pod nevertheless."""
+        """Return whether nodes within consolidateAfter take the pod nevertheless."""
         return is_exempt(pod, self.deleting_names)
 
     def provision(self, ledger: "Ledger | None" = None) -> SchedulingResults:
@@ -158,11 +158,12 @@ class Simulations:
     def without(
         self, leaving: Iterable[str], moving: Sequence[Object], *, settled: bool, time_limit: float = inf
     ) -> SchedulingResults:
-        """What would become of ``moving`` pods, and of those that need a place anyway, if nodes with these names were gone.
+        """Simulate the cluster without the nodes ``leaving``: place the ``moving`` pods, and those that need a place
+        anyway.
 
-        ``settled``: nodes within their NodePool's consolidateAfter take none of ``moving`` (where the release knows that).
-        ``time_limit``: virtual seconds; unlike a provisioning pass it has none of its own.
-        Raises NoNodePools, and what :meth:`provision` raises.
+        ``settled``: nodes within their NodePool's consolidateAfter take none of ``moving`` (where the release knows
+        that). ``time_limit``: virtual seconds; unlike a provisioning pass it has none of its own. Raises NoNodePools,
+        and the errors of :meth:`provision`. Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling).
         """
         if not self.nodepools:
             raise NoNodePools("no nodepools found")
@@ -170,9 +171,9 @@ class Simulations:
         names, settling, question = frozenset(leaving), self._refusing(settled), None
         if self._context.keeps_simulations:
             question = Question(self._context, pods, names, settling, self._exempt)
-            known = self._kept.find(question, self.pending.ignored, time_limit)
-            if known is not None:
-                return known
+            earlier = self._kept.find(question, self.pending.ignored, time_limit)
+            if earlier is not None:
+                return earlier
         scheduler = Scheduler(
             self._context,
             pods,
@@ -189,8 +190,8 @@ class Simulations:
 
     @cached_property
     def _kept(self) -> KeptSimulations:
-        kept: KeptSimulations = self._memory.models.setdefault(KeptSimulations, KeptSimulations())
-        return kept
+        simulations: KeptSimulations = self._memory.models.setdefault(KeptSimulations, KeptSimulations())
+        return simulations
 
     def _refusing(self, settled: bool) -> ConsolidateAfterWindow:
         """The nodes that take exempt pods only."""
@@ -210,17 +211,17 @@ class Simulations:
             return pods
         made = []
         for pod in pods:
-            known = self._affine.get(id(pod))
-            if known is None:
-                known = self._affine[id(pod)] = (pod, with_volumes_in_affinity(pod, self._volumes))
-            made.append(known[1])
+            entry = self._affine.get(id(pod))
+            if entry is None:
+                entry = self._affine[id(pod)] = (pod, with_volumes_in_affinity(pod, self._volumes))
+            made.append(entry[1])
         return made
 
     def _spread(self, pod: Object) -> Object:
-        known = self._spreads.get(id(pod))
-        if known is None:
-            known = self._spreads[id(pod)] = (pod, self._default_spread.applied(pod))
-        return known[1]
+        entry = self._spreads.get(id(pod))
+        if entry is None:
+            entry = self._spreads[id(pod)] = (pod, self._default_spread.applied(pod))
+        return entry[1]
 
     @cached_property
     def _default_spread(self) -> DefaultSpread:

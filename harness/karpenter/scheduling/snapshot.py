@@ -1,4 +1,4 @@
-"""What a simulation is given and the options it runs under."""
+"""The input of a simulation, and the options it runs under."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
@@ -96,14 +96,14 @@ class SchedulingOptions:
     writes_deletion_costs: bool = False
 
     def relaxes_min_values(self, rules: SchedulingRules) -> bool:
-        """Whether a NodeClaim may be made although it misses ``minValues``."""
+        """Return whether a NodeClaim may be made although it misses ``minValues``."""
         return rules.min_values_relaxable and self.min_values_policy == BEST_EFFORT
 
     def __post_init__(self) -> None:
-        """Raises ValueError for policies that Karpenter does not have."""
-        for name, value, known in (
+        """Raise ValueError for policies that Karpenter does not have."""
+        for name, value, choices in (
             ("preference policy", self.preference_policy, (RESPECT, IGNORE)),
             ("minValues policy", self.min_values_policy, (STRICT, BEST_EFFORT)),
         ):
-            if value not in known:
-                raise ValueError(f"{name} is {known[0]} or {known[1]}, not {value!r}")
+            if value not in choices:
+                raise ValueError(f"{name} is {choices[0]} or {choices[1]}, not {value!r}")

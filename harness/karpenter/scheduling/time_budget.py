@@ -1,4 +1,4 @@
-"""How long a simulation may take, in virtual time: core ends it after a minute (``provisioner.go`` Schedule)."""
+"""The time that a simulation may take, in virtual time: core ends it after a minute (``provisioner.go`` Schedule)."""
 
 __all__ = ["TimeBudget"]
 
@@ -15,7 +15,7 @@ class TimeBudget:
         """Whether somebody asked for more time than there is."""
 
     def take(self) -> bool:
-        """Whether time is left for one more attempt; if so, its time is used up."""
+        """Return whether time is left for one more attempt; if so, its time is used up."""
         self.out = self.took >= self._limit
         if not self.out:
             self.took += self._attempt_seconds

@@ -1,4 +1,4 @@
-"""Which in-flight NodeClaims are worth a try for a pod: all but those that are known to refuse it."""
+"""The in-flight NodeClaims worth a try for a pod: all but those that are known to refuse it."""
 
 from collections.abc import Sequence
 

@@ -60,7 +60,7 @@ class InflightNodeClaim:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What remains of a NodeClaim's requirements and instance types when a pod joins it."""
+    """The rest of a NodeClaim's requirements and instance types when a pod joins it."""
 
     requirements: RequirementSet
     mask: int

@@ -1,4 +1,4 @@
-"""What new nodes can be: NodePools as templates, with the pods that DaemonSets put on each node."""
+"""The shape of new nodes: NodePools as templates, with the pods that DaemonSets put on each node."""
 
 from collections.abc import Mapping, Sequence
 
@@ -36,7 +36,7 @@ class Model:
         self.templates: tuple[Template, ...] = ()
 
     def equals(self, other: "Model") -> bool:
-        """Whether both were built from the same inputs."""
+        """Return whether both were built from the same inputs."""
         return (
             self._algebra is other._algebra
             and same_objects(self._indexes, other._indexes)
@@ -44,7 +44,7 @@ class Model:
             and self._running.keys() == other._running.keys()
             and all(pod is other._running[key] for key, pod in self._running.items())
             and len(self._nodepools) == len(other._nodepools)
-            and all(alike(*each) for each in zip(self._nodepools, other._nodepools, strict=True))
+            and all(alike(*pools) for pools in zip(self._nodepools, other._nodepools, strict=True))
         )
 
     def build(self, best_effort: bool) -> None:
@@ -63,7 +63,7 @@ class Model:
 
 
 def alike(some: Object, other: Object) -> bool:
-    """Whether two states of a NodePool ask for the same: what its status says, and who wrote it last, is no part of it."""
+    """Return whether two states of a NodePool ask for the same; its status and its last writer do not count."""
     return some is other or (spec_of(some) == spec_of(other) and _written(some) == _written(other))
 
 

@@ -37,7 +37,7 @@ class InflightOrder:
         self._changed: int | None = None
 
     def append(self, nodeclaim: "InflightNodeClaim") -> None:
-        """Adds a NodeClaim, with its first pod, at the end."""
+        """Add a NodeClaim, with its first pod, at the end."""
         self.by_id.append(nodeclaim)
         self.items.append(nodeclaim)
         self._counts.append(1)
@@ -47,7 +47,7 @@ class InflightOrder:
         self._changed = len(self.items) - 1
 
     def grew(self, nodeclaim: "InflightNodeClaim") -> None:
-        """Notes that the NodeClaim has one more pod; its place changes with the next sort."""
+        """Note that the NodeClaim has one more pod; its place changes with the next sort."""
         position = bisect_left(self._ranks, self._rank_of[nodeclaim.id])
         count = self._counts[position]
         self._counts[position] = count + 1
@@ -56,7 +56,7 @@ class InflightOrder:
         self._changed = position
 
     def sort(self) -> None:
-        """Brings the NodeClaims into order, as Karpenter does before each pod."""
+        """Bring the NodeClaims into order, as Karpenter does before each pod."""
         position = self._changed
         if position is None:
             return
@@ -110,7 +110,7 @@ class InflightOrder:
             low = high
 
     def _of_equal(self, mask: int, low: int, high: int) -> Iterator["InflightNodeClaim"]:
-        """Those of a mask that have as many pods as all between two positions."""
+        """Yield the NodeClaims of a mask that have as many pods as all between two positions."""
         count = mask.bit_count()
         if count * count <= 4 * (high - low):
             for identity in sorted(few_bits(mask), key=self._rank_of.__getitem__):

@@ -1,4 +1,4 @@
-"""What a simulation decided: NodeClaims ready to be created, placements, and a reason for every pod that is left.
+"""The decisions of a simulation: NodeClaims ready to be created, placements, and a reason for every pod that is left.
 
 Core ``pkg/controllers/provisioning/scheduling/{nodeclaim,nodeclaimtemplate,scheduler}.go``.
 """
@@ -114,7 +114,9 @@ class PlannedNodeClaim:
         return MinValuesUnmet(unmet, self._rules.min_values_text) if unmet else None
 
     def truncate(self) -> TruncationUnmet | None:
-        """Keeps only as many of the cheapest instance types as a NodeClaim may name. Returns the reason if they miss ``minValues``."""
+        """Keep only as many of the cheapest instance types as a NodeClaim may name. Return the reason if they miss
+        ``minValues``.
+        """
         if self.mask.bit_count() > self._rules.max_instance_types:
             template = self._inflight.template
             index, requirements = template.index, self._requirements
@@ -156,7 +158,7 @@ class PlannedNodeClaim:
 
     @cached_property
     def requests(self) -> ResourceList:
-        """What the pods request, and at least the DaemonSets of the instance types that are left."""
+        """Return the requests of the pods, and at least those of the DaemonSets of the instance types that are left."""
         inflight = self._inflight
         least: ResourceList = {}
         for group in inflight.template.groups:
@@ -183,15 +185,15 @@ class PlannedNodeClaim:
         overlaid = {PRICE_OVERLAID: self.index.price_overlaid, CAPACITY_OVERLAID: self.index.capacity_overlaid}
         annotations.update({name: "true" for name, types in overlaid.items() if types & self.mask})
         spec: dict[str, Any] = {
-            name: [_taint(each or {}) for each in template.spec[name]] for name in _TAINTS if template.spec.get(name)
+            name: [_taint(taint or {}) for taint in template.spec[name]] for name in _TAINTS if template.spec.get(name)
         }
         if template.spec.get("nodeClassRef") is not None:
             spec["nodeClassRef"] = copy_json(template.spec["nodeClassRef"])
         if template.spec.get("terminationGracePeriod") is not None:
             # This one passes through Go's own type and is printed as Go prints durations; expireAfter keeps its text.
             spec["terminationGracePeriod"] = print_duration(parse_duration(template.spec["terminationGracePeriod"]))
-        kept = {key: r for key, r in requirements.items.items() if key not in SIMULATION_KEYS}
-        spec["requirements"] = algebra.public(kept).node_selector_requirements()
+        public = {key: r for key, r in requirements.items.items() if key not in SIMULATION_KEYS}
+        spec["requirements"] = algebra.public(public).node_selector_requirements()
         spec["resources"] = {"requests": render(self.requests)}
         spec["expireAfter"] = template.spec.get("expireAfter") or "Never"
         return {

@@ -1,4 +1,4 @@
-"""Which pod can join a NodeClaim in the making, and what that leaves of its requirements and instance types.
+"""Pods that join a NodeClaim in the making, and the requirements and instance types that are left then.
 
 Core ``pkg/controllers/provisioning/scheduling/nodeclaim.go``.
 """
@@ -52,18 +52,20 @@ class PodFitter:
         for volumes in shape.volumes or (None,):
             here = base if volumes is None else self._meet(base, nodeclaim.host, volumes)
             if here is not None and (mask := self._mask(nodeclaim, shape, here)):
-                found = self._reserving(nodeclaim, here, mask)
-                if isinstance(found, Fit):
-                    return found
+                fit = self._reserving(nodeclaim, here, mask)
+                if isinstance(fit, Fit):
+                    return fit
         return None
 
     def lacks_key(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> bool:
-        """Whether the pod asks for a key that the NodeClaim says nothing about, which another pod can still bring along."""
+        """Return whether the pod asks for a key that the NodeClaim does not have yet; another pod can still bring it
+        along.
+        """
         here, well_known = nodeclaim.requirements.items, self._algebra.well_known
         return any(
             key not in here and key not in well_known and key != HOSTNAME and not requirement.tolerates_absence
-            for asked in (shape.requirements, *shape.volumes)
-            for key, requirement in asked.items.items()
+            for requirements in (shape.requirements, *shape.volumes)
+            for key, requirement in requirements.items.items()
         )
 
     def fit(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> Fit | None:
@@ -77,9 +79,9 @@ class PodFitter:
                 continue
             narrowed = self._topology.narrow(shape, here, nodeclaim.host)
             if isinstance(narrowed, RequirementSet) and (mask := self._mask(nodeclaim, shape, narrowed)):
-                found = self._reserving(nodeclaim, narrowed, mask)
-                if isinstance(found, Fit):
-                    return found
+                fit = self._reserving(nodeclaim, narrowed, mask)
+                if isinstance(fit, Fit):
+                    return fit
         return None
 
     def _reserving(self, nodeclaim: InflightNodeClaim, requirements: RequirementSet, mask: int) -> Fit | Reason:
@@ -118,11 +120,11 @@ class PodFitter:
         return self._algebra.met(here, incoming)
 
     def _without_host(self, requirements: RequirementSet) -> RequirementSet:
-        found = self._hostless.get(requirements.id)
-        if found is None:
-            found = self._algebra.set_of(r for k, r in requirements.items.items() if k != HOSTNAME)
-            self._hostless[requirements.id] = found
-        return found
+        hostless = self._hostless.get(requirements.id)
+        if hostless is None:
+            hostless = self._algebra.set_of(r for k, r in requirements.items.items() if k != HOSTNAME)
+            self._hostless[requirements.id] = hostless
+        return hostless
 
     def _mask(self, nodeclaim: InflightNodeClaim, shape: PodShape, requirements: RequirementSet) -> int:
         template = nodeclaim.template
@@ -215,10 +217,10 @@ class PodFitter:
             if not isinstance(narrowed, RequirementSet):
                 reason = narrowed
                 continue
-            found = self._start_with(nodeclaim, shape, narrowed, relax_min_values)
-            if isinstance(found, Fit):
-                return found
-            reason = found
+            fit = self._start_with(nodeclaim, shape, narrowed, relax_min_values)
+            if isinstance(fit, Fit):
+                return fit
+            reason = fit
         assert reason is not None
         return reason
 
@@ -308,7 +310,7 @@ class PodFitter:
         )
 
     def join(self, nodeclaim: InflightNodeClaim, shape: PodShape, pod: Object, fit: Fit) -> None:
-        """Puts the pod on the NodeClaim."""
+        """Put the pod on the NodeClaim."""
         nodeclaim.pods.append(pod)
         nodeclaim.shapes.append(shape)
         nodeclaim.requirements, nodeclaim.mask = fit.requirements, fit.mask

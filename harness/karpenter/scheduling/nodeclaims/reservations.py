@@ -35,15 +35,15 @@ class Reservations:
                         self._left[name] = min(self._left.get(name, capacity), capacity)
 
     def left(self, reservation: str) -> int:
-        """How many more hosts can reserve it. Raises KeyError for a reservation that no offering names."""
+        """Return how many more hosts can reserve it. Raises KeyError for a reservation that no offering names."""
         return self._left[reservation]
 
     def holds(self, host: str, reservation: str) -> bool:
-        """Whether the host has reserved it."""
+        """Return whether the host has reserved it."""
         return reservation in self._held.get(host, NONE)
 
     def can_reserve(self, host: str, reservation: str) -> bool:
-        """Whether the host has reserved it or could. Raises KeyError for a reservation that no offering names."""
+        """Return whether the host has reserved it or could. Raises KeyError for a reservation that no offering names."""
         return self.holds(host, reservation) or self._left[reservation] > 0
 
     def reserve(self, host: str, reservations: Iterable[str]) -> None:
@@ -65,7 +65,9 @@ class Reservations:
     def wanted(
         self, host: str, held: frozenset[str], index: CatalogIndex, requirements: RequirementSet, mask: int
     ) -> frozenset[str] | ReservationsTaken:
-        """What a NodeClaim would hold with these requirements and instance types; or that it would lose its reserved capacity."""
+        """Return the reservations of a NodeClaim with these requirements and instance types, or the reason if it would
+        lose its reserved capacity.
+        """
         names: set[str] = set()
         full = other = False
         for position in index.offered(requirements.items)[1]:

@@ -46,7 +46,9 @@ class DaemonGroup:
     pods: tuple[Object, ...] = ()
 
     def takes(self, resource: str) -> tuple[tuple[str, Quantity], ...]:
-        """How much of a resource each DaemonSet requests, by its name, the largest first; zero requests are left out."""
+        """Return the requests of each DaemonSet for a resource, by its name, the largest first; zero requests are left
+        out.
+        """
         taken: dict[str, Quantity] = {}
         for pod in self.pods:
             amount = requests_for_pods((pod,)).get(resource)
@@ -54,7 +56,7 @@ class DaemonGroup:
                 owner = controller_of(pod)
                 name = str(owner["name"]) if owner is not None else name_of(pod)
                 taken[Key("DaemonSet", namespace_of(pod), name).short] = amount
-        return tuple(sorted(taken.items(), key=lambda one: (-one[1].nano, one[0])))
+        return tuple(sorted(taken.items(), key=lambda entry: (-entry[1].nano, entry[0])))
 
 
 class DaemonPod:
@@ -77,7 +79,7 @@ class DaemonPod:
         self.terms: list[Object] = list(node_affinity.get("nodeSelectorTerms") or ())
 
     def tolerate_preferences(self) -> None:
-        if not any(same_toleration(each, TOLERATE_PREFERENCES) for each in self.tolerations):
+        if not any(same_toleration(toleration, TOLERATE_PREFERENCES) for toleration in self.tolerations):
             self.tolerations.append(TOLERATE_PREFERENCES)
 
     def requirements(self, algebra: Algebra, term: int = 0) -> RequirementSet:
@@ -93,10 +95,10 @@ def newest_daemon_pods(pods: Iterable[Object]) -> dict[tuple[str, str], Object]:
     newest: dict[tuple[str, str], Object] = {}
     owned = ((pod, owner) for pod in pods if owners_of(pod) and (owner := controller_of(pod)) is not None)
     daemons = [(pod, owner) for pod, owner in owned if owner.get("kind") == "DaemonSet"]
-    for pod, owner in sorted(daemons, key=lambda each: name_of(each[0])):
+    for pod, owner in sorted(daemons, key=lambda entry: name_of(entry[0])):
         key = (namespace_of(pod), owner.get("uid") or "")
-        known = newest.get(key)
-        if known is None or _created(pod) > _created(known):
+        newer = newest.get(key)
+        if newer is None or _created(pod) > _created(newer):
             newest[key] = pod
     return newest
 
@@ -108,7 +110,7 @@ def daemon_pods(
     rules: SchedulingRules,
 ) -> list[DaemonPod]:
     """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
-    found = []
+    pods = []
     for daemonset in sorted(daemonsets, key=lambda each: (namespace_of(each), name_of(each))):
         template = spec_of(daemonset).get("template") or {}
         running = newest.get((namespace_of(daemonset), uid_of(daemonset) or "?"))
@@ -119,8 +121,8 @@ def daemon_pods(
         affinity = (spec_of(template).get("affinity") or {}).get("nodeAffinity") or {}
         required = affinity.get("requiredDuringSchedulingIgnoredDuringExecution")
         comparing = rules.compares_tolerations
-        found.append(DaemonPod(pod, required, refused_claims.found(pod), running is None, comparing=comparing))
-    return found
+        pods.append(DaemonPod(pod, required, refused_claims.found(pod), running is None, comparing=comparing))
+    return pods
 
 
 def _created(pod: Object) -> str:
@@ -190,11 +192,11 @@ class Template:
     def everywhere(self) -> DaemonGroup:
         """The DaemonSets that run on all of its sizes: on one that its own requirements keep out they would run, too."""
         first, *others = self.groups
-        pods = tuple(pod for pod in first.pods if all(any(pod is each for each in one.pods) for one in others))
+        pods = tuple(pod for pod in first.pods if all(any(pod is other for other in group.pods) for group in others))
         return DaemonGroup(self.index.full, requests_for_pods(pods) if pods else {}, (), (), pods)
 
     def common_overhead(self) -> ResourceList:
-        """What DaemonSets request where they are the same on all instance types."""
+        """Return the requests of the DaemonSets where they are the same on all instance types."""
         return self.groups[0].overhead or requests_for_pods(())
 
     def unmet_min_values(self, requirements: RequirementSet, mask: int) -> dict[str, int]:
@@ -235,7 +237,7 @@ class Template:
                     types,
                     overhead,
                     tuple(sorted((name, quantity.nano) for name, quantity in overhead.items())),
-                    tuple(port for each in ports.values() for port in each),
+                    tuple(port for numbers in ports.values() for port in numbers),
                     tuple(member.pod for member in members),
                 )
             )
@@ -269,7 +271,7 @@ class Template:
 
 
 def limits_left(nodes: Iterable[StateNode], nodepools: Sequence[Object]) -> dict[str, dict[str, Quantity]]:
-    """What each NodePool's limits leave beside its nodes; NodePools without limits are left out."""
+    """Return the rest of each NodePool's limits beside its nodes; NodePools without limits are left out."""
     used: dict[str, list[ResourceList]] = {}
     if not any(spec_of(pool).get("limits") for pool in nodepools):
         return {}

@@ -46,23 +46,23 @@ class NodeCapacityIndex:
         """
         gone, come = ordered_changes(self._states, states, place)
         if len(gone) + len(come) > len(states) // 4:
-            return NodeCapacityIndex([make(each) for each in states], states)
+            return NodeCapacityIndex([make(state) for state in states], states)
         made, existing, standing = NodeCapacityIndex((), states), list(self.existing), list(self._states)
         if len(self._asked) + len(self._roomy) <= _MOST_KEPT:
             made.refused, made._asked, made._roomy = self.refused.copy(), self._asked.copy(), self._roomy.copy()
-        kept: list[dict[Any, int]] = [made.refused, made._asked, made._roomy]
-        for each in gone:
-            at = bisect_left(standing, place(each), key=place)
+        refusals: list[dict[Any, int]] = [made.refused, made._asked, made._roomy]
+        for state in gone:
+            at = bisect_left(standing, place(state), key=place)
             del standing[at], existing[at]
-            for masks in kept:
+            for masks in refusals:
                 for about, mask in masks.items():
                     masks[about] = mask & ((1 << at) - 1) | mask >> at + 1 << at
-        for each in come:
-            at = bisect_left(standing, place(each), key=place)
-            node = make(each)
-            standing.insert(at, each)
+        for state in come:
+            at = bisect_left(standing, place(state), key=place)
+            node = make(state)
+            standing.insert(at, state)
             existing.insert(at, node)
-            for masks in kept:
+            for masks in refusals:
                 for about, mask in masks.items():
                     masks[about] = mask & ((1 << at) - 1) | mask >> at << at + 1
             for amounts, mask in made._roomy.items():
@@ -73,12 +73,12 @@ class NodeCapacityIndex:
     def accepting(self, shape: PodShape) -> int:
         """The nodes that can take such a pod, topology apart, as long as nothing is put on them."""
         fit, roomy = shape.fit, self.holding(shape.amounts)
-        asked = self._asked.get(fit, 0)
-        for position in few_bits(roomy & ~asked):
+        looked_at = self._asked.get(fit, 0)
+        for position in few_bits(roomy & ~looked_at):
             reason = self.existing[position].refusal(shape)
             if reason is not None and not lacks_key(reason):  # another pod may bring the key along
                 self.refused[fit] = self.refused.get(fit, 0) | 1 << position
-        self._asked[fit] = asked | roomy
+        self._asked[fit] = looked_at | roomy
         return roomy & ~self.refused.get(fit, 0)
 
     def accepting_any(self, shapes: Iterable[PodShape]) -> int:
@@ -90,10 +90,10 @@ class NodeCapacityIndex:
 
     def contents(self, nodes: int) -> tuple[int, ...]:
         """For each of some nodes a number that says all that simulations read of it."""
-        found = self._contents.get(nodes)
-        if found is None:
-            found = self._contents[nodes] = tuple([self.existing[position].content for position in few_bits(nodes)])
-        return found
+        contents = self._contents.get(nodes)
+        if contents is None:
+            contents = self._contents[nodes] = tuple([self.existing[position].content for position in few_bits(nodes)])
+        return contents
 
     @cached_property
     def position_of(self) -> dict[str, int]:
@@ -132,5 +132,5 @@ class NodeCapacityIndex:
 
 
 def _has(node: ExistingNode, amounts: _AmountsAsked) -> bool:
-    """Whether a node has, as long as nothing is put on it, that much of each resource."""
+    """Return whether an empty node has that much of each resource."""
     return all(node.amounts.get(name, 0) >= amount for name, amount in amounts)

@@ -35,7 +35,7 @@ class ClusterState:
         snapshot: ClusterSnapshot,
         volumes: VolumeLookup,
         core: "CoreRelease",
-        known: StateNodes | None = None,
+        state_nodes: StateNodes | None = None,
     ) -> None:
         self.snapshot = snapshot
         unlimited = rules_of(core).uncounted_drivers_attach_any
@@ -45,7 +45,7 @@ class ClusterState:
             state.attach(volumes, unlimited=unlimited)
             return state
 
-        self.fleet = (known if known is not None else StateNodes()).look(snapshot, make)
+        self.fleet = (state_nodes if state_nodes is not None else StateNodes()).look(snapshot, make)
         self.nodes, self.by_node, self.unbound = self.fleet.nodes, self.fleet.by_node, self.fleet.unbound
 
     def active(self) -> list[StateNode]:
@@ -59,8 +59,8 @@ class ClusterState:
 
     def pods_on(self, state: StateNode) -> list[Object]:
         """All pods that are bound to the machine's Node, by namespace and name, also those that have ended."""
-        found: list[Object] | None = state.remembered.get("pods")
-        if found is None:
+        pods: list[Object] | None = state.remembered.get("pods")
+        if pods is None:
             own: Any = () if state.node is None else self.fleet.bound_to(name_of(state.node))
-            found = state.remembered["pods"] = sorted(own, key=lambda pod: (namespace_of(pod), name_of(pod)))
-        return found
+            pods = state.remembered["pods"] = sorted(own, key=lambda pod: (namespace_of(pod), name_of(pod)))
+        return pods

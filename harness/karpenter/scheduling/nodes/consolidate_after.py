@@ -1,4 +1,4 @@
-"""Whether consolidateAfter still protects a node, because pods came or went lately.
+"""The protection of a node by consolidateAfter, because pods came or went lately.
 
 Core ``pkg/utils/disruption/disruption.go`` (IsUnderConsolidateAfter).
 """
@@ -20,9 +20,11 @@ NEVER = "Never"
 
 
 class ConsolidateAfterWindow:
-    """Which nodes of a moment (`now`, nanoseconds since the start) are still within their NodePool's ``consolidateAfter``.
+    """The nodes of a moment (`now`, nanoseconds since the start) that are still within their NodePool's
+    ``consolidateAfter``.
 
-    ``lasting`` is that in nanoseconds, by NodePool; without it no node settles. Few nodes have room for a pod, and only these are asked.
+    ``lasting`` is that in nanoseconds, by NodePool; without it no node is protected. Few nodes have room for a pod,
+    and only these are asked.
     """
 
     def __init__(
@@ -32,23 +34,23 @@ class ConsolidateAfterWindow:
         self._known: dict[int, int] = {}
 
     def among(self, nodes: int) -> int:
-        """Those of some nodes; masks are by position."""
+        """Return the mask of the nodes within consolidateAfter among some nodes; masks are by position."""
         if not self._lasting or not nodes:
             return 0
-        found = self._known.get(nodes)
-        if found is None:
-            found = 0
+        within = self._known.get(nodes)
+        if within is None:
+            within = 0
             for position in few_bits(nodes):
                 if self._settles(self._existing[position].state, self._lasting):
-                    found |= 1 << position
-            self._known[nodes] = found
-        return found
+                    within |= 1 << position
+            self._known[nodes] = within
+        return within
 
     def _settles(self, state: StateNode, lasting: Mapping[str, int]) -> bool:
-        known: tuple[str, int | None] | None = state.remembered.get(settling_since)
-        if known is None:
-            known = state.remembered[settling_since] = settling_since(state)
-        pool, begun = known
+        pool_and_start: tuple[str, int | None] | None = state.remembered.get(settling_since)
+        if pool_and_start is None:
+            pool_and_start = state.remembered[settling_since] = settling_since(state)
+        pool, begun = pool_and_start
         return begun is not None and pool in lasting and begun + lasting[pool] > self._now
 
 
@@ -84,5 +86,7 @@ def _settles_since(nodeclaim: Object) -> int | None:
 
 
 def is_exempt(pod: Object, going: Container[str]) -> bool:
-    """Whether nodes that still settle take the pod nevertheless; ``going`` are the names of the nodes that go away."""
+    """Return whether nodes within consolidateAfter take the pod nevertheless; ``going`` are the names of the nodes that
+    go away.
+    """
     return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in going

@@ -98,7 +98,7 @@ class ExistingNode:
     def _reserve(self, daemons: Sequence[DaemonPod], rules: SchedulingRules) -> None:
         """Subtracts what DaemonSet pods that are still missing will request."""
         coming, present = (
-            requests_for_pods([each.pod for each in daemons if self._will_run(each)]),
+            requests_for_pods([daemon.pod for daemon in daemons if self._will_run(daemon)]),
             self.state.daemon_requests(),
         )
         for name, quantity in coming.items():
@@ -113,7 +113,7 @@ class ExistingNode:
         return self._algebra.met(labels, daemon.requirements(self._algebra), strict=True) is not None
 
     def refusal(self, shape: PodShape) -> Reason | None:
-        """Why the node can never take the pod, topology apart; None when it can. Nodes only fill up, so that it stays."""
+        """Return the reason if the node can never take the pod, topology apart. Nodes only fill up, so a refusal stays."""
         taints = untolerated(self.taints, shape.preferences.tolerations)
         if taints:
             return TaintsNotTolerated(taints)
@@ -160,7 +160,7 @@ class ExistingNode:
         return reason
 
     def add(self, shape: PodShape, pod: Object, requirements: RequirementSet, topology: Topology) -> None:
-        """Puts the pod on the node."""
+        """Put the pod on the node."""
         self.pods.append(pod)
         for name, amount in shape.amounts:
             self.amounts[name] = self.amounts.get(name, 0) - amount

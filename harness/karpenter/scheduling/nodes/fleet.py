@@ -49,25 +49,25 @@ class Fleet:
         self.remembered: dict[Hashable, Any] = {}
 
     def having(self, find: Find) -> Mapping[str, Any]:
-        """What ``find`` tells of each machine about which it tells anything that is true, by provider id, in the order of ``nodes``."""
-        known: Mapping[str, Any] | None = self.remembered.get((Fleet.having, find))
-        if known is None:
-            known = self.remembered[Fleet.having, find] = self._owner.having(find, self)
-        return known
+        """Return the true results of ``find`` for the machines, by provider id, in the order of ``nodes``."""
+        values: Mapping[str, Any] | None = self.remembered.get((Fleet.having, find))
+        if values is None:
+            values = self.remembered[Fleet.having, find] = self._owner.having(find, self)
+        return values
 
     def counts(self, find: Find) -> Mapping[Any, int]:
-        """How many machines there are of each thing that ``find`` tells."""
-        known: Mapping[Any, int] | None = self.remembered.get((Fleet.counts, find))
-        if known is None:
-            known = self.remembered[Fleet.counts, find] = self._owner.counts(find, self)
-        return known
+        """Count the machines by the result of ``find``."""
+        numbers: Mapping[Any, int] | None = self.remembered.get((Fleet.counts, find))
+        if numbers is None:
+            numbers = self.remembered[Fleet.counts, find] = self._owner.counts(find, self)
+        return numbers
 
     def in_order(self, place: Place) -> Sequence[StateNode]:
         """The machines that have a place (`place`), in its order."""
-        known: Sequence[StateNode] | None = self.remembered.get((Fleet.in_order, place))
-        if known is None:
-            known = self.remembered[Fleet.in_order, place] = self._owner.in_order(place, self)
-        return known
+        nodes: Sequence[StateNode] | None = self.remembered.get((Fleet.in_order, place))
+        if nodes is None:
+            nodes = self.remembered[Fleet.in_order, place] = self._owner.in_order(place, self)
+        return nodes
 
     def strays(self) -> Iterator[Object]:
         """The pods that are on none of the Nodes, or bound to none, in no order."""
@@ -100,18 +100,18 @@ class _Machine:
         return [name for name, node in sorted(self.nodes.items(), key=_first) if _counts(node)]
 
     def marked(self, deleting: frozenset[str]) -> bool:
-        """Whether the machine is marked for deletion: by its NodeClaim's name, or a Node's.
+        """Return whether the machine is marked for deletion, by its NodeClaim's name or a Node's.
 
-        Marks are kept by provider id: that of a Node which does not count yet is its NodeClaim's, too.
+        Marks are kept by provider id: a Node that does not count yet shares its NodeClaim's.
         """
         if not deleting:
             return False
-        found = bool(self.claims) and max(self.claims) in deleting
-        known = bool(self.claims)
+        marked = bool(self.claims) and max(self.claims) in deleting
+        counts = bool(self.claims)
         for name, node in sorted(self.nodes.items(), key=_first):
-            known = known or _counts(node)
-            found = found or (known and name in deleting)
-        return found
+            counts = counts or _counts(node)
+            marked = marked or (counts and name in deleting)
+        return marked
 
 
 class StateNodes:
@@ -154,16 +154,22 @@ class StateNodes:
         touched.update(self._machine_of_node[name] for name in names if name in self._machine_of_node)
         if self._fleet is not None and not touched and not names:
             return self._fleet
-        changes = [self._renew(each, snapshot, make) for each in touched]
+        changes = [self._renew(provider_id, snapshot, make) for provider_id in touched]
         machines = self._machines
         if self._fleet is None:
             self._standing = sorted(
-                (machine.place, each) for each, machine in machines.items() if machine.place is not None
+                (machine.place, provider_id) for provider_id, machine in machines.items() if machine.place is not None
             )
-            self._names = sorted((name, each) for each, machine in machines.items() for name in machine.names)
-            self._in_standing = [each for _, each in self._standing]
-            self._in_names = [each for _, each in self._names]
-        renewed = {each: state for each in touched if each in machines and (state := machines[each].state) is not None}
+            self._names = sorted(
+                (name, provider_id) for provider_id, machine in machines.items() for name in machine.names
+            )
+            self._in_standing = [provider_id for _, provider_id in self._standing]
+            self._in_names = [provider_id for _, provider_id in self._names]
+        renewed = {
+            provider_id: state
+            for provider_id in touched
+            if provider_id in machines and (state := machines[provider_id].state) is not None
+        }
         if self._fleet is None or any(moved for moved, _ in changes):
             states = {**self._fleet.by_provider, **renewed} if self._fleet is not None else renewed
             by_provider = dict(zip(self._in_standing, map(states.__getitem__, self._in_standing), strict=True))
@@ -173,18 +179,23 @@ class StateNodes:
             by_node = dict(zip(map(_named, self._names), map(by_provider.__getitem__, self._in_names), strict=True))
         else:
             by_node = dict(self._fleet.by_node)
-            by_node.update((name, state) for each, state in renewed.items() for name in machines[each].names)
-        for each in touched:
-            self._per_node.change(each, by_provider.get(each))
+            by_node.update(
+                (name, state) for provider_id, state in renewed.items() for name in machines[provider_id].names
+            )
+        for provider_id in touched:
+            self._per_node.change(provider_id, by_provider.get(provider_id))
         self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim), self)
         return self._fleet
 
     def having(self, find: Find, fleet: Fleet) -> dict[str, Any]:
         """See :meth:`Fleet.having`; a fleet of an earlier look is asked as a whole."""
         if fleet is not self._fleet:
-            return {each: found for each, state in fleet.by_provider.items() if (found := find(state))}
-        found = self._per_node.having(find, fleet.by_provider)
-        return {each: found[each] for each in sorted(found, key=lambda each: (self._machines[each].place, each))}
+            return {provider_id: value for provider_id, state in fleet.by_provider.items() if (value := find(state))}
+        values = self._per_node.having(find, fleet.by_provider)
+        return {
+            provider_id: values[provider_id]
+            for provider_id in sorted(values, key=lambda provider_id: (self._machines[provider_id].place, provider_id))
+        }
 
     def counts(self, find: Find, fleet: Fleet) -> dict[Hashable, int]:
         """See :meth:`Fleet.counts`."""
@@ -197,38 +208,38 @@ class StateNodes:
         return upkeep.in_order(place, fleet.by_provider)
 
     def _take_members(self, snapshot: ClusterSnapshot) -> set[str]:
-        """Takes note of NodeClaims and Nodes; returns the machines that they are about."""
+        """Record NodeClaims and Nodes; return their machines."""
         touched = set()
         gone, come = self._claims.update(snapshot.nodeclaims)
         for claims, takes in ((gone, False), (come, True)):
-            for each in claims:
-                machine = str(status_of(each).get("providerID") or "")
+            for member in claims:
+                machine = str(status_of(member).get("providerID") or "")
                 if machine:
                     touched.add(machine)
-                    _set(self._machine(machine).claims, self._machine_of_claim, each, machine, takes)
+                    _set(self._machine(machine).claims, self._machine_of_claim, member, machine, takes)
         gone, come = self._nodes.update(snapshot.nodes)
         for nodes, takes in ((gone, False), (come, True)):
-            for each in nodes:
-                machine = provider_id_of(each)
+            for member in nodes:
+                machine = provider_id_of(member)
                 touched.add(machine)
-                _set(self._machine(machine).nodes, self._machine_of_node, each, machine, takes)
+                _set(self._machine(machine).nodes, self._machine_of_node, member, machine, takes)
         return touched
 
     def _machine(self, provider_id: str) -> _Machine:
-        known = self._machines.get(provider_id)
-        if known is None:
-            known = self._machines[provider_id] = _Machine()
-        return known
+        machine = self._machines.get(provider_id)
+        if machine is None:
+            machine = self._machines[provider_id] = _Machine()
+        return machine
 
     def _take_csinodes(self, csinodes: Sequence[Object]) -> set[str]:
         gone, come = self._csinodes.update(csinodes)
-        for each in gone:
-            self._csinode_of.pop(name_of(each), None)
-        self._csinode_of.update((name_of(each), each) for each in come)
-        return {name_of(each) for each in (*gone, *come)}
+        for csinode in gone:
+            self._csinode_of.pop(name_of(csinode), None)
+        self._csinode_of.update((name_of(csinode), csinode) for csinode in come)
+        return {name_of(csinode) for csinode in (*gone, *come)}
 
     def _take_pods(self, pods: Sequence[Object]) -> set[str]:
-        """Takes note of pods; returns the names of the Nodes that they are, or were, bound to."""
+        """Record pods; return the names of the Nodes that they are, or were, bound to."""
         gone, come = self._pods.update(pods)
         left, numbers = set(map(id, gone)), self._pods.numbers
         new: dict[str, list[Object]] = {_node_of(pod): [] for pod in gone}
@@ -238,18 +249,18 @@ class StateNodes:
                 new[name].append(pod)
             else:
                 new[name] = [pod]
-        for name, found in new.items():
+        for name, pods_there in new.items():
             if before := self._placed.get(name):
-                found.extend([pod for pod in before if id(pod) not in left])
-                found.sort(key=lambda pod: numbers[id(pod)])
-            if found:
-                self._placed[name] = found
+                pods_there.extend([pod for pod in before if id(pod) not in left])
+                pods_there.sort(key=lambda pod: numbers[id(pod)])
+            if pods_there:
+                self._placed[name] = pods_there
             else:
                 self._placed.pop(name, None)
         return set(new)
 
     def _renew(self, provider_id: str, snapshot: ClusterSnapshot, make: Make) -> tuple[bool, bool]:
-        """Makes the state node of a machine anew where its objects are others; returns what :meth:`_stands` does."""
+        """Make the state node of a machine anew where its objects have changed; return the result of :meth:`_stands`."""
         machine = self._machines[provider_id]
         before, was, named = machine.state, machine.place, machine.names
         counted = machine.names = machine.counted()
@@ -278,7 +289,8 @@ class StateNodes:
     def _stands(
         self, machine: str, places: tuple[_Stand | None, _Stand | None], names: tuple[_Names, _Names]
     ) -> tuple[bool, bool]:
-        """Puts a machine where it stands now, as before, after: by its place and the names of its Nodes; returns which of them changed.
+        """Put a machine in its order, as before, after: by its place and the names of its Nodes; return which of them
+        changed.
 
         At the first look all are put in order when they are made.
         """
@@ -331,7 +343,9 @@ def _first(item: tuple[str, Object]) -> str:
 
 
 def _counts(node: Object) -> bool:
-    """Whether core's cluster state has a Node: one of a NodePool needs a provider id, and an instance type or the label initialized."""
+    """Return whether core's cluster state has a Node: one of a NodePool needs a provider id, and an instance type or
+    the label initialized.
+    """
     labels = labels_of(node)
     if not labels.get(NODEPOOL):
         return True

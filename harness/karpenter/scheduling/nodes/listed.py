@@ -27,7 +27,7 @@ class Listed:
         self._number = count()
 
     def update(self, objects: Sequence[Object]) -> tuple[Sequence[Object], Sequence[Object]]:
-        """Takes the objects of now; returns those that are gone and those that are new, in their order."""
+        """Replace the objects by those of now; return the removed and the new objects, in their order."""
         before, numbers = self.objects, self.numbers
         gone: list[Object] = []
         come: list[Object] = []
@@ -48,11 +48,11 @@ class Listed:
                 there += 1
             else:
                 numbers.pop(id(old), None)
-        for each in objects[there:]:
-            come.append(each)
-            numbers[id(each)] = next(self._number)
+        for new in objects[there:]:
+            come.append(new)
+            numbers[id(new)] = next(self._number)
         if len(numbers) != len(objects):  # a name that stands there twice
-            self.numbers = {id(each): next(self._number) for each in objects}
+            self.numbers = {id(new): next(self._number) for new in objects}
         self.objects = objects
         return gone, come
 
@@ -84,16 +84,16 @@ def ordered_changes(
 
 def _agreeing(some: Sequence[object], here: int, others: Sequence[object], there: int) -> int:
     """From two places on, the number of objects that are the very same in both."""
-    found, step = 0, _FIRST_STEP
+    length, step = 0, _FIRST_STEP
     while True:
-        one = some[here + found : here + found + step]
-        other = others[there + found : there + found + step]
-        if not all(map(is_, one, other)):
-            return found + indexOf(map(is_, one, other), False)
-        same = min(len(one), len(other))
-        found += same
+        some_part = some[here + length : here + length + step]
+        other = others[there + length : there + length + step]
+        if not all(map(is_, some_part, other)):
+            return length + indexOf(map(is_, some_part, other), False)
+        same = min(len(some_part), len(other))
+        length += same
         if same < step:
-            return found
+            return length
         step *= 2
 
 

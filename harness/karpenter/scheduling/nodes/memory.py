@@ -32,14 +32,14 @@ _SPARE = 1024
 
 
 class ClusterMemory:
-    """Of one cluster, as one Karpenter sees it; simulations that are given none have one of their own."""
+    """The memory of one cluster, as one Karpenter sees it; simulations that are given none have one of their own."""
 
     def __init__(self, *, exact: bool | None = None) -> None:
         self.exact = bool(os.environ.get("HARNESS_EXACT")) if exact is None else exact
         """Whether each simulation is made, although a kept one tells what it comes to."""
         self.nodes = StateNodes()
         self.models: dict[Hashable, Any] = {}
-        """What is made of NodePools, instance types and DaemonSets, and catalogues of shapes, by what they rest on."""
+        """Results made of NodePools, instance types and DaemonSets, and catalogues of shapes, by their inputs."""
         self._algebra: Algebra | None = None
         self._volumes: list[Object] = []
         self._of_pods: dict[Hashable, dict[int, tuple[Any, Any]]] = {}
@@ -49,7 +49,7 @@ class ClusterMemory:
         self._types: LatestOf[Sequence[InstanceType], dict[str, InstanceType]] = LatestOf(_MOST_LISTS)
 
     def look(self, snapshot: ClusterSnapshot) -> None:
-        """Begins a look: what rests on other volumes than these is forgotten, and what is about pods that are gone."""
+        """Begin a look: forget results that rest on other volumes, and those about pods that are gone."""
         volumes = list(chain(snapshot.pvcs, snapshot.pvs, snapshot.storageclasses))
         outgrown = self._algebra is not None and self._algebra.size > _MOST_SETS
         if outgrown or not same_objects(volumes, self._volumes):
@@ -59,9 +59,9 @@ class ClusterMemory:
             self.nodes = StateNodes()
             self._algebra = None
         most = 2 * len(snapshot.pods) + _SPARE
-        for kept in self._of_pods.values():
-            if len(kept) > most:
-                kept.clear()
+        for answers in self._of_pods.values():
+            if len(answers) > most:
+                answers.clear()
         self.budget_selectors.forget(most)
 
     def algebra(self, vocabulary: "Vocabulary") -> Algebra:
@@ -75,40 +75,40 @@ class ClusterMemory:
 
     def of_pods(self, about: Hashable, find: Callable[[P], T]) -> Callable[[P], T]:
         """A function of a pod, or a tuple of pods, alone, asked once about each; ``about`` says which one it is."""
-        kept = self._of_pods.setdefault(about, {})
+        answers = self._of_pods.setdefault(about, {})
 
         def answer(pod: P) -> T:
-            known = kept.get(id(pod))
-            if known is None:
-                known = kept[id(pod)] = (pod, find(pod))  # while the pod is kept, no other has its identity
-            found: T = known[1]
-            return found
+            entry = answers.get(id(pod))
+            if entry is None:
+                entry = answers[id(pod)] = (pod, find(pod))  # while the pod is kept, no other has its identity
+            answer: T = entry[1]
+            return answer
 
         return answer
 
     def rewritten(self, rewrite: Callable[[Object], Object], pods: Sequence[Object]) -> Sequence[Object]:
         """Each pod as a function of it alone makes it; the same ones as long as the pods are the same."""
-        known = self._rewritten.get(rewrite)
-        if known is None or not same_objects(known[0], pods):
+        entry = self._rewritten.get(rewrite)
+        if entry is None or not same_objects(entry[0], pods):
             read = self.of_pods(rewrite, rewrite)
-            known = self._rewritten[rewrite] = pods, [read(pod) for pod in pods]
-        return known[1]
+            entry = self._rewritten[rewrite] = pods, [read(pod) for pod in pods]
+        return entry[1]
 
     def same(self, about: Hashable, objects: Sequence[Any]) -> Sequence[Any]:
-        """These objects; the sequence of the last time if each of them is still the same."""
-        known = self.models.get((ClusterMemory, about))
-        if known is None or not same_objects(known, objects):
-            known = self.models[ClusterMemory, about] = objects
-        found: Sequence[Any] = known
-        return found
+        """Return these objects; the sequence of the last time if each of them is still the same."""
+        sequence = self.models.get((ClusterMemory, about))
+        if sequence is None or not same_objects(sequence, objects):
+            sequence = self.models[ClusterMemory, about] = objects
+        same: Sequence[Any] = sequence
+        return same
 
     def nodepool(self, pool: Object) -> Object:
         """A NodePool, as it was at the first look at which it asked for what it asks now."""
-        known = self._nodepools.get(name_of(pool))
-        if known is None or not alike(known, pool):
-            known = self._nodepools[name_of(pool)] = pool
-        return known
+        pool_before = self._nodepools.get(name_of(pool))
+        if pool_before is None or not alike(pool_before, pool):
+            pool_before = self._nodepools[name_of(pool)] = pool
+        return pool_before
 
     def by_name(self, types: Sequence[InstanceType]) -> dict[str, InstanceType]:
         """Instance types of a list by their names."""
-        return self._types.of(types, lambda: {each.name: each for each in types})
+        return self._types.of(types, lambda: {instance_type.name: instance_type for instance_type in types})

@@ -9,17 +9,17 @@ from harness.karpenter.scheduling.nodes.state import StateNode
 __all__ = ["Order", "Place"]
 
 Place = Callable[[StateNode], Any]
-"""Where a machine stands among the others, by itself alone; None for one that does not. Places can be compared."""
+"""The sort key of a machine among the others, by itself alone; None for one that is left out. Keys can be compared."""
 
 
 class Order:
-    """Those of some machines that have a place, in its order; equal ones by provider id."""
+    """Machines that have a place, in its order; equal ones by provider id."""
 
     def __init__(self, place: Place, machines: Mapping[str, StateNode]) -> None:
         self._place = place
-        self._places = {each: at for each, state in machines.items() if (at := place(state)) is not None}
-        self._keys = sorted((at, each) for each, at in self._places.items())
-        self.states = [machines[each] for _, each in self._keys]
+        self._places = {provider_id: at for provider_id, state in machines.items() if (at := place(state)) is not None}
+        self._keys = sorted((at, provider_id) for provider_id, at in self._places.items())
+        self.states = [machines[provider_id] for _, provider_id in self._keys]
 
     def change(self, machine: str, state: StateNode | None) -> None:
         """The machine's state is another one now; None: it is gone."""

@@ -1,4 +1,4 @@
-"""What is found out about each machine alone, kept up from one look to the next: only machines that have changed are asked again."""
+"""Results about each machine alone, kept up from one look to the next: only machines that have changed are asked again."""
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -13,9 +13,10 @@ Find = Callable[[StateNode], Any]
 
 
 class PerNodeIndex:
-    """What is kept of the machines of the last look, by provider id.
+    """Results about the machines of the last look, by provider id.
 
-    It cannot be stale: whoever makes a machine's state anew, or drops it, says so (:meth:`change`), and a state is never changed in place.
+    It cannot be stale: whoever makes a machine's state anew, or drops it, calls :meth:`change`, and a state is never
+    changed in place.
     """
 
     def __init__(self) -> None:
@@ -26,11 +27,11 @@ class PerNodeIndex:
 
     def change(self, machine: str, state: StateNode | None) -> None:
         """The machine's state is another one now; None: it is gone."""
-        for find, found in self._found.items():
+        for find, results in self._found.items():
             if state is not None and (value := find(state)):
-                found[machine] = value
+                results[machine] = value
             else:
-                found.pop(machine, None)
+                results.pop(machine, None)
         for find, values in self._values.items():
             counts = self._counts[find]
             if machine in values:
@@ -43,14 +44,16 @@ class PerNodeIndex:
             order.change(machine, state)
 
     def having(self, find: Find, states: Mapping[str, StateNode]) -> dict[str, Any]:
-        """What ``find`` tells of those machines about which it tells anything that is true; ``states`` are those of the last look."""
-        known = self._found.get(find)
-        if known is None:
-            known = self._found[find] = {each: found for each, state in states.items() if (found := find(state))}
-        return dict(known)
+        """Return the true results of ``find``, by provider id; ``states`` are those of the last look."""
+        values = self._found.get(find)
+        if values is None:
+            values = self._found[find] = {
+                provider_id: value for provider_id, state in states.items() if (value := find(state))
+            }
+        return dict(values)
 
     def counts(self, find: Find, states: Mapping[str, StateNode]) -> dict[Hashable, int]:
-        """How many machines there are of each thing that ``find`` tells."""
+        """Count the machines by the result of ``find``."""
         if find not in self._values:
             self._values[find], self._counts[find] = {}, {}
             for machine, state in states.items():

@@ -53,7 +53,7 @@ class Parts:
     csinode: Object | None
 
     def same_as(self, others: "Parts") -> bool:
-        """Whether these are the very same objects."""
+        """Return whether these are the very same objects."""
         return (
             self.node is others.node
             and self.nodeclaim is others.nodeclaim
@@ -92,7 +92,7 @@ class StateNode:
         self.deleting = parts.marked or self.deleted
 
     def attach(self, volumes: VolumeLookup, *, unlimited: bool) -> None:
-        """Sets the volumes that its pods attach and its limits by CSI driver, see :func:`_limits`."""
+        """Set the volumes that its pods attach and its limits by CSI driver, see :func:`_limits`."""
         for pod in self.pods:
             if not spec_of(pod).get("volumes"):
                 continue
@@ -107,7 +107,9 @@ class StateNode:
 
     @property
     def deleted(self) -> bool:
-        """Whether it is being deleted, marked for deletion or not (core pkg/controllers/state/statenode.go Deleted)."""
+        """Return whether it is being deleted, marked for deletion or not (core pkg/controllers/state/statenode.go
+        Deleted).
+        """
         node, nodeclaim = self.parts.node, self.parts.nodeclaim
         if nodeclaim is not None:
             return is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
@@ -153,19 +155,19 @@ class StateNode:
         return self._amounts("allocatable")
 
     def free(self) -> dict[str, int]:
-        """What the pods on it leave of each allocatable resource, in billionths."""
-        found = {name: quantity.nano for name, quantity in self._amounts("allocatable").items()}
-        places = found.get(PODS)
+        """Return the rest of each allocatable resource beside the pods on the node, in billionths."""
+        free = {name: quantity.nano for name, quantity in self._amounts("allocatable").items()}
+        places = free.get(PODS)
         for pod in self.pods:
             for name, quantity in pod_requests(pod).items():
-                if name in found:
-                    found[name] -= quantity.nano
+                if name in free:
+                    free[name] -= quantity.nano
         if places is not None:
-            found[PODS] = places - len(self.pods) * NANO
-        return found
+            free[PODS] = places - len(self.pods) * NANO
+        return free
 
     def daemon_requests(self) -> ResourceList:
-        """What the DaemonSet pods on it request."""
+        """Return the requests of the DaemonSet pods on the node."""
         return merge(*(requests_for_pods((pod,)) for pod in self.pods if is_daemon(pod)))
 
     def host_ports(self) -> list[HostPort]:
@@ -179,7 +181,9 @@ def provider_id_of(node: Object) -> str:
 
 
 def _limits(csinode: Object, unlimited: bool) -> tuple[dict[str, int], frozenset[str]]:
-    """How many volumes of each CSI driver a node attaches, and the drivers that it has; ``unlimited``: also without a count."""
+    """Return the number of volumes of each CSI driver that a node attaches, and its drivers; ``unlimited``: also
+    without a count.
+    """
     drivers = spec_of(csinode).get("drivers") or ()
     limits = {
         driver["name"]: driver["allocatable"].get("count") or 0

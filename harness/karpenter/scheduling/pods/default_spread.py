@@ -26,23 +26,23 @@ def default_constraints(config: Mapping[str, Any]) -> tuple[Mapping[str, Any], .
 
 
 def scheduler_config_problem(config: Mapping[str, Any]) -> str | None:
-    """Why the controller does not start with this ``--scheduler-config``, in its words."""
+    """Return the reason if the controller does not start with this ``--scheduler-config``, in its words."""
     spread = config.get("podTopologySpread") or {}
     for place, fields in ((config, _FIELDS[""]), (spread, _FIELDS["podTopologySpread"])):
         if unknown := sorted(place.keys() - fields):
             return f'decoding scheduler config, error unmarshaling JSON: while decoding JSON: json: unknown field "{unknown[0]}"'
     path = "validating scheduler config, podTopologySpread.defaultConstraints"
     constraints = default_constraints(config)
-    for index, each in enumerate(constraints):
-        problem = _problem(each)
+    for index, constraint in enumerate(constraints):
+        problem = _problem(constraint)
         if problem is not None:
             return f"{path}[{index}]{problem}"
         for before, other in enumerate(constraints[:index]):
             if (other.get("topologyKey"), other.get("whenUnsatisfiable")) == (
-                each["topologyKey"],
-                each["whenUnsatisfiable"],
+                constraint["topologyKey"],
+                constraint["whenUnsatisfiable"],
             ):
-                return f"{path}[{index}] is a duplicate of [{before}], {{{each['topologyKey']}, {each['whenUnsatisfiable']}}}"
+                return f"{path}[{index}] is a duplicate of [{before}], {{{constraint['topologyKey']}, {constraint['whenUnsatisfiable']}}}"
     return None
 
 
@@ -74,8 +74,8 @@ class DefaultSpread:
             if selector is not None:
                 self._services.setdefault(namespace_of(service), []).append(selector)
         self._owners = {
-            (each.get("apiVersion"), each.get("kind"), namespace_of(each), name_of(each)): each
-            for each in snapshot.workloads
+            (workload.get("apiVersion"), workload.get("kind"), namespace_of(workload), name_of(workload)): workload
+            for workload in snapshot.workloads
         }
 
     def applied(self, pod: Object) -> Object:
@@ -86,7 +86,7 @@ class DefaultSpread:
         selector = self._selector(pod)
         if selector is None:
             return pod
-        constraints = [{**each, "labelSelector": selector} for each in self._constraints]
+        constraints = [{**constraint, "labelSelector": selector} for constraint in self._constraints]
         return {**pod, "spec": {**spec, "topologySpreadConstraints": constraints}}
 
     def _selector(self, pod: Object) -> Mapping[str, Any] | None:
@@ -104,12 +104,12 @@ class DefaultSpread:
         }
 
     def _expressions(self, pod: Object) -> Iterator[Mapping[str, Any]]:
-        """What the pod's controller adds, where it is one of those whose selectors count."""
+        """Yield the selector expressions of the pod's controller, if it is a kind whose selectors count."""
         owner = controller_of(pod)
         if owner is None or (owner.get("apiVersion"), owner.get("kind")) not in _SELECTING:
             return
-        found = self._owners.get((owner["apiVersion"], owner["kind"], namespace_of(pod), str(owner.get("name"))))
-        selector = (spec_of(found).get("selector") or {}) if found is not None else {}
+        workload = self._owners.get((owner["apiVersion"], owner["kind"], namespace_of(pod), str(owner.get("name"))))
+        selector = (spec_of(workload).get("selector") or {}) if workload is not None else {}
         for key, value in (selector.get("matchLabels") or {}).items():
             yield {"key": key, "operator": "In", "values": [value]}
         yield from selector.get("matchExpressions") or ()

@@ -18,7 +18,7 @@ _DEDUPE_SECONDS = 120.0
 
 
 class BudgetSelectors:
-    """What disruption budgets mean for each pod, worked out once while the budgets' specs are the same."""
+    """The meaning of disruption budgets for each pod, worked out once while the budgets' specs are the same."""
 
     def __init__(self) -> None:
         self._budgets: Sequence[Object] = ()
@@ -47,8 +47,8 @@ class BudgetSelectors:
         """The places of the budgets that select the pod, and whether budgets count for it; ``budgets`` are all of a moment, in order."""
         if budgets is not self._budgets:
             self._look(budgets)
-        known = self._of_pod.get(id(pod))
-        if known is None:
+        entry = self._of_pod.get(id(pod))
+        if entry is None:
             namespace, labels = namespace_of(pod), labels_of(pod)
             places = [
                 place
@@ -56,15 +56,15 @@ class BudgetSelectors:
                 if own == namespace and selector.matches(labels)
             ]
             counts = is_active(pod) and not is_static(pod) and not tolerates_disruption(pod)
-            known = self._of_pod[id(pod)] = pod, tuple(places), counts
-        return known[1], known[2]
+            entry = self._of_pod[id(pod)] = pod, tuple(places), counts
+        return entry[1], entry[2]
 
     def movable(self, pod: Object, judge: Callable[[Object], bool]) -> bool:
         """The judgement about a pod, which :meth:`about` was asked about, by the specs of budgets alone."""
-        known = self._movable.get(id(pod))
-        if known is None:
-            known = self._movable[id(pod)] = judge(pod)
-        return known
+        movable = self._movable.get(id(pod))
+        if movable is None:
+            movable = self._movable[id(pod)] = judge(pod)
+        return movable
 
 
 class Displaced:
@@ -79,12 +79,12 @@ class Displaced:
         """Whether there is any budget."""
         self._now, self._rules = now, rules
         self.events: list[SchedulingEvent] = []
-        """What Karpenter says about the pods that were judged."""
+        """Karpenter's events about the pods that were judged."""
         self.momentary = False
         """Whether a pod was judged that the annotation do-not-disrupt protects for a while: another moment may then have another answer."""
 
     def movable(self, pod: Object) -> bool:
-        """Whether the pod has to find another place, and may be evicted."""
+        """Return whether the pod has to find another place, and may be evicted."""
         if DO_NOT_DISRUPT not in annotations_of(pod):
             if not self._about(pod)[0]:
                 return is_reschedulable(pod)
@@ -102,7 +102,7 @@ class Displaced:
         return is_reschedulable(pod) and not protection.active and not blocked
 
     def disruptable(self, pod: Object) -> bool:
-        """Whether no annotation keeps the pod where it is."""
+        """Return whether no annotation keeps the pod where it is."""
         if DO_NOT_DISRUPT not in annotations_of(pod) or not is_active(pod):
             return True
         protection = self._protection(pod)
@@ -111,7 +111,7 @@ class Displaced:
         return not protection.active
 
     def protected(self, pod: Object) -> bool:
-        """Whether do-not-disrupt protects the pod, also one that has ended."""
+        """Return whether do-not-disrupt protects the pod, also one that has ended."""
         return self._protection(pod).active
 
     def told(self, pod: Object) -> SchedulingEvent | None:
@@ -131,9 +131,9 @@ class Displaced:
         return self._selectors.about(pod, self._budgets) if self._budgets else ((), False)
 
     def _protection(self, pod: Object) -> Protection:
-        found = protection_of(pod, self._now, may_end=self._rules.protection_may_end)
-        self.momentary = self.momentary or found.event is not None  # of one for ever nothing is said
-        return found
+        protection = protection_of(pod, self._now, may_end=self._rules.protection_may_end)
+        self.momentary = self.momentary or protection.event is not None  # of one for ever nothing is said
+        return protection
 
     def _blocking(self, pod: Object, forbids: Callable[[Object], bool]) -> Sequence[Object]:
         matching = [self._budgets[place] for place in self._about(pod)[0]]
@@ -151,7 +151,7 @@ class Displaced:
 
 
 def _never_allows(spec: Mapping[str, Any]) -> bool:
-    """Whether a PodDisruptionBudget never allows a disruption, whatever the number of pods."""
+    """Return whether a PodDisruptionBudget never allows a disruption, whatever the number of pods."""
     never: Sequence[object] = (0, "0%")
     return spec.get("maxUnavailable") in never or spec.get("minAvailable") == "100%"
 

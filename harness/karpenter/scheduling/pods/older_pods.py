@@ -16,24 +16,26 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def without_actual_resources(pod: Object) -> Object:
     """The pod without what its containers have while they are being resized: what they ask for counts."""
     status = status_of(pod)
-    kept = {
-        field: [{**each, "resources": None} for each in status[field]]
+    resources = {
+        field: [{**entry, "resources": None} for entry in status[field]]
         for field in ("containerStatuses", "initContainerStatuses")
-        if any(each.get("resources") is not None for each in status.get(field) or ())
+        if any(entry.get("resources") is not None for entry in status.get(field) or ())
     }
-    return {**pod, "status": {**status, **kept}} if kept else pod
+    return {**pod, "status": {**status, **resources}} if resources else pod
 
 
 def with_limits_as_requests(pod: Object) -> Object:
     """The pod with each container's limits as requests where it has none, and without pod-level resources."""
     spec = spec_of(pod)
     completed = {
-        field: [_completed(each) for each in spec[field]]
+        field: [_completed(container) for container in spec[field]]
         for field in ("containers", "initContainers")
         if spec.get(field)
     }
     changed = any(
-        ours is not theirs for field, each in completed.items() for ours, theirs in zip(each, spec[field], strict=True)
+        ours is not theirs
+        for field, containers in completed.items()
+        for ours, theirs in zip(containers, spec[field], strict=True)
     )
     if not changed and not spec.get("resources"):
         return pod

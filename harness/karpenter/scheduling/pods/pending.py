@@ -1,4 +1,4 @@
-"""Which pods a pass is about, and which NodePools it may use.
+"""The pods of a pass, and the NodePools that it may use.
 
 Core ``pkg/controllers/provisioning/provisioner.go``, ``pkg/utils/nodepool/nodepool.go``.
 """
@@ -34,15 +34,15 @@ class PendingPods:
         self.ignored: dict[str, str] = {}
         self.rejected: dict[str, str] = {}
         wording = wording_of(release)
-        known: dict[Hashable, list[str]] = {}
+        texts_of: dict[Hashable, list[str]] = {}
         for pod in sorted(unbound, key=lambda pod: (namespace_of(pod), name_of(pod))):
             spec = spec_of(pod)
             texts: list[str] = []
             if spec.get("nodeSelector") or spec.get("affinity"):
                 key = fingerprint([spec.get("nodeSelector"), spec.get("affinity")])
-                if key not in known:
-                    known[key] = [finding.text for finding in pod_findings(pod, wording)]
-                texts = known[key]
+                if key not in texts_of:
+                    texts_of[key] = [finding.text for finding in pod_findings(pod, wording)]
+                texts = texts_of[key]
             volume_problem = volume_claim_problem(pod, volumes, rules) if spec.get("volumes") else None
             if texts or volume_problem:
                 text = "; ".join([*texts, *([volume_problem] if volume_problem else [])])

@@ -1,7 +1,7 @@
-"""What a pod would like, and how it gives it up: one step per failed attempt.
+"""The preferences of a pod, given up one by one: one step per failed attempt.
 
-Core ``pkg/controllers/provisioning/scheduling/preferences.go``. What is left after a step shares the storage of what there was before,
-so that a pod with thousands of terms takes thousands of steps and not millions of copies.
+Core ``pkg/controllers/provisioning/scheduling/preferences.go``. The preferences after a step share the storage of
+those before it, so that a pod with thousands of terms takes thousands of steps and not millions of copies.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ class Preferences:
 
     @classmethod
     def of(cls, pod: Object, *, ignored: bool, comparing: bool = True) -> Preferences:
-        """Those of a pod; ``ignored`` leaves preferred node affinity in the order it is written in, ``comparing`` says whether tolerations
-        may compare numbers."""
+        """Return the preferences of a pod; ``ignored`` leaves preferred node affinity in the order it is written in,
+        ``comparing`` allows tolerations to compare numbers.
+        """
         spec = spec_of(pod)
         nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
         required = (nodes.get("requiredDuringSchedulingIgnoredDuringExecution") or {}).get("nodeSelectorTerms") or ()
@@ -74,20 +75,20 @@ class Preferences:
             )
         if self.preferred_pods:
             dropped, rest = _without_heaviest(self.preferred_pods)
-            found = AFFINITY, id(dropped["podAffinityTerm"])
-            return Relaxation(replace(self, preferred_pods=rest), "preferred pod affinity term", found)
+            dropped_term = AFFINITY, id(dropped["podAffinityTerm"])
+            return Relaxation(replace(self, preferred_pods=rest), "preferred pod affinity term", dropped_term)
         if self.preferred_anti:
             dropped, rest = _without_heaviest(self.preferred_anti)
-            found = ANTI_AFFINITY, id(dropped["podAffinityTerm"])
-            return Relaxation(replace(self, preferred_anti=rest), "preferred pod anti-affinity term", found)
+            dropped_term = ANTI_AFFINITY, id(dropped["podAffinityTerm"])
+            return Relaxation(replace(self, preferred_anti=rest), "preferred pod anti-affinity term", dropped_term)
         if self.preferred_nodes:
             rest = _without_heaviest(self.preferred_nodes)[1]
             return Relaxation(replace(self, preferred_nodes=rest), "preferred node affinity term")
         spread = self.spread if isinstance(self.spread, _Spread) else _Spread.of(self.spread)
         if spread.next is not None:
-            found = SPREAD, id(spread.next)
+            dropped_term = SPREAD, id(spread.next)
             text = "ScheduleAnyway topology spread constraint"
-            return Relaxation(replace(self, spread=spread.rest()), text, found)
+            return Relaxation(replace(self, spread=spread.rest()), text, dropped_term)
         if tolerate_preferences and not any(same_toleration(t, TOLERATE_PREFERENCES) for t in self.tolerations):
             more = (*self.tolerations, TOLERATE_PREFERENCES)
             return Relaxation(
@@ -134,7 +135,7 @@ class _Spread(Sequence[Object]):
 
     @classmethod
     def of(cls, constraints: Sequence[Object]) -> _Spread:
-        """Of constraints as they are written."""
+        """Return the spread of constraints as they are written."""
         plan: list[Object] = []
         _drop(list(constraints), plan, len(constraints))
         return cls(tuple(constraints), plan, 0)
@@ -168,7 +169,7 @@ class _Spread(Sequence[Object]):
 
 
 def _drop(left: list[Object], dropped: list[Object], steps: int) -> None:
-    """Takes up to so many steps."""
+    """Take up to ``steps`` steps."""
     position = 0
     while steps and position < len(left):
         if left[position].get("whenUnsatisfiable") != SCHEDULE_ANYWAY:

@@ -14,15 +14,17 @@ from lazyrecords import dataclass
 __all__ = ["Place", "QueuedPod", "place_of", "queued_pod", "shaped"]
 
 Place = tuple[tuple[int, int], str, int, str]
-"""What pods are sorted by: size, the largest first, and age; then fit and key (``namespace/name``). Most are told apart by one text."""
+"""The sort key of pods: size, the largest first, and age; then fit and key (``namespace/name``). Most are told apart by
+one text.
+"""
 
 _KEY: Final = 3
-"""Where the key of a pod stands in its place."""
+"""The index of a pod's key in its place."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedPod:
-    """What a queue reads of a pod, and where it stands in it."""
+    """A pod as a queue reads it, and its place there."""
 
     pod: Object
     shape: PodShape
@@ -34,7 +36,7 @@ class QueuedPod:
 
 
 def place_of(pod: QueuedPod) -> Place:
-    """Where the pod stands."""
+    """Return the pod's place."""
     return pod.place
 
 
@@ -48,13 +50,13 @@ def queued_pod(shape_of: Callable[[Object], PodShape], pod: Object) -> QueuedPod
 
 def shaped(pods: Iterable[QueuedPod]) -> list[tuple[PodShape, Object]]:
     """Each pod with a copy of its shape; pods of one shape share the copy."""
-    known: dict[int, PodShape] = {}
-    return [(_fresh(each.shape, known), each.pod) for each in pods]
+    fresh: dict[int, PodShape] = {}
+    return [(_fresh(pod.shape, fresh), pod.pod) for pod in pods]
 
 
-def _fresh(shape: PodShape, known: dict[int, PodShape]) -> PodShape:
+def _fresh(shape: PodShape, fresh: dict[int, PodShape]) -> PodShape:
     """This simulation's own copy of a shape."""
-    found = known.get(id(shape))
-    if found is None:
-        found = known[id(shape)] = shape.fresh()
-    return found
+    copy = fresh.get(id(shape))
+    if copy is None:
+        copy = fresh[id(shape)] = shape.fresh()
+    return copy

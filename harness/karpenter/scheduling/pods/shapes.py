@@ -1,4 +1,4 @@
-"""What the scheduler sees of a pod. Pods that agree in it share one shape, and with it every answer found so far.
+"""A pod as the scheduler sees it. Pods that agree in it share one shape, and with it every answer found so far.
 
 Relaxation leads from a shape to the next, weaker one.
 """
@@ -90,7 +90,7 @@ class PodShape:
         self.node_selector: Mapping[str, str] = spec_of(pod).get("nodeSelector") or {}
         self.required_pods = tuple(affinity_terms(pod, "podAffinity", "required"))
         self.required_anti = tuple(affinity_terms(pod, "podAntiAffinity", "required"))
-        self.repeating = any(each.get("matchLabelKeys") for each in preferences.spread)
+        self.repeating = any(constraint.get("matchLabelKeys") for constraint in preferences.spread)
         self.requests: ResourceList = {}
         self.amounts: tuple[tuple[str, int], ...] = ()
         self.size = (0, 0)
@@ -263,7 +263,7 @@ class ShapeCatalog:
             shape.requirements = algebra.set_of([*base, *preferred, *required])
         identity = (
             shape.requirements.id,
-            tuple(each.id for each in shape.volumes),
+            tuple(alternative.id for alternative in shape.volumes),
             fingerprint(preferences.tolerations),
             shape.host_ports,
             shape.amounts,
@@ -274,8 +274,8 @@ class ShapeCatalog:
 
     def _expressions(self, term: Object) -> list[Requirement]:
         return [
-            requirement_from_api(each, vocabulary=self._algebra.vocabulary)
-            for each in term.get("matchExpressions") or ()
+            requirement_from_api(expression, vocabulary=self._algebra.vocabulary)
+            for expression in term.get("matchExpressions") or ()
         ]
 
 
@@ -285,7 +285,7 @@ def _size(requests: ResourceList) -> tuple[int, int]:
 
 
 def _chooses(shape: PodShape) -> bool:
-    """Whether the pod prefers something, or has terms to choose from, or looks at where other pods are."""
+    """Return whether the pod prefers something, or has terms to choose from, or looks at where other pods are."""
     wishes = shape.preferences
     return bool(
         shape.required_pods

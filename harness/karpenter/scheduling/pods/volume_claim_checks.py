@@ -1,6 +1,7 @@
-"""Which pods Karpenter ignores because of their volumes, and its sentence, as each release has it.
+"""Pods that Karpenter ignores because of their volumes, and its sentence, as each release has it.
 
-Core ``pkg/controllers/provisioning/scheduling/volumetopology.go`` (ValidatePersistentVolumeClaims), ``pkg/utils/volume``.
+Core ``pkg/controllers/provisioning/scheduling/volumetopology.go`` (ValidatePersistentVolumeClaims),
+``pkg/utils/volume``.
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ _BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 
 
 def volume_claim_problem(pod: Object, volumes: VolumeLookup, rules: SchedulingRules) -> str | None:
-    """Why a pod is ignored because of a claim of its volumes; None when it is not."""
+    """Return the reason if a pod is ignored because of a claim of its volumes."""
     problem_of = _early_problem if rules.volume_claim_checks is VolumeClaimChecks.EXISTENCE else _problem
     for volume in spec_of(pod).get("volumes") or ():
         try:
@@ -61,7 +62,7 @@ def _early_problem(claim: Object, volumes: VolumeLookup, rules: SchedulingRules)
 
 
 def _problem(claim: Object, volumes: VolumeLookup, rules: SchedulingRules) -> str | None:
-    """What kube-scheduler would refuse too."""
+    """Return the problem that kube-scheduler would refuse too."""
     reference = f"{namespace_of(claim)}/{name_of(claim)}"
     volume_name, class_name = _names(claim)
     detail = f"PersistentVolumeClaim={reference}"

@@ -62,13 +62,13 @@ class VolumeLookup:
         return f"{name_of(pod)}-{volume.get('name')}" if volume.get("ephemeral") is not None else None
 
     def volume(self, name: str) -> Object:
-        """Raises VolumeNotFound."""
+        """Return a PersistentVolume. Raises VolumeNotFound."""
         if name not in self._volumes:
             raise VolumeNotFound(f'PersistentVolume "{name}" not found')
         return self._volumes[name]
 
     def storage_class(self, name: str) -> Object:
-        """Raises VolumeNotFound."""
+        """Return a StorageClass. Raises VolumeNotFound."""
         if name not in self._classes:
             raise VolumeNotFound(f'StorageClass.storage.k8s.io "{name}" not found')
         return self._classes[name]
@@ -76,9 +76,10 @@ class VolumeLookup:
     def demands(
         self, algebra: Algebra, rules: SchedulingRules, pod: Object
     ) -> tuple[tuple[RequirementSet, ...] | None, Volumes | None, str]:
-        """What the pod's volumes ask of a node, as alternatives, and its claims by driver; None for what cannot be looked up.
+        """Return the demands of the pod's volumes on a node, as alternatives, and its claims by driver; None for
+        those that cannot be looked up.
 
-        Last why the claims by driver cannot be, in Karpenter's words.
+        The last item says in Karpenter's words why the claims by driver cannot be.
         """
         alternatives: tuple[RequirementSet, ...] | None
         try:
@@ -97,15 +98,15 @@ class VolumeLookup:
 
     def of(self, pod: Object) -> Volumes:
         """The pod's claims that count against attach limits, by driver. Missing claims do not count. Raises VolumeError."""
-        found: Volumes = {}
+        volumes: Volumes = {}
         for volume in spec_of(pod).get("volumes") or ():
             try:
                 claim = self.claim(pod, volume)
             except VolumeNotFound:
                 continue
             if claim is not None and (driver := self.driver(claim)):
-                found.setdefault(driver, set()).add(f"{namespace_of(claim)}/{name_of(claim)}")
-        return found
+                volumes.setdefault(driver, set()).add(f"{namespace_of(claim)}/{name_of(claim)}")
+        return volumes
 
     def driver(self, claim: Object) -> str:
         """The CSI driver of a claim: its volume's, else its storage class's; empty when there is none. Raises VolumeNotFound."""
@@ -141,7 +142,7 @@ class VolumeLookup:
 
     def first_terms(self, pod: Object) -> list[Mapping[str, Any]]:
         """The first alternative of each of the pod's volumes, as node selector requirements. Raises VolumeError."""
-        found: list[Mapping[str, Any]] = []
+        expressions: list[Mapping[str, Any]] = []
         for volume in spec_of(pod).get("volumes") or ():
             claim = self.claim(pod, volume)
             spec = spec_of(claim) if claim is not None else {}
@@ -151,8 +152,8 @@ class VolumeLookup:
                 alternatives = _class_expressions(self.storage_class(spec["storageClassName"]))
             else:
                 continue
-            found.extend(alternatives[0] if alternatives else ())
-        return found
+            expressions.extend(alternatives[0] if alternatives else ())
+        return expressions
 
     def _terms(self, algebra: Algebra, pod: Object, volume: Mapping[str, Any]) -> tuple[RequirementSet, ...]:
         claim = self.claim(pod, volume)
@@ -162,13 +163,13 @@ class VolumeLookup:
         if spec.get("volumeName"):
             volume_spec = spec_of(self.volume(spec["volumeName"]))
             # A term of a local volume that names its host only means anywhere: the volume goes where the pod goes.
-            told = [bool(term.get("matchExpressions")) for term in _volume_terms(volume_spec)]
-            kept = [each for each, says in zip(_volume_expressions(volume_spec), told, strict=True) if says]
+            has_expressions = [bool(term.get("matchExpressions")) for term in _volume_terms(volume_spec)]
+            terms = [term for term, says in zip(_volume_expressions(volume_spec), has_expressions, strict=True) if says]
         elif spec.get("storageClassName"):
-            kept = [each for each in _class_expressions(self.storage_class(spec["storageClassName"])) if each]
+            terms = [term for term in _class_expressions(self.storage_class(spec["storageClassName"])) if term]
         else:
             return ()
-        return tuple(algebra.from_node_selector(each) for each in kept)
+        return tuple(algebra.from_node_selector(term) for term in terms)
 
 
 def _intersect(algebra: Algebra, a: RequirementSet, b: RequirementSet) -> bool:
@@ -185,13 +186,17 @@ def _volume_expressions(spec: Mapping[str, Any]) -> list[list[Mapping[str, Any]]
     """The expressions of each term of a volume's node affinity, of its fields none; a local volume's host does not count."""
     local = spec.get("local") is not None or spec.get("hostPath") is not None
     return [
-        [each for each in term.get("matchExpressions") or () if not (local and each.get("key") == HOSTNAME)]
+        [
+            expression
+            for expression in term.get("matchExpressions") or ()
+            if not (local and expression.get("key") == HOSTNAME)
+        ]
         for term in _volume_terms(spec)
     ]
 
 
 def _class_expressions(storage_class: Object) -> list[list[Mapping[str, Any]]]:
     return [
-        [{**each, "operator": IN} for each in topology.get("matchLabelExpressions") or ()]
+        [{**expression, "operator": IN} for expression in topology.get("matchLabelExpressions") or ()]
         for topology in storage_class.get("allowedTopologies") or ()
     ]

@@ -1,4 +1,6 @@
-"""How the instance types of a NodePool become few for a pod, filter after filter: counted by the very masks that decide."""
+"""The steps by which the instance types of a NodePool become few for a pod, filter after filter: counted by the very
+masks that decide.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,7 +46,7 @@ class Funnel:
     @property
     def types(self) -> tuple[str, ...]:
         """Their names."""
-        return tuple(each.name for each in self.instance_types)
+        return tuple(instance_type.name for instance_type in self.instance_types)
 
 
 def funnel_of_pod(
@@ -99,7 +101,9 @@ def _funnel(index: CatalogIndex, wanted: Requirements, steps: Mapping[str, int],
 
 
 def _both(items: Mapping[str, Requirement], more: Mapping[str, Requirement]) -> dict[str, Requirement]:
-    added = {key: items[key].intersection(each) if key in items else each for key, each in more.items()}
+    added = {
+        key: items[key].intersection(requirement) if key in items else requirement for key, requirement in more.items()
+    }
     return {**items, **added}
 
 
@@ -123,8 +127,8 @@ def _if_had(index: CatalogIndex, items: Mapping[str, Requirement]) -> int:
     requirements about these seem to contradict it.
     """
     about_offerings = index.sold_keys
-    offered = {key: each for key, each in items.items() if key in about_offerings}
-    rest = {key: each for key, each in items.items() if key not in about_offerings}
+    offered = {key: requirement for key, requirement in items.items() if key in about_offerings}
+    rest = {key: requirement for key, requirement in items.items() if key not in about_offerings}
     return index.compatible_with_all(rest) & (index.compatible_with_all(offered) | _sold(index, offered))
 
 

@@ -1,6 +1,7 @@
-"""Why no instance type is left for a NodeClaim: requirements, resources, offerings, minValues.
+"""Reasons why no instance type is left for a NodeClaim: requirements, resources, offerings, minValues.
 
-Sources: core ``pkg/controllers/provisioning/scheduling/nodeclaim.go`` (InstanceTypeFilterError), ``pkg/cloudprovider/types.go``.
+Sources: core ``pkg/controllers/provisioning/scheduling/nodeclaim.go`` (InstanceTypeFilterError),
+``pkg/cloudprovider/types.go``.
 """
 
 import json

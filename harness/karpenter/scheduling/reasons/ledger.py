@@ -1,4 +1,5 @@
-"""Why each node, NodePool, instance type and offering took a pod or did not: noted during the pass that decides it.
+"""The ledger of a pass: why each node, NodePool, instance type and offering took a pod or did not, noted while it is
+decided.
 
 Pass a :class:`Ledger` to :func:`~harness.karpenter.scheduling.solve`; without one nothing is noted and nothing is spent.
 
@@ -85,7 +86,7 @@ class PortTaken:
 
 @dataclass(frozen=True, slots=True)
 class Overcommitted:
-    """What Kubernetes and the system reserve is more than the size has: its allocatable amount is negative."""
+    """Kubernetes and the system reserve more than the size has: its allocatable amount is negative."""
 
     resource: str
 
@@ -172,7 +173,9 @@ class PoolTried:
             yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
 
     def removed(self) -> Mapping[str, int]:
-        """How many sizes each kind of reason removed first, by the name of its class; those kept count as ``kept``."""
+        """Return how many sizes each kind of reason removed first, by the name of its class; those kept count as
+        ``kept``.
+        """
         firsts = (type(v.reasons[0]).__name__ if v.reasons else "kept" for v in self.types())
         return Counter(firsts)
 
@@ -252,14 +255,15 @@ class _Offerings:
         key = id(instance_type)  # held below, so that the number stays its own
         if key not in self._judged:
             verdicts = tuple(
-                OfferingVerdict(one, one.available, self._conflict(one)) for one in instance_type.offerings
+                OfferingVerdict(offering, offering.available, self._conflict(offering))
+                for offering in instance_type.offerings
             )
             self._judged[key] = (instance_type, verdicts)
         return self._judged[key][1]
 
     def _conflict(self, offering: Offering) -> Incompatible | None:
-        known = self._requirements.vocabulary.well_known
-        return self._requirements.compatible(offering.requirements, known)
+        well_known = self._requirements.vocabulary.well_known
+        return self._requirements.compatible(offering.requirements, well_known)
 
 
 Entry = NodeTried | Joined | Relaxed | PoolTried

@@ -1,6 +1,7 @@
-"""Why a pod cannot go somewhere: values with fields that render Karpenter's own sentences, late.
+"""Reasons why a pod cannot go somewhere: values with fields that render Karpenter's own sentences, late.
 
-Sources: core ``pkg/controllers/provisioning/scheduling/{nodeclaim,scheduler,topology,existingnode}.go``, ``pkg/scheduling``.
+Sources: core ``pkg/controllers/provisioning/scheduling/{nodeclaim,scheduler,topology,existingnode}.go``,
+``pkg/scheduling``.
 """
 
 from typing import TYPE_CHECKING
@@ -182,12 +183,16 @@ class ReservationsTaken:
 
 
 def lacks_key(reason: "Reason") -> bool:
-    """Whether a node was refused because it says nothing about a key: it may later, since pods add what they ask for."""
+    """Return whether a node was refused for lack of a key: it may take the pod later, since pods add the keys that they
+    ask for.
+    """
     return isinstance(reason, RequirementsIncompatible) and isinstance(reason.cause, UndefinedKey)
 
 
 def is_deferred(reason: "Reason | None") -> bool:
-    """Whether the decision about a pod is only put off, until reserved capacity is known to be had or not: no event tells of it."""
+    """Return whether the decision about a pod is only put off, until reserved capacity is known to be had or not: no
+    event tells of it.
+    """
     if isinstance(reason, EveryNodePool):
         return any(map(is_deferred, reason.reasons))
     if isinstance(reason, PoolIncompatible):

@@ -78,7 +78,7 @@ class ClusterTopology:
         self._inverse: tuple[Sequence[RepellingPod], Sequence[Object], InverseGroups] | None = None
 
     def look(self, fleet: Fleet, nodes: Iterable[Object], namespaces: Sequence[Object]) -> None:
-        """Takes the machines, the Nodes and the namespaces of a moment."""
+        """Take the machines, the Nodes and the namespaces of a moment."""
         if not same_objects(self._namespaces, namespaces):
             self._namespaces = namespaces
             self.namespace_labels = frozenset(
@@ -150,7 +150,7 @@ class ClusterTopology:
             parsed = Selector.parse(selector)
         except SelectorError as error:
             raise TopologyError(f"parsing selector, {error}") from error
-        chosen = (name_of(each) for each in self._namespaces if parsed.matches(labels_of(each)))
+        chosen = (name_of(candidate) for candidate in self._namespaces if parsed.matches(labels_of(candidate)))
         return frozenset((*chosen, *names))
 
     def inverse_groups(self, pods: Sequence[RepellingPod]) -> InverseGroups:
@@ -183,8 +183,8 @@ class ClusterTopology:
 
     def _terms_of(self, repelling: RepellingPod) -> Iterable[RepellingTerm]:
         pod, node, name, terms = repelling
-        known = self._terms.get(id(pod))
-        if known is None or known[0] is not pod:
+        entry = self._terms.get(id(pod))
+        if entry is None or entry[0] is not pod:
             tolerations = known_tolerations(
                 spec_of(pod).get("tolerations") or (), comparing=self.rules.compares_tolerations
             )
@@ -192,11 +192,11 @@ class ClusterTopology:
                 (term["topologyKey"], self.group(self.inverse_constraint(namespace_of(pod), tolerations, term)))
                 for term in terms
             ]
-            known = pod, made
+            entry = pod, made
             if not any(term.get("namespaceSelector") is not None for term in terms):
-                self._terms[id(pod)] = known
+                self._terms[id(pod)] = entry
         labels = labels_of(node)
-        return [RepellingTerm(name, labels.get(key), group.identity, group.group) for key, group in known[1]]
+        return [RepellingTerm(name, labels.get(key), group.identity, group.group) for key, group in entry[1]]
 
 
 def _parse(raw_selector: Mapping[str, Any] | None) -> Selector:

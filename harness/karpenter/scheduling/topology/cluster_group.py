@@ -127,7 +127,7 @@ class ClusterGroup:
                 self._empty.discard(domain)
 
     def _forget_pods(self, name: str, touched: set[str]) -> None:
-        """Takes away what the pods on a Node count."""
+        """Take away what the pods on a Node count."""
         before = self._on_node.pop(name, None)
         if before is not None:
             domain, counted = before
@@ -137,7 +137,7 @@ class ClusterGroup:
             touched.add(domain)
 
     def _count_pods(self, name: str, touched: set[str]) -> None:
-        """Counts the pods on a Node."""
+        """Count the pods on a Node."""
         bound = self.running.bound.get(name)
         if bound is None:
             return
@@ -149,15 +149,15 @@ class ClusterGroup:
         pods = [key for namespace, labels, key in bound.pods if namespace in namespaces and matches(labels)]
         if not pods:
             return
-        found = labels_of(bound.node).get(group.key)
-        if found is None and group.by_hostname:
-            found = name
-        if found is None or not self._admits(bound.node, bound.taints):
+        domain = labels_of(bound.node).get(group.key)
+        if domain is None and group.by_hostname:
+            domain = name
+        if domain is None or not self._admits(bound.node, bound.taints):
             return
-        self._on_node[name] = found, pods
-        self._domain_of_pod.update(dict.fromkeys(pods, found))
-        self._change(self._pods_in, found, len(pods))
-        touched.add(found)
+        self._on_node[name] = domain, pods
+        self._domain_of_pod.update(dict.fromkeys(pods, domain))
+        self._change(self._pods_in, domain, len(pods))
+        touched.add(domain)
 
     def _register_node(self, provider: str, touched: set[str]) -> None:
         """Registers the domain of a node anew."""

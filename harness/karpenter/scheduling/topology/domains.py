@@ -17,7 +17,9 @@ TaintsByDomain: TypeAlias = Mapping[str, list[Sequence[Taint]]]
 
 
 class Domains:
-    """What the label of a key can be, worked out for the keys that some constraint has: it looks at every instance type."""
+    """The values that the label of a key can have, worked out for the keys that some constraint has: it looks at every
+    instance type.
+    """
 
     def __init__(self, algebra: Algebra, nodepools: Sequence[Object], indexes: Mapping[str, CatalogIndex]) -> None:
         self._algebra, self._nodepools, self._indexes = algebra, nodepools, indexes
@@ -25,10 +27,10 @@ class Domains:
 
     def of(self, key: str) -> TaintsByDomain:
         """Domain → taints of the NodePools that have it; one without taints makes the others irrelevant."""
-        found = self._found.get(key)
-        if found is None:
-            found = self._found[key] = self._new(key)
-        return found
+        domains = self._found.get(key)
+        if domains is None:
+            domains = self._found[key] = self._new(key)
+        return domains
 
     @cached_property
     def _templates(self) -> list[tuple[CatalogIndex, Sequence[Taint], Mapping[str, Requirement]]]:

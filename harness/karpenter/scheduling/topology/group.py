@@ -105,17 +105,17 @@ class TopologyGroup:
         return made
 
     def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        """Whether the selector and the namespaces include a pod."""
+        """Return whether the selector and the namespaces include a pod."""
         return namespace in self.namespaces and self.selector.matches(labels)
 
     def register(self, domain: str) -> None:
-        """Makes a domain known, without pods."""
+        """Make a domain known, without pods."""
         if domain not in self.domains:
             self.domains[domain] = 0
             self.empty.add(domain)
 
     def register_all(self, domains: KeysView[str]) -> None:
-        """Makes domains known, without pods."""
+        """Make domains known, without pods."""
         new = domains - self.domains.keys()
         if new:
             self.domains.update(dict.fromkeys(new, 0))
@@ -127,7 +127,7 @@ class TopologyGroup:
             self.empty.discard(domain)
 
     def record(self, domain: str, bit: int = 0) -> None:
-        """Counts a pod; ``bit`` is the node's when the domain is the hostname of a new node."""
+        """Count a pod; ``bit`` is the node's when the domain is the hostname of a new node."""
         count = self.domains[domain] = self.domains.get(domain, 0) + 1
         self.empty.discard(domain)
         if bit:
@@ -203,7 +203,7 @@ class TopologyGroup:
         return min(counts, default=MAX_SKEW)
 
     def _may_start(self, pod_domains: Requirement) -> bool:
-        """Whether the first pod of an affinity to itself may go to any domain."""
+        """Return whether the first pod of an affinity to itself may go to any domain."""
         if len(self.domains) == len(self.empty):
             return True
         return not any(count > 0 and pod_domains.has(domain) for domain, count in self.domains.items())
@@ -217,11 +217,13 @@ class TopologyGroup:
                 return ()
             return (host,) if self.domains.get(host, 0) > 0 or (selected and self._may_start(pod_domains)) else ()
         if not node_domains.complement:
-            found = [d for d in node_domains.values if self.domains.get(d, 0) > 0 and pod_domains.has(d)]
+            domains = [d for d in node_domains.values if self.domains.get(d, 0) > 0 and pod_domains.has(d)]
         else:
-            found = [d for d, count in self.domains.items() if count > 0 and pod_domains.has(d) and node_domains.has(d)]
-        if found or not (selected and self._may_start(pod_domains)):
-            return found
+            domains = [
+                d for d, count in self.domains.items() if count > 0 and pod_domains.has(d) and node_domains.has(d)
+            ]
+        if domains or not (selected and self._may_start(pod_domains)):
+            return domains
         both = pod_domains.intersection(node_domains)
         started: set[str] = set()
         for wanted in (both, pod_domains):
@@ -255,8 +257,8 @@ def group_identity(
         selector: object = None
     else:
         expressions = (odd if repeated_cancel else frozenset)(
-            (each.get("key"), each.get("operator"), odd(each.get("values") or ()))
-            for each in raw_selector.get("matchExpressions") or ()
+            (expression.get("key"), expression.get("operator"), odd(expression.get("values") or ()))
+            for expression in raw_selector.get("matchExpressions") or ()
         )
         selector = (expressions, frozenset((raw_selector.get("matchLabels") or {}).items()))
     return kind, key, namespaces, max_skew, selector, node_filter.identity()

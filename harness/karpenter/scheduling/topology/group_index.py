@@ -18,7 +18,7 @@ class GroupIndex:
         self._known: dict[Hashable, tuple[list[TopologyGroup], list[int]]] = {}
 
     def add(self, group: TopologyGroup) -> None:
-        """Adds a group, behind the others."""
+        """Add a group, behind the others."""
         number = len(self._groups)
         self._groups.append(group)
         if group.selector.nothing:
@@ -32,19 +32,19 @@ class GroupIndex:
 
     def selecting(self, identity: Hashable, namespace: str, labels: Mapping[str, str]) -> list[TopologyGroup]:
         """The groups that select a pod, oldest first. The list grows with later calls; ``identity`` stands for namespace and labels."""
-        found, seen = self._known.setdefault(identity, ([], [0]))
+        groups, seen = self._known.setdefault(identity, ([], [0]))
         if seen[0] != len(self._groups):
             for number in sorted(self._candidates(labels, seen[0])):
                 group = self._groups[number]
                 if group.selects(namespace, labels):
-                    found.append(group)
+                    groups.append(group)
             seen[0] = len(self._groups)
-        return found
+        return groups
 
     def _candidates(self, labels: Mapping[str, str], start: int) -> list[int]:
-        found = self._others[bisect_left(self._others, start) :]
+        numbers_after = self._others[bisect_left(self._others, start) :]
         for label in labels.items():
             numbers = self._by_label.get(label)
             if numbers is not None:
-                found += numbers[bisect_left(numbers, start) :]
-        return found
+                numbers_after += numbers[bisect_left(numbers, start) :]
+        return numbers_after

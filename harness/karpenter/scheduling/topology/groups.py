@@ -51,11 +51,11 @@ class TopologyGroups:
         # Where two count as none, it matters whether the number is odd, and no more.
         repeats = min(shape.repeats, _MOST_REPEATS + shape.repeats % 2) if label_keys else 0
         about = SPREAD, id(constraint), repeats
-        known = shape.cluster_groups.get(about)
-        if known is None or known.running is not self._cluster.running:
+        cluster_group = shape.cluster_groups.get(about)
+        if cluster_group is None or cluster_group.running is not self._cluster.running:
             made = self._cluster.group(self._spread(shape, constraint, label_keys, repeats))
-            known = shape.cluster_groups[about] = made
-        return self._group(known)
+            cluster_group = shape.cluster_groups[about] = made
+        return self._group(cluster_group)
 
     def _spread(self, shape: PodShape, constraint: Object, label_keys: Sequence[str], repeats: int) -> Constraint:
         selector = constraint.get("labelSelector")
@@ -82,12 +82,12 @@ class TopologyGroups:
         )
 
     def _alternatives(self, shape: PodShape) -> Alternatives:
-        found, terms, before = shape.alternatives, shape.preferences.required_nodes, shape.before
-        if found is not None:
-            return found
+        alternatives, terms, before = shape.alternatives, shape.preferences.required_nodes, shape.before
+        if alternatives is not None:
+            return alternatives
         if before is not None and before.alternatives is not None:
-            known, dropped = before.alternatives, len(before.preferences.required_nodes) - len(terms)
-            found = known.rest() if dropped else known
+            known_before, dropped = before.alternatives, len(before.preferences.required_nodes) - len(terms)
+            alternatives = known_before.rest() if dropped else known_before
         else:
             base = self.algebra.from_labels(shape.node_selector)
             affinity = (spec_of(shape.pod).get("affinity") or {}).get("nodeAffinity") or {}
@@ -95,33 +95,35 @@ class TopologyGroups:
                 sets = [base]
             else:
                 wanted = (self.algebra.from_node_selector(term.get("matchExpressions")) for term in terms)
-                sets = [self.algebra.together(base, each.items) for each in wanted]
-            found = Alternatives(self.algebra, sets)
-        shape.alternatives = found
-        return found
+                sets = [self.algebra.together(base, requirements.items) for requirements in wanted]
+            alternatives = Alternatives(self.algebra, sets)
+        shape.alternatives = alternatives
+        return alternatives
 
     def affinity(self, shape: PodShape, kind: str, term: Object) -> TopologyGroup:
         """The group of an (anti-)affinity term. Raises TopologyError."""
         about = kind, id(term), 0
-        known = shape.cluster_groups.get(about)
-        if known is None or known.running is not self._cluster.running:
+        cluster_group = shape.cluster_groups.get(about)
+        if cluster_group is None or cluster_group.running is not self._cluster.running:
             namespaces = self._cluster.namespaces(shape.namespace, term)
             selector, tolerations = term.get("labelSelector"), shape.preferences.tolerations
-            known = self._cluster.group(Constraint(kind, term["topologyKey"], namespaces, selector, tolerations))
+            cluster_group = self._cluster.group(
+                Constraint(kind, term["topologyKey"], namespaces, selector, tolerations)
+            )
             if term.get("namespaceSelector") is None:
-                shape.cluster_groups[about] = known
-        return self._group(known)
+                shape.cluster_groups[about] = cluster_group
+        return self._group(cluster_group)
 
     @property
     def looked_at(self) -> Sequence[ClusterGroup]:
         """The cluster's groups of which this simulation has copies, inverse ones apart."""
         return self._looked_at
 
-    def _group(self, known: ClusterGroup) -> TopologyGroup:
-        group = self._groups.get(known.identity)
+    def _group(self, cluster_group: ClusterGroup) -> TopologyGroup:
+        group = self._groups.get(cluster_group.identity)
         if group is None:
-            self._looked_at.append(known)
-            group = self._groups[known.identity] = known.without(self._excluded, self._leaving)
+            self._looked_at.append(cluster_group)
+            group = self._groups[cluster_group.identity] = cluster_group.without(self._excluded, self._leaving)
             self._by_label.add(group)
             self._begin(group)
         return group
@@ -163,13 +165,13 @@ class TopologyGroups:
     # asking
 
     def register_hosts(self, hostnames: KeysView[str]) -> None:
-        """Makes nodes known to the hostname groups that exist."""
+        """Make nodes known to the hostname groups that exist."""
         self._hosts.update(dict.fromkeys(hostnames))
         for group in self._by_hostname:
             group.register_all(hostnames)
 
     def register_host(self, hostname: str) -> None:
-        """Makes a node known to the hostname groups that exist."""
+        """Make a node known to the hostname groups that exist."""
         self._hosts[hostname] = None
         for group in self._by_hostname:
             group.register(hostname)
@@ -182,12 +184,12 @@ class TopologyGroups:
 
     def counted(self, shape: PodShape) -> tuple[Sequence[TopologyGroup], tuple[TopologyGroup, ...]]:
         """The groups, and the inverse groups, whose selector selects the pod."""
-        known = shape.counted
-        if known is None or known[0] != self.generation:
+        entry = shape.counted
+        if entry is None or entry[0] != self.generation:
             pod = shape.identity, shape.namespace, shape.labels
             copies = (self._copied(running) for running in self._running.selecting(*pod))
             running = [group for group in copies if group is not None]
             inverse = [*running, *self._repelling.selecting(*pod)]
-            ordered = known[2] if known is not None and len(known[2]) == len(inverse) else in_order(inverse)
-            known = shape.counted = (self.generation, self._by_label.selecting(*pod), ordered)
-        return known[1], known[2]
+            ordered = entry[2] if entry is not None and len(entry[2]) == len(inverse) else in_order(inverse)
+            entry = shape.counted = (self.generation, self._by_label.selecting(*pod), ordered)
+        return entry[1], entry[2]

@@ -26,12 +26,12 @@ RepellingPod = tuple[Object, Object, str, Sequence[Object]]
 
 def repelling_pods(fleet: Fleet) -> Sequence[RepellingPod]:
     """Return the running pods with required anti-affinity, by Node."""
-    known: dict[Hashable, Any] = fleet.remembered
-    if repelling_pods not in known:
+    remembered: dict[Hashable, Any] = fleet.remembered
+    if repelling_pods not in remembered:
         on_node = fleet.having(_repelling_on)
         states = fleet.by_node.values() if on_node else ()
-        known[repelling_pods] = [pod for state in states for pod in on_node.get(state.provider_id, ())]
-    pods: Sequence[RepellingPod] = known[repelling_pods]
+        remembered[repelling_pods] = [pod for state in states for pod in on_node.get(state.provider_id, ())]
+    pods: Sequence[RepellingPod] = remembered[repelling_pods]
     return pods
 
 
@@ -89,7 +89,9 @@ class InverseGroup:
         return domains, empty
 
     def keeps(self, pods: Collection[str]) -> bool:
-        """Whether the group is the same without the terms of these pods, but for its counts: its first term makes it."""
+        """Return whether the group is the same without the terms of these pods, but for its counts: its first term
+        makes it.
+        """
         first = next((term for term in self.terms if term.pod not in pods), None)
         return first is None or first.group is self.group
 
@@ -118,7 +120,7 @@ class InverseGroups:
         return tuple([term.content for term in self._terms])
 
     def difference(self, pods: Collection[str]) -> Hashable | None:
-        """What the terms of these pods take away; None where the rest is not the same groups with other counts."""
+        """Return the part of the counts that the terms of these pods make; None where the rest are other groups."""
         moved = self._of_pod.keys() & pods
         if self._errors or (moved and self.without(pods) is not self):
             return None

@@ -1,4 +1,4 @@
-"""Which nodes count for a spread constraint.
+"""The nodes that count for a spread constraint.
 
 Core ``pkg/controllers/provisioning/scheduling/topologynodefilter.go``.
 """
@@ -29,11 +29,11 @@ class Alternatives(Sequence[RequirementSet]):
 
     def __init__(self, algebra: Algebra, sets: Sequence[RequirementSet]) -> None:
         self._all, self._start = tuple(sets), 0
-        self._number = algebra.number_of(tuple([each.id for each in self._all]))
+        self._number = algebra.number_of(tuple([requirements.id for requirements in self._all]))
         self._parities = [0]
-        for each in reversed(self._all):
-            self._parities.append(self._parities[-1] ^ algebra.keys_bit(each))
-        self._empty = max((place for place, each in enumerate(self._all) if not each.items), default=-1)
+        for requirements in reversed(self._all):
+            self._parities.append(self._parities[-1] ^ algebra.keys_bit(requirements))
+        self._empty = max((place for place, requirements in enumerate(self._all) if not requirements.items), default=-1)
         self._admitting: dict[int, int] = {}
 
     def __len__(self) -> int:
@@ -60,7 +60,7 @@ class Alternatives(Sequence[RequirementSet]):
 
     @property
     def all_ask(self) -> bool:
-        """Whether none of them admits every node."""
+        """Return whether none of them admits every node."""
         return self._empty < self._start
 
     def rest(self) -> Alternatives:
@@ -72,7 +72,7 @@ class Alternatives(Sequence[RequirementSet]):
         return made
 
     def admit(self, algebra: Algebra, items: Mapping[str, Requirement], known_as: int | None) -> bool:
-        """Whether a node with these requirements meets one; ``known_as`` is the id of the set they are."""
+        """Return whether a node with these requirements meets one; ``known_as`` is the id of the set they are."""
         last = None if known_as is None else self._admitting.get(known_as)
         if last is None:
             last = len(self._all) - 1
@@ -107,7 +107,7 @@ class NodeFilter:
         items: Mapping[str, Requirement],
         known_as: int | None = None,
     ) -> bool:
-        """Whether a node with these taints and requirements counts; ``known_as`` is the id of the set they are."""
+        """Return whether a node with these taints and requirements counts; ``known_as`` is the id of the set they are."""
         if (
             self.affinity_policy == HONOR
             and self.alternatives
@@ -117,7 +117,7 @@ class NodeFilter:
         return self.taint_policy != HONOR or not untolerated(taints, self.tolerations)
 
     def identity(self) -> object:
-        """What upstream's hash sees of the filter."""
+        """Return the parts of the filter that upstream hashes."""
         tolerations = odd(
             (
                 *(toleration.get(field) or "" for field in ("key", "operator", "value", "effect")),
@@ -135,8 +135,8 @@ class NodeFilter:
 
     def __str__(self) -> str:
         sets = " ".join(
-            ", ".join(sorted(str(r) for k, r in each.items.items() if k != HOSTNAME))
-            for each in self.alternatives or ()
+            ", ".join(sorted(str(r) for k, r in requirements.items.items() if k != HOSTNAME))
+            for requirements in self.alternatives or ()
         )
         return f"{{[{sets}] {self.policies}"
 
@@ -146,7 +146,7 @@ ADMITS_ALL = NodeFilter()
 
 def odd(elements: Iterable[Any]) -> frozenset[Any]:
     """The elements that occur an odd number of times: two equal ones cancel out in upstream's hash."""
-    found: set[Any] = set()
+    unpaired: set[Any] = set()
     for element in elements:
-        found ^= {element}
-    return frozenset(found)
+        unpaired ^= {element}
+    return frozenset(unpaired)

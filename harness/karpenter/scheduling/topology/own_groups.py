@@ -1,6 +1,6 @@
-"""Which topology groups a pod's own constraints are in, step after step of its relaxation.
+"""The topology groups of a pod's own constraints, step after step of its relaxation.
 
-A step drops one constraint; what the others are in need not be found out again.
+A step drops one constraint; the groups of the others need not be found out again.
 """
 
 from collections import Counter
@@ -27,7 +27,7 @@ class OwnGroups:
         self._gone: dict[TopologyGroup, int] = {}
 
     def drop(self, constraint: Constraint, step: int) -> TopologyGroup | None:
-        """Takes a constraint away; the group that nothing but it was in is gone from this step on."""
+        """Take a constraint away; return the group that only this constraint was in, which is gone from this step on."""
         group = self._group_of.get(constraint)
         if group is None:  # a preference that does not count
             return None
@@ -38,7 +38,7 @@ class OwnGroups:
         return group
 
     def has(self, group: TopologyGroup, step: int) -> bool:
-        """Whether a group that was there before still is at a step."""
+        """Return whether a group that was there before is still there at a step."""
         return self._gone.get(group, inf) > step
 
     def at(self, step: int) -> tuple[TopologyGroup, ...]:
@@ -49,18 +49,18 @@ class OwnGroups:
 
 def in_order(groups: Iterable[TopologyGroup]) -> tuple[TopologyGroup, ...]:
     """Each group once, in the order in which they are asked."""
-    found: list[TopologyGroup] = list(dict.fromkeys(groups))
-    if len(found) > 1:
-        ordered = sorted(found, key=_first)
-        found = []
+    distinct: list[TopologyGroup] = list(dict.fromkeys(groups))
+    if len(distinct) > 1:
+        ordered = sorted(distinct, key=_first)
+        distinct = []
         for _, equal in groupby(ordered, key=_first):
             several = list(equal)
             if len(several) > 1:
                 # The text of the alternatives may be long, and is mostly the same.
                 alike = len({id(group.filter.alternatives) for group in several}) == 1
                 several.sort(key=_policies if alike else _filter)
-            found += several
-    return tuple(found)
+            distinct += several
+    return tuple(distinct)
 
 
 def _first(group: TopologyGroup) -> str:

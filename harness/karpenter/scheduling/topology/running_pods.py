@@ -1,4 +1,4 @@
-"""Which pods run on which Nodes, by revision: whoever counts them asks what has changed since."""
+"""The pods that run on each Node, by revision: whoever counts them asks what has changed since."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
@@ -32,7 +32,7 @@ class _BoundPods:
         ]
 
     def rests_on(self, node: Object, placed: Sequence[Object]) -> bool:
-        """Whether these are the very same Node and list of pods."""
+        """Return whether these are the very same Node and list of pods."""
         return self.node is node and self._placed is placed
 
 
@@ -51,7 +51,7 @@ class RunningPods:
         self._fleet: Fleet | None = None
 
     def look(self, fleet: Fleet, nodes: Iterable[Object]) -> None:
-        """Takes the machines and the Nodes of a moment."""
+        """Take the machines and the Nodes of a moment."""
         if fleet is self._fleet:
             return
         self._fleet = fleet
@@ -69,20 +69,20 @@ class RunningPods:
         come: list[_BoundPods] = []
         for name, node in nodes.items():
             placed = fleet.bound_to(name)
-            if not placed or ((known := bound.get(name)) is not None and known.rests_on(node, placed)):
+            if not placed or ((bound_pods := bound.get(name)) is not None and bound_pods.rests_on(node, placed)):
                 continue
-            if known is not None:
-                self.keys.difference_update(key for *_, key in known.pods)
+            if bound_pods is not None:
+                self.keys.difference_update(key for *_, key in bound_pods.pods)
             bound[name] = made = _BoundPods(node, placed)
             come.append(made)
             changed.add(name)
-        self.keys.update(key for each in come for *_, key in each.pods)
+        self.keys.update(key for bound_pods in come for *_, key in bound_pods.pods)
         return changed
 
     def _activate(self, fleet: Fleet) -> set[str]:
         active, changed = self.active, set()
         by_provider = fleet.by_provider
-        for provider in [each for each in active if each not in by_provider]:
+        for provider in [provider_id for provider_id in active if provider_id not in by_provider]:
             del active[provider]
             changed.add(provider)
         for provider, state in by_provider.items():

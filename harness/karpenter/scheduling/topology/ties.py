@@ -1,4 +1,4 @@
-"""Which of several equally good domains is chosen, where upstream takes the order of a Go map (docs/reference/chance.md)."""
+"""The choice among equally good domains, where upstream takes the order of a Go map (docs/reference/chance.md)."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,7 +23,7 @@ class Ties:
         self.count, self.wide = 0, False
 
     def begin(self, pod: str) -> None:
-        """Begins an attempt to place this pod."""
+        """Begin an attempt to place this pod."""
         if self._draw is not None:
             attempt = self._attempts[pod] = self._attempts.get(pod, 0) + 1
             self._name, self._drawn = f"{self._number}/{pod}/{attempt}", 0

@@ -53,8 +53,8 @@ class Topology:
     def begin(self, shape: PodShape) -> None:
         """An attempt to place a pod. What blocked the one before blocks this one too, unless it is what was dropped in between."""
         step = shape.step
-        kept = step is not None and step.constraint is not None and shape.before is self._attempted
-        if not kept or (self._cancel and shape.repeating):
+        carried_on = step is not None and step.constraint is not None and shape.before is self._attempted
+        if not carried_on or (self._cancel and shape.repeating):
             self._refusing.clear()
             self._blocking = ()
         self._attempted = shape
@@ -143,11 +143,11 @@ class Topology:
         return shape.groups + self._groups.counted(shape)[1]
 
     def blocked(self, groups: Sequence[TopologyGroup]) -> None:
-        """These groups leave no in-flight NodeClaim to the pod."""
+        """Note that these groups leave no in-flight NodeClaim to the pod."""
         self._blocking = groups
 
     def is_blocked(self, shape: PodShape) -> bool:
-        """Whether these groups still leave no in-flight NodeClaim to the pod."""
+        """Return whether these groups still leave no in-flight NodeClaim to the pod."""
         return bool(self._blocking) and all(self._still(shape, group) for group in self._blocking)
 
     @staticmethod
@@ -180,8 +180,8 @@ class Topology:
                 self._refusing[place] = group
                 return TopologyUnsatisfiable(group, pod_domains, node_domains)
             label = group.label
-            known = chosen.get(label) or (host if label == HOSTNAME else items.get(label))
-            chosen[label] = domains if known is None else algebra.intersect(domains, known)
+            narrowed = chosen.get(label) or (host if label == HOSTNAME else items.get(label))
+            chosen[label] = domains if narrowed is None else algebra.intersect(domains, narrowed)
         if not chosen:
             return here
         full = {**items, HOSTNAME: host}
@@ -195,7 +195,7 @@ class Topology:
     def record(
         self, shape: PodShape, taints: tuple[Taint, ...], here: RequirementSet, host: Requirement, bit: int = 0
     ) -> None:
-        """Counts the pod on a node with these requirements; ``bit`` is the node's among the simulation's new ones."""
+        """Count the pod on a node with these requirements; ``bit`` is the node's among the simulation's new ones."""
         for group in self._groups.counted(shape)[0]:
             if group.admits_all or self._admits(group, taints, here, host):
                 key = group.key
@@ -215,8 +215,8 @@ class Topology:
 
     def _admits(self, group: TopologyGroup, taints: tuple[Taint, ...], here: RequirementSet, host: Requirement) -> bool:
         pair = (id(group), here.id, id(taints), min(host.values, default=""))
-        found = self._filtered.get(pair)
-        if found is None:
+        admits = self._filtered.get(pair)
+        if admits is None:
             items = here.items if HOSTNAME in here.items else {**here.items, HOSTNAME: host}
-            found = self._filtered[pair] = group.filter.admits(self.algebra, taints, items)
-        return found
+            admits = self._filtered[pair] = group.filter.admits(self.algebra, taints, items)
+        return admits
