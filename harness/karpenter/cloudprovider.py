@@ -1,4 +1,4 @@
-"""What a cloud offers to the scheduler: instance types, their offerings, and the sizes that are not offered.
+"""The offer of a cloud to the scheduler: instance types, their offerings, and the sizes that are not offered.
 
 Core ``pkg/cloudprovider/types.go``.
 """
@@ -57,7 +57,9 @@ class Offering:
 
 @dataclass(frozen=True)
 class Overhead:
-    """What kubelet and the system take from a node's capacity; sizes of as many vCPUs and as much memory share one."""
+    """The share of a node's capacity that kubelet and the system take; sizes of as many vCPUs and as much memory share
+    one.
+    """
 
     kube_reserved: ResourceList = field(default_factory=dict)
     system_reserved: ResourceList = field(default_factory=dict)
@@ -106,7 +108,7 @@ class InstanceType:
 
     @cached_property
     def never_negative(self) -> bool:
-        """Whether no allocatable amount is below zero; no pod fits where one is."""
+        """Return whether no allocatable amount is below zero; no pod fits where one is."""
         return all(quantity.nano >= 0 for quantity in self.allocatable.values())
 
     @cached_property
@@ -114,7 +116,7 @@ class InstanceType:
         return tuple(offering for offering in self.offerings if offering.available)
 
     def compatible_offerings(self, requirements: Requirements) -> Iterable[Offering]:
-        """Those, available or not, that ``requirements`` accept; well-known keys need no counterpart."""
+        """Return the offerings, available or not, that ``requirements`` accept; well-known keys need no counterpart."""
         well_known = requirements.vocabulary.well_known
         return (
             offering

@@ -24,7 +24,7 @@ __all__ = [
 
 
 class Hosting(StrEnum):
-    """Who runs Karpenter."""
+    """The way in which Karpenter is run."""
 
     SELF_HOSTED = "self-hosted"
     NAP = "nap"

@@ -97,11 +97,11 @@ class Requirement:
         return IN if self.values else DOES_NOT_EXIST
 
     def len(self) -> int:
-        """How many values are allowed; complements count from the largest 64-bit integer and ignore bounds."""
+        """Return how many values are allowed; complements count from the largest 64-bit integer and ignore bounds."""
         return MAX_INT - len(self.values) if self.complement else len(self.values)
 
     def has(self, value: str) -> bool:
-        """Whether ``value`` is allowed."""
+        """Return whether ``value`` is allowed."""
         return (value in self.values) != self.complement and within_bounds(value, self.gte, self.lte)
 
     def any(self, choose: Callable[[int, int], int]) -> str:
@@ -121,7 +121,7 @@ class Requirement:
         return str(wrap_int(choose(low, low + width)))
 
     def intersection(self, other: "Requirement") -> "Requirement":
-        """What both allow; the larger ``min_values`` stays."""
+        """Return the values that both allow; the larger ``min_values`` stays."""
         gte, lte, exclusive = _tightest(self, other)
         min_values = _largest(self.min_values, other.min_values)
         if gte is not None and lte is not None and _crossed(gte, lte, exclusive):
@@ -143,7 +143,7 @@ class Requirement:
         return Requirement(self.key, True, values, gte, lte, min_values, exclusive)
 
     def has_intersection(self, other: "Requirement") -> bool:
-        """Whether both allow a common value; two complements do unless their bounds cross."""
+        """Return whether both allow a common value; two complements do unless their bounds cross."""
         gte, lte, exclusive = _tightest(self, other)
         if gte is not None and lte is not None and _crossed(gte, lte, exclusive):
             return False
@@ -199,7 +199,7 @@ class Requirement:
 
 
 def within_bounds(value: str, gte: int | None, lte: int | None) -> bool:
-    """Whether ``value`` is an integer between the bounds; true without bounds."""
+    """Return whether ``value`` is an integer between the bounds; true without bounds."""
     if gte is None and lte is None:
         return True
     number = parse_int(value)

@@ -86,7 +86,7 @@ class Requirements:
 
     @classmethod
     def from_node_selector(cls, items: Iterable[Mapping[str, Any]] | None, *, vocabulary: Vocabulary) -> "Requirements":
-        """Of NodeSelectorRequirements, with or without ``minValues``."""
+        """Return requirements made of NodeSelectorRequirements, with or without ``minValues``."""
         return cls((requirement_from_api(item, vocabulary=vocabulary) for item in items or ()), vocabulary=vocabulary)
 
     @classmethod
@@ -155,7 +155,7 @@ class Requirements:
         return self._items.get(key) or Requirement.of(key, EXISTS, vocabulary=self.vocabulary)
 
     def add(self, *requirements: Requirement) -> "Requirements":
-        """These requirements and the given ones; those on the same key intersect."""
+        """Return these requirements and the given ones; those on the same key intersect."""
         if not requirements:
             return self
         result = Requirements(vocabulary=self.vocabulary)
@@ -164,13 +164,13 @@ class Requirements:
         return result
 
     def without(self, *keys: str) -> "Requirements":
-        """These requirements but those on ``keys``."""
+        """Return these requirements but those on ``keys``."""
         return Requirements((r for k, r in self._items.items() if k not in keys), vocabulary=self.vocabulary)
 
     def compatible(
         self, incoming: "Requirements", allow_undefined: frozenset[str] = frozenset()
     ) -> Incompatible | None:
-        """Why something with these requirements cannot meet ``incoming``, or None.
+        """Return the reason why something with these requirements cannot meet ``incoming``, or None.
 
         Keys of ``incoming`` have to be defined here unless they are in ``allow_undefined`` or tolerate absence; then the
         shared keys have to intersect. The strict form has no ``allow_undefined``; new nodes allow the well-known labels.
@@ -182,12 +182,12 @@ class Requirements:
 
     def intersects(self, incoming: "Requirements") -> Conflicts | None:
         """The shared keys without a common value, or None; two requirements that tolerate absence never conflict."""
-        found = []
+        conflicts = []
         for key in sorted(self._items.keys() & incoming.keys()):
             here, there = self._items[key], incoming[key]
             if not here.has_intersection(there) and not (here.tolerates_absence and there.tolerates_absence):
-                found.append(KeyConflict(key, there, here))
-        return Conflicts(tuple(found)) if found else None
+                conflicts.append(KeyConflict(key, there, here))
+        return Conflicts(tuple(conflicts)) if conflicts else None
 
     @property
     def has_min_values(self) -> bool:

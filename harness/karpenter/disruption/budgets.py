@@ -1,4 +1,4 @@
-"""How many nodes of each NodePool may be disrupted now, for a reason.
+"""The number of nodes of each NodePool that may be disrupted now, for a reason.
 
 Core ``pkg/apis/v1/nodepool.go`` (Budget), ``pkg/controllers/disruption/helpers.go`` (BuildDisruptionBudgetMapping).
 """
@@ -38,19 +38,19 @@ class BudgetError(ValueError):
 
 def disruption_budgets(situation: Situation, reason: str) -> dict[str, int]:
     """By NodePool, how many more nodes its budgets let go for a reason. Nodes that are not ready or are being deleted use them up."""
-    found = {}
+    remaining = {}
     for name, budget in remaining_budgets(situation.view, reason).items():
         situation.tally.allowed[name, reason] = budget.allowed
         situation.tally.consuming[name, reason] = budget.consuming
-        found[name] = budget.left
+        remaining[name] = budget.left
         if budget.nodes and budget.allowed == 0:
             situation.say(nodepool_blocked(name, reason))
-    return found
+    return remaining
 
 
 @dataclass(frozen=True, slots=True)
 class Remaining:
-    """How many of a NodePool's ``nodes`` may be disrupted at once, and how many use that up."""
+    """The number of a NodePool's ``nodes`` that may be disrupted at once, and the number that are disrupted already."""
 
     nodes: int
     allowed: int
@@ -70,23 +70,23 @@ def remaining_budgets(view: View, reason: str) -> dict[str, Remaining]:
             pool, going = counting
             total[pool] = total.get(pool, 0) + count
             disrupting[pool] = disrupting.get(pool, 0) + count * going
-    found = {}
+    budgets = {}
     for name, pool_object in view.nodepools.items():
         try:
             allowed = allowed_disruptions(pool_object, total.get(name, 0), reason, view.now)
         except BudgetError:
             allowed = 0
-        found[name] = Remaining(total.get(name, 0), allowed, disrupting.get(name, 0))
-    return found
+        budgets[name] = Remaining(total.get(name, 0), allowed, disrupting.get(name, 0))
+    return budgets
 
 
 def within(budgets: dict[str, int], candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates that the budgets of their NodePools allow, first come, first served; they spend them."""
     taken = []
-    for each in candidates:
-        if budgets[each.pool] > 0:
-            budgets[each.pool] -= 1
-            taken.append(each)
+    for candidate in candidates:
+        if budgets[candidate.pool] > 0:
+            budgets[candidate.pool] -= 1
+            taken.append(candidate)
     return taken
 
 
@@ -98,18 +98,19 @@ def _counting(node: StateNode) -> tuple[str, bool] | None:
 
 
 def unreadable(nodepools: Iterable[Object], now: int) -> str:
-    """What is wrong with the budgets of all NodePools, in core's words; empty when nothing is."""
-    found = []
+    """Return the errors in the budgets of all NodePools, in core's words; empty when there is none."""
+    problems = []
     for nodepool in nodepools:
         try:
             allowed_disruptions(nodepool, 100, "", now)
         except BudgetError as error:
-            found.append(f"invalid disruption budgets in nodepool {name_of(nodepool)}, {error}")
-    return "".join(found)
+            problems.append(f"invalid disruption budgets in nodepool {name_of(nodepool)}, {error}")
+    return "".join(problems)
 
 
 def allowed_disruptions(nodepool: Object, nodes: int, reason: str, now: int) -> int:
-    """How many of a NodePool's nodes may be disrupted at once for a reason: the smallest of its active budgets, UNLIMITED without one.
+    """Return how many of a NodePool's nodes may be disrupted at once for a reason: the smallest of its active budgets,
+    UNLIMITED without one.
 
     `nodes` is the number that percentages are of, `now` in nanoseconds since the start. Raises BudgetError when a budget cannot be parsed.
     """

@@ -18,7 +18,7 @@ __all__ = ["CandidateCache", "MethodFilterCache"]
 
 
 class _Candidate(Protocol):
-    """What counts of a candidate here; ``marked``: some of its pods have the annotation do-not-disrupt."""
+    """A candidate as this cache needs it; ``marked``: some of its pods have the annotation do-not-disrupt."""
 
     @property
     def state(self) -> StateNode: ...
@@ -45,7 +45,7 @@ class _Places(Generic[C]):
         self.items.insert(at, item)
 
     def drop(self, place: str) -> C | None:
-        """Returns what stood at the place and does so no longer; None where nothing did."""
+        """Remove and return the item at the place; None where there is none."""
         at = bisect_left(self._places, place)
         if at == len(self._places) or self._places[at] != place:
             return None
@@ -78,19 +78,19 @@ class CandidateCache(Generic[C]):
             self._forget(node)
         for node in come:
             self._questioned[node.provider_id] = node
-        found, asked = self._known.copy(), dict(self._questioned)
+        candidates, questioned = self._known.copy(), dict(self._questioned)
         for name in in_queue_or_nominated:
             place = self._machine_of.get(name)
-            if place is not None and (known := found.drop(place)) is not None:
-                asked[place] = known.state
-        for place in sorted(asked):
-            made = judge(asked[place])
+            if place is not None and (candidate := candidates.drop(place)) is not None:
+                questioned[place] = candidate.state
+        for place in sorted(questioned):
+            made = judge(questioned[place])
             if made is None:
                 continue
-            found.put(place, made)
+            candidates.put(place, made)
             if not made.marked and place in self._questioned:
                 self._keep(place, made)
-        return found.items
+        return candidates.items
 
     def _keep(self, place: str, candidate: C) -> None:
         del self._questioned[place]
@@ -99,9 +99,9 @@ class CandidateCache(Generic[C]):
 
     def _forget(self, node: StateNode) -> None:
         self._questioned.pop(node.provider_id, None)
-        known = self._known.drop(node.provider_id)
-        if known is not None:
-            del self._machine_of[known.state.name]
+        candidate = self._known.drop(node.provider_id)
+        if candidate is not None:
+            del self._machine_of[candidate.state.name]
 
 
 class MethodFilterCache(Generic[C]):
@@ -117,21 +117,21 @@ class MethodFilterCache(Generic[C]):
         candidates: Sequence[C],
         judge: Callable[[C], tuple[bool, Sequence[Told]]],
     ) -> tuple[list[C], list[Told]]:
-        """Those of the candidates that it takes, and what it says of all of them."""
+        """Return the candidates that the method takes, and its events about all of them."""
         gone, come = ordered_changes(self._candidates, candidates, _place_of)
         self._candidates = candidates
-        for each in gone:
-            place = _place_of(each)
+        for candidate in gone:
+            place = _place_of(candidate)
             self._said.pop(place, None)
             self._taken.drop(place)
-        for each in come:
-            place = _place_of(each)
-            takes, said = judge(each)
-            if said:
-                self._said[place] = said
+        for candidate in come:
+            place = _place_of(candidate)
+            takes, events = judge(candidate)
+            if events:
+                self._said[place] = events
             if takes:
-                self._taken.put(place, each)
-        return list(self._taken.items), [each for place in sorted(self._said) for each in self._said[place]]
+                self._taken.put(place, candidate)
+        return list(self._taken.items), [candidate for place in sorted(self._said) for candidate in self._said[place]]
 
 
 def _place(node: StateNode) -> str:

@@ -98,25 +98,29 @@ class Candidate:
 
     @property
     def is_static(self) -> bool:
-        """Whether its NodePool is static, with a fixed number of nodes (``spec.replicas``)."""
+        """Return whether its NodePool is static, with a fixed number of nodes (``spec.replicas``)."""
         return spec_of(self.nodepool).get("replicas") is not None
 
     def disruption_cost(self, now: int) -> float:
-        """What its disruption costs at ``now`` (nanoseconds since the start): the nearer its expiration, the less."""
+        """Return the cost of its disruption at ``now`` (nanoseconds since the start): the nearer its expiration, the
+        less.
+        """
         return self.eviction_cost * lifetime_remaining(self.nodeclaim, now)
 
     def is_empty(self, by_cost: bool) -> bool:
-        """Whether none of its pods has to move; ``by_cost``: whether moving them costs nothing beyond the base cost."""
+        """Return whether none of its pods has to move; ``by_cost``: whether moving them costs nothing beyond the base
+        cost.
+        """
         return self.moving_cost <= BASE_COST if by_cost else not self.pods
 
 
 def condition_of(candidate: Candidate, kind: str) -> bool:
-    """Whether a condition of its NodeClaim is true."""
-    key, known = (condition_of, kind), candidate.state.remembered
-    if key not in known:
-        found = condition(candidate.nodeclaim, kind)
-        known[key] = found is not None and found.get("status") == "True"
-    answer: bool = known[key]
+    """Return whether a condition of its NodeClaim is true."""
+    key, remembered = (condition_of, kind), candidate.state.remembered
+    if key not in remembered:
+        condition_found = condition(candidate.nodeclaim, kind)
+        remembered[key] = condition_found is not None and condition_found.get("status") == "True"
+    answer: bool = remembered[key]
     return answer
 
 
@@ -128,18 +132,18 @@ def find_candidates(
     ``should_disrupt`` judges by the candidate and the release: the same candidates are not asked again.
     """
     candidates = all_candidates(situation, eventual=eventual)
-    asked = find_candidates, getattr(should_disrupt, "__func__", should_disrupt), eventual
-    kept: MethodFilterCache[Candidate] = situation.view.lasting.setdefault(asked, MethodFilterCache())
+    about = find_candidates, getattr(should_disrupt, "__func__", should_disrupt), eventual
+    cache: MethodFilterCache[Candidate] = situation.view.lasting.setdefault(about, MethodFilterCache())
 
     def judge(candidate: Candidate) -> tuple[bool, Sequence[Told]]:
         before = len(situation.said)
         takes = should_disrupt(situation, candidate)
-        said = situation.said[before:]
+        events = situation.said[before:]
         del situation.said[before:]
-        return takes, said
+        return takes, events
 
-    taken, said = kept.look(candidates, judge)
-    situation.said.extend(said)
+    taken, events = cache.look(candidates, judge)
+    situation.said.extend(events)
     return taken
 
 
@@ -150,14 +154,14 @@ def all_candidates(situation: Situation, *, eventual: bool) -> Sequence[Candidat
     if key not in view.remembered:
         judge = view.simulations.pod_judge()
         look = _Look(situation, judge, eventual, [], [])
-        found = view.settled(("candidates", eventual), _found(look))
-        view.remembered[key] = found, (*look.events, judge.events)
+        candidates_found = view.settled(("candidates", eventual), _found(look))
+        view.remembered[key] = candidates_found, (*look.events, judge.events)
         if not look.held:  # no pod blocks a node, so that it makes no difference
             view.remembered["candidates", not eventual] = view.remembered[key]
-    known: tuple[Sequence[Candidate], Sequence[Iterable[SchedulingEvent]]] = view.remembered[key]
-    for each in known[1]:
-        situation.say_all(each)
-    return known[0]
+    entry: tuple[Sequence[Candidate], Sequence[Iterable[SchedulingEvent]]] = view.remembered[key]
+    for events in entry[1]:
+        situation.say_all(events)
+    return entry[0]
 
 
 def _found(look: "_Look") -> list[Candidate]:
@@ -165,15 +169,16 @@ def _found(look: "_Look") -> list[Candidate]:
     view = look.situation.view
     if look.judge.knows_budgets:
         return [made for node in view.nodes if (made := _candidate(look, node)) is not None]
-    kept: CandidateCache[Candidate] | None = view.lasting.get(CandidateCache)
-    if kept is None or kept.offers is not view.offers:
-        kept = view.lasting[CandidateCache] = CandidateCache(view.offers)
-    return kept.look(view.nodes, view.in_queue_or_nominated, partial(_candidate, look))
+    cache: CandidateCache[Candidate] | None = view.lasting.get(CandidateCache)
+    if cache is None or cache.offers is not view.offers:
+        cache = view.lasting[CandidateCache] = CandidateCache(view.offers)
+    return cache.look(view.nodes, view.in_queue_or_nominated, partial(_candidate, look))
 
 
 @dataclass(frozen=True, slots=True)
 class _Load:
-    """What the pods of a node cost: the eviction costs of all, and, with the base cost, those of the pods that move where they are above 0.
+    """The cost of a node's pods: the eviction costs of all, and, with the base cost, those of the pods that move where
+    they are above 0.
 
     ``marked``: some have the annotation do-not-disrupt.
     """
@@ -185,8 +190,8 @@ class _Load:
 
 
 def _load(situation: Situation, node: StateNode) -> _Load:
-    found: _Load | None = node.remembered.get(_Load)
-    if found is None:
+    load: _Load | None = node.remembered.get(_Load)
+    if load is None:
         moving: list[Object] = []
         evicting, moved, marked = 0.0, BASE_COST, False
         for pod in situation.view.pods_on(node):
@@ -196,8 +201,8 @@ def _load(situation: Situation, node: StateNode) -> _Load:
                 moving.append(pod)
                 moved += max(0.0, cost)
             marked = marked or DO_NOT_DISRUPT in annotations_of(pod)
-        found = node.remembered[_Load] = _Load(tuple(moving), evicting, moved, marked)
-    return found
+        load = node.remembered[_Load] = _Load(tuple(moving), evicting, moved, marked)
+    return load
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +223,8 @@ def _candidate(look: _Look, node: StateNode) -> Candidate | None:
         return None
     is_nominated = bool(view.nominated) and view.is_nominated(node)
     if is_nominated or not _is_unhindered(node):
-        if (said := _refusal(situation, node, is_nominated)) is not None:
-            look.events.append(said)
+        if (event := _refusal(situation, node, is_nominated)) is not None:
+            look.events.append(event)
         return None
     if queued:
         return None
@@ -252,10 +257,10 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
     pool = node.labels[NODEPOOL]
     nodepool = view.wanted[pool]
     instance_type = view.types_by_name[pool].get(node.labels.get(INSTANCE_TYPE) or "")
-    known: Candidate | None = node.remembered.get(Candidate)
-    if known is None or known.nodepool is not nodepool or known.instance_type is not instance_type:
+    candidate: Candidate | None = node.remembered.get(Candidate)
+    if candidate is None or candidate.nodepool is not nodepool or candidate.instance_type is not instance_type:
         load, price = _load(situation, node), labelled_price(node, instance_type)
-        known = Candidate(
+        candidate = Candidate(
             node,
             nodepool,
             instance_type,
@@ -268,8 +273,8 @@ def candidate_of(situation: Situation, node: StateNode) -> Candidate:
             pool,
             (spec_of(nodepool).get("disruption") or {}).get("consolidationPolicy") or "",
         )
-        node.remembered[Candidate] = known
-    return known
+        node.remembered[Candidate] = candidate
+    return candidate
 
 
 def savings_ratio(situation: Situation, node: StateNode, instance_type: InstanceType | None) -> float:
@@ -278,21 +283,21 @@ def savings_ratio(situation: Situation, node: StateNode, instance_type: Instance
 
 
 def _refusal(situation: Situation, node: StateNode, is_nominated: bool) -> NodeEvents | None:
-    """What is said of a node that itself cannot be disrupted; nothing of one without a NodeClaim."""
-    known: tuple[DisruptionRules, NodeEvents | None] | None = node.remembered.get((_refusal, is_nominated))
-    if known is None or known[0] is not situation.rules:
-        said = None
+    """Return the events about a node that itself cannot be disrupted; none about one without a NodeClaim."""
+    entry: tuple[DisruptionRules, NodeEvents | None] | None = node.remembered.get((_refusal, is_nominated))
+    if entry is None or entry[0] is not situation.rules:
+        event = None
         if node.nodeclaim is not None:
-            said = blocked(node, sentence(next(node_refusals(situation, node))))
-        known = node.remembered[_refusal, is_nominated] = situation.rules, said
-    return known[1]
+            event = blocked(node, sentence(next(node_refusals(situation, node))))
+        entry = node.remembered[_refusal, is_nominated] = situation.rules, event
+    return entry[1]
 
 
 def _is_unhindered(node: StateNode) -> bool:
-    """Whether nothing about the node itself, a nomination apart, keeps it from being disrupted."""
-    found: bool | None = node.remembered.get(_is_unhindered)
-    if found is None:
-        found = (
+    """Return whether nothing about the node itself, a nomination apart, keeps it from being disrupted."""
+    unhindered: bool | None = node.remembered.get(_is_unhindered)
+    if unhindered is None:
+        unhindered = (
             node.nodeclaim is not None
             and node.node is not None
             and node.initialized
@@ -300,12 +305,14 @@ def _is_unhindered(node: StateNode) -> bool:
             and node.annotations.get(DO_NOT_DISRUPT) != "true"
             and NODEPOOL in node.labels
         )
-        node.remembered[_is_unhindered] = found
-    return found
+        node.remembered[_is_unhindered] = unhindered
+    return unhindered
 
 
 def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
-    """Why the node itself cannot be disrupted, in the order of core's checks; core reports only the first."""
+    """Yield the reasons why the node itself cannot be disrupted, in the order of core's checks; core reports only the
+    first.
+    """
     if node.nodeclaim is None:
         yield "node isn't managed by karpenter"
         return
@@ -329,7 +336,9 @@ def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
 
 
 def pod_refusals(situation: Situation, pods: Sequence[Object], judge: Displaced) -> Iterator[str]:
-    """Why the node's pods block its disruption, in the order of core's checks; core reports only the first."""
+    """Yield the reasons why the node's pods block its disruption, in the order of core's checks; core reports only the
+    first.
+    """
     structured = situation.view.release.core.structured_errors
     for pod in pods:
         if not judge.disruptable(pod):
@@ -340,7 +349,7 @@ def pod_refusals(situation: Situation, pods: Sequence[Object], judge: Displaced)
             )
     for pod in pods:
         budgets = judge.budgets_against(pod)
-        names = " ".join(pod_key(each) for each in budgets)
+        names = " ".join(pod_key(budget) for budget in budgets)
         if len(budgets) > 1:
             yield f"eviction does not support multiple PDBs (PodDisruptionBudget(s)=[{names}])"
         elif budgets and not structured:

@@ -20,7 +20,7 @@ def protection_ends(fleet: Fleet, now: int) -> Iterator[int]:
     """The moments after `now` at which a pod's do-not-disrupt, given as a duration, ends."""
     ends: Sequence[int] | None = fleet.remembered.get(protection_ends)
     if ends is None:
-        on_nodes = [end for found in fleet.having(_protection_ends_on).values() for end in found]
+        on_nodes = [end for machine_ends in fleet.having(_protection_ends_on).values() for end in machine_ends]
         elsewhere = [end for pod in fleet.strays() for end in _protection_end(pod)]
         ends = fleet.remembered[protection_ends] = [*on_nodes, *elsewhere]
     return (end for end in ends if end > now)

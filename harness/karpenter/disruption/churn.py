@@ -56,32 +56,34 @@ class Churn:
         self._told: set[tuple[str, str, str]] = set()
 
     def forget(self) -> None:
-        """Starts again, because somebody changed something from outside: what follows may be its consequence."""
+        """Start again, because somebody changed something from outside: further departures may be its consequence."""
         for kind in self._last:
             self._detector.forget(_subject(kind))
         self._last.clear()
         self._told.clear()
 
     def departs(self, departures: Sequence[Departure]) -> Runaway | None:
-        """Takes note of what one decision removes. Returns the runaway that this completes, if any."""
-        for each in departures:
-            if each.reason == EMPTY:
+        """Record the departures of one decision. Return the runaway that this completes, if any."""
+        for departure in departures:
+            if departure.reason == EMPTY:
                 continue  # its pods have ended: workloads that come and go bring such nodes, and take them
-            before = self._last.get(each.kind)
-            later = before is not None and each.created + _TICK >= before.at
+            before = self._last.get(departure.kind)
+            later = before is not None and departure.created + _TICK >= before.at
             if before is not None and not later:
                 continue  # one of those that were there already
-            again = later and each.at - each.created < SHORT_LIFE
-            self._last[each.kind] = each
+            again = later and departure.at - departure.created < SHORT_LIFE
+            self._last[departure.kind] = departure
             if not again:
-                self._detector.forget(_subject(each.kind))
-            lived = f"lived {duration_text(each.at - each.created)} and has to go: {each.because or each.reason}"
-            made = tuple(f"NodeClaim/{name}" for name in each.replacements)
-            loop = Loop(each.kind, each.at, made, None, f"NodeClaim/{each.nodeclaim} ({each.size}) {lived}")
-            found = self._detector.record(_subject(each.kind), loop)
-            if found is not None and each.kind not in self._told:
-                self._told.add(each.kind)
-                return found
+                self._detector.forget(_subject(departure.kind))
+            lived = f"lived {duration_text(departure.at - departure.created)} and has to go: {departure.because or departure.reason}"
+            made = tuple(f"NodeClaim/{name}" for name in departure.replacements)
+            loop = Loop(
+                departure.kind, departure.at, made, None, f"NodeClaim/{departure.nodeclaim} ({departure.size}) {lived}"
+            )
+            runaway = self._detector.record(_subject(departure.kind), loop)
+            if runaway is not None and departure.kind not in self._told:
+                self._told.add(departure.kind)
+                return runaway
         return None
 
 

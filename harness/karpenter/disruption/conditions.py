@@ -1,4 +1,4 @@
-"""Which NodeClaims may be consolidated, and which have drifted: the conditions that decide about disruption.
+"""The conditions of NodeClaims that decide about disruption: consolidatable, and drifted.
 
 Core ``pkg/controllers/nodeclaim/disruption/{controller,consolidation,drift}.go``, ``pkg/controllers/nodepool/hash/controller.go``.
 """
@@ -147,12 +147,12 @@ class CoreDrift:
             spec_of(nodepool),
         )
         name = str(metadata_of(nodeclaim).get("name"))
-        known = self._known.get(name)
-        if known is None or known[0] != rests_on or known[1] is not instance_types:
+        entry = self._known.get(name)
+        if entry is None or entry[0] != rests_on or entry[1] is not instance_types:
             types = instance_types if rests_on[3] else None
-            found = core_drift(nodeclaim, nodepool, types, vocabulary)
-            known = self._known[name] = rests_on, instance_types, found
-        return known[2]
+            drift = core_drift(nodeclaim, nodepool, types, vocabulary)
+            entry = self._known[name] = rests_on, instance_types, drift
+        return entry[2]
 
     def _asks_types(self, created: str | None, now: int) -> bool:
         return self._at_once or (created is not None and now - parse(created) > YOUNG)
@@ -170,8 +170,8 @@ def core_drift(
     ``instance_types``: None where the NodeClaim is too young for InstanceTypeNotFound.
     """
     mine, theirs = annotations_of(nodeclaim), annotations_of(nodepool)
-    known = all(key in each for key in (HASH, HASH_VERSION) for each in (mine, theirs))
-    if known and mine[HASH_VERSION] == theirs[HASH_VERSION] and mine[HASH] != theirs[HASH]:
+    hashed_both = all(key in annotations for key in (HASH, HASH_VERSION) for annotations in (mine, theirs))
+    if hashed_both and mine[HASH_VERSION] == theirs[HASH_VERSION] and mine[HASH] != theirs[HASH]:
         return "NodePoolDrifted"
     wanted = spec_of(spec_of(nodepool).get("template") or {}).get("requirements")
     labels = Requirements.from_labels(labels_of(nodeclaim), vocabulary=vocabulary)
@@ -183,15 +183,15 @@ def core_drift(
 
 
 def _is_sold(nodeclaim: Object, instance_types: Sequence[InstanceType], labels: Requirements) -> bool:
-    """Whether its instance type has an offering, available or not, that its labels accept."""
+    """Return whether its instance type has an offering, available or not, that its labels accept."""
     name = labels_of(nodeclaim).get(INSTANCE_TYPE) or ""
-    size = next((each for each in instance_types if each.name == name), None)
+    size = next((item for item in instance_types if item.name == name), None)
     if size is None:
         return False
     if labels_of(nodeclaim).get(CAPACITY_TYPE) == RESERVED:  # it may have become on-demand since
         either = Requirement.of(CAPACITY_TYPE, IN, (RESERVED, ON_DEMAND), vocabulary=labels.vocabulary)
-        kept = [each for key, each in labels.items() if key != CAPACITY_TYPE]
-        labels = Requirements([*kept, either], vocabulary=labels.vocabulary)
+        others = [requirement for key, requirement in labels.items() if key != CAPACITY_TYPE]
+        labels = Requirements([*others, either], vocabulary=labels.vocabulary)
     return any(True for _ in size.compatible_offerings(labels))
 
 
@@ -204,7 +204,7 @@ def hashed(nodepool: Object, nodeclaims: Sequence[Object]) -> tuple[Object, list
     claims = list(nodeclaims)
     if annotations_of(nodepool).get(HASH_VERSION) != CURRENT_HASH_VERSION:
         name = metadata_of(nodepool).get("name")
-        claims = [_rehashed(each, value) if _is_outdated(each, name) else each for each in claims]
+        claims = [_rehashed(claim, value) if _is_outdated(claim, name) else claim for claim in claims]
     stamped: dict[str, Any] = {**annotations_of(nodepool), HASH: value, HASH_VERSION: CURRENT_HASH_VERSION}
     return with_metadata(nodepool, annotations=stamped), claims
 

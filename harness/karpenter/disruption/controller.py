@@ -56,7 +56,7 @@ _WATCHED = (
 
 
 class _ConsolidationMemory(Memory):
-    """Which consolidations found nothing since the last change that matters to them (IsConsolidated).
+    """The consolidations that found nothing since the last change that matters to them (IsConsolidated).
 
     ``unseen``: the NodePools that single-node consolidation did not get to before its timeout, with which it begins the next time.
     """
@@ -172,7 +172,7 @@ class DisruptionController:
         self._engine.enqueue(self, _TURN, after=(due - now) / SECOND, wait=Wait.ALARM)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Begins a turn, or goes on with the one that has waited."""
+        """Begin a turn, or goes on with the one that has waited."""
         if self._generator is None:
             self._awake = False
             self._memory.rested = self._memory.unfinished = False
@@ -205,9 +205,9 @@ class DisruptionController:
 
     def _tell(self) -> None:
         assert self._situation is not None
-        said = self._situation.said
-        self._deduplication.say(said[self._told :])
-        self._told = len(said)
+        events = self._situation.said
+        self._deduplication.say(events[self._told :])
+        self._told = len(events)
 
     def _end(self, made: Turn) -> Result:
         for started in made.started:
@@ -247,12 +247,12 @@ class DisruptionController:
 
     def _start(self, started: Started) -> None:
         command, method = started.command, started.method
-        names = ", ".join(each.name for each in command.candidates)
+        names = ", ".join(candidate.name for candidate in command.candidates)
         self._sink.log("info", self.name, "disrupting node(s)", command=str(command), reason=method.reason, nodes=names)
         savings = command.savings(self._rules, self._instance_types.release.vocabulary)
-        gone = tuple(_disrupted(each) for each in command.candidates)
+        gone = tuple(_disrupted(candidate) for candidate in command.candidates)
         at = self._engine.clock.seconds
-        found = condition(command.candidates[0].nodeclaim, DRIFTED) if method.reason == DRIFTED else None
+        drifted = condition(command.candidates[0].nodeclaim, DRIFTED) if method.reason == DRIFTED else None
         record = Disruption(
             at,
             method.reason,
@@ -261,13 +261,13 @@ class DisruptionController:
             started.replacements,
             method.name,
             savings,
-            drift=str((found or {}).get("reason") or ""),
+            drift=str((drifted or {}).get("reason") or ""),
             unpriced=command.unpriced(self._rules),
             terminate_first=command.terminate_first,
         )
         self._sink.disrupted(record)
         self._executions.add(started, record)
-        runaway = self.churn.departs([_departure(each, started, at) for each in command.candidates])
+        runaway = self.churn.departs([_departure(candidate, started, at) for candidate in command.candidates])
         if runaway is not None:
             self._engine.report_runaway(runaway)
 
@@ -299,7 +299,9 @@ def _departure(candidate: Candidate, started: Started, at: float) -> Departure:
 
 
 def _unsettles(kind: str, change: Change) -> bool:
-    """Whether a change may make a consolidation possible, as core sees it (state/cluster.go triggerConsolidationOnChange)."""
+    """Return whether a change may make a consolidation possible, as core sees it (state/cluster.go
+    triggerConsolidationOnChange).
+    """
     new, old = change.object, change.old
     if kind == "Pod":
         return change.type is ChangeType.DELETED or _moved(new, old)

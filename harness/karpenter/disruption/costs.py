@@ -1,4 +1,4 @@
-"""What it costs to disrupt a node, and what the node costs.
+"""The cost of disrupting a node, and the price of a node.
 
 Core ``pkg/utils/disruption/disruption.go``, ``pkg/controllers/disruption/types.go``.
 """
@@ -33,20 +33,22 @@ __all__ = [
 
 DISRUPTION_COST = "karpenter.sh/disruption-cost"
 BASE_COST = 1.0
-"""What draining any node costs."""
+"""The cost of draining any node."""
 
 _MOST = 10.0
 
 
 def eviction_cost(pod: Object, rules: DisruptionRules) -> float:
-    """What evicting a pod costs, from -10 to 10 and 1 for most: by its annotation of deletion (or disruption) cost and its priority."""
+    """Return the cost of evicting a pod, from -10 to 10 and 1 for most: by its annotation of deletion (or disruption)
+    cost and its priority.
+    """
     cost = 1.0
-    said = annotations_of(pod)
+    annotations = annotations_of(pod)
     if not rules.own_disruption_cost:
-        text = said.get(DELETION_COST)
+        text = annotations.get(DELETION_COST)
         cost += (parse_float(text) or 0.0) / 2.0**27 if text is not None else 0.0
     elif (
-        text := said.get(DISRUPTION_COST, said.get(DELETION_COST) if rules.deletion_cost_counts else None)
+        text := annotations.get(DISRUPTION_COST, annotations.get(DELETION_COST) if rules.deletion_cost_counts else None)
     ) is not None:
         cost += _whole(text) / 2.0**27
     priority = spec_of(pod).get("priority")
@@ -56,7 +58,7 @@ def eviction_cost(pod: Object, rules: DisruptionRules) -> float:
 
 
 def _whole(text: str) -> int:
-    """What Go's ParseInt reads of 32 bits, 0 where it reads nothing."""
+    """Return the number that Go's ParseInt reads of 32 bits, 0 where it reads nothing."""
     number = parse_int(text)
     return number if number is not None and -(1 << 31) <= number < 1 << 31 else 0
 
@@ -93,7 +95,9 @@ def offered_price(instance_type: InstanceType | None, zone: str, kind: str) -> f
 
 
 def is_unpriced(labels: Mapping[str, str], instance_type: InstanceType | None) -> bool:
-    """Whether no price is known of a node with these labels, so that the figure that Karpenter calculates with is only a substitute."""
+    """Return whether no price is known of a node with these labels, so that the figure that Karpenter calculates with
+    is only a substitute.
+    """
     offering = _offered(instance_type, labels.get(ZONE) or "", labels.get(CAPACITY_TYPE) or "")
     return offering is None or offering.unpriced
 
@@ -108,10 +112,10 @@ def _offered(instance_type: InstanceType | None, zone: str, kind: str) -> Offeri
 
 def lowest_price(node: StateNode, instance_type: InstanceType, vocabulary: Vocabulary) -> float | None:
     """USD per hour of the cheapest offering that the node's labels accept; None without one."""
-    known = node.remembered.get(lowest_price)
-    if known is None or known[0] is not instance_type or known[1] is not vocabulary:
+    entry = node.remembered.get(lowest_price)
+    if entry is None or entry[0] is not instance_type or entry[1] is not vocabulary:
         accepted = Requirements.from_labels(node.labels, vocabulary=vocabulary)
         lowest = min((offering.price for offering in instance_type.compatible_offerings(accepted)), default=inf)
-        known = node.remembered[lowest_price] = instance_type, vocabulary, None if lowest == inf else lowest
-    found: float | None = known[2]
-    return found
+        entry = node.remembered[lowest_price] = instance_type, vocabulary, None if lowest == inf else lowest
+    price: float | None = entry[2]
+    return price

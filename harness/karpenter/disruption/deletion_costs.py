@@ -44,13 +44,13 @@ class DeletionCostWrites:
         return {}
 
     def put(self, pod: Object, cost: int | None) -> None:
-        """Asks for a pod's cost; the last one that was asked for counts."""
+        """Ask for a pod's cost; the last request counts."""
         key = namespace_of(pod), name_of(pod), uid_of(pod)
         self._wanted[key] = cost
         self._engine.enqueue(self, key)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Writes the cost of one pod."""
+        """Write the cost of one pod."""
         assert isinstance(key, tuple)
         namespace, name, uid = key
         pod = self._view.get("Pod", name, namespace)
@@ -86,14 +86,14 @@ class DeletionCosts:
         return {"NodeClaim": self._first}
 
     def reconcile(self, key: Hashable) -> Result:
-        """Asks for the costs of all pods whose costs are others now."""
+        """Ask for the costs of all pods whose costs have changed."""
         view = self._observer.look()
         if not view.synced:
             return _UNSYNCED
         since = self._marks.unsettled_since()
         if since == self._ranked or not view.nodes:
             return _EVERY
-        for each in deletion_costs(Situation(view)):
-            self._writes.put(each.pod, each.cost)
+        for change in deletion_costs(Situation(view)):
+            self._writes.put(change.pod, change.cost)
         self._ranked = since
         return _EVERY

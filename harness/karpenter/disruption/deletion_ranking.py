@@ -1,4 +1,4 @@
-"""Which nodes ReplicaSets should empty first when they shrink, so that Karpenter can take them away.
+"""The order in which ReplicaSets should empty nodes when they shrink, so that Karpenter can take the nodes away.
 
 Core ``pkg/controllers/pod/deletioncost/{ranking,controller}.go``, since 1.15.0, behind the gate PodDeletionCostManagement.
 """
@@ -39,7 +39,7 @@ class DeletionCost:
 
 
 class _Group(Enum):
-    """What becomes of a node's pods; in the order in which nodes get their ranks."""
+    """The fate of a node's pods; in the order in which nodes get their ranks."""
 
     GOING = auto()
     DRIFTED = auto()
@@ -75,7 +75,7 @@ def deletion_costs(situation: Situation) -> Iterator[DeletionCost]:
 
 
 def has_cost(pod: Object, cost: int | None) -> bool:
-    """Whether the pod has this deletion cost already."""
+    """Return whether the pod has this deletion cost already."""
     return annotations_of(pod).get(DELETION_COST) == (None if cost is None else str(cost))
 
 
@@ -124,13 +124,13 @@ def _group(situation: Situation, node: StateNode, judge: Displaced) -> _Group:
 
 
 def _is_priced(situation: Situation, node: StateNode) -> bool:
-    """Whether its NodePool has its instance type; of a node without those labels nobody asks."""
+    """Return whether its NodePool has its instance type; false for a node without those labels."""
     pool, size = node.labels.get(NODEPOOL), node.labels.get(INSTANCE_TYPE)
     return not pool or not size or size in situation.view.types_by_name.get(pool, {})
 
 
 def _pins(pod: Object) -> bool:
-    """Whether nobody would bring the pod back elsewhere; those of kube-system do not count."""
+    """Return whether nobody would bring the pod back elsewhere; pods of kube-system do not count."""
     return namespace_of(pod) != _SPARED and _controller(pod) not in _RECREATED
 
 

@@ -1,4 +1,4 @@
-"""Whether a NodePool's nodes already exceed its limits, so that no NodeClaim can be created for it.
+"""The rule that no NodeClaim can be created for a NodePool whose nodes already exceed its limits.
 
 Core ``pkg/controllers/state/cluster.go`` (updateNodePoolResources).
 """

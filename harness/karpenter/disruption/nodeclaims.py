@@ -65,7 +65,7 @@ class NodeClaimConditions:
         self._come_of_age: dict[str, int] = {}
         """When each NodeClaim, by name, is an hour old, if it was not before the last sweep."""
         self._failures: dict[str, int] = {}
-        """How often in a row the provider could not tell of a NodeClaim, by name, whether it has drifted."""
+        """The failures in a row of the provider to say whether a NodeClaim has drifted, by name."""
         self._started = False
 
     def watches(self) -> Mapping[str, Router]:
@@ -118,7 +118,7 @@ class NodeClaimConditions:
                 yield (name_of(claim),)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Brings one NodeClaim up to date, or sweeps."""
+        """Bring one NodeClaim up to date, or sweeps."""
         if key == _SWEEP:
             return self._sweep()
         assert isinstance(key, tuple)
@@ -176,7 +176,7 @@ class NodeClaimConditions:
 
 
 def _matters(change: Change) -> bool:
-    """Whether anything changed on which the conditions depend."""
+    """Return whether anything changed that the conditions depend on."""
     new, old = change.object, change.old
     if old is None:
         return True

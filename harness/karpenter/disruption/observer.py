@@ -51,7 +51,7 @@ class Observer:
 
     def of(self, snapshot: ClusterSnapshot, queued: frozenset[str] = frozenset()) -> View:
         """The view of any snapshot with this Karpenter's instance types, and nothing of what it keeps in memory."""
-        types = {name_of(pool): found for pool in snapshot.nodepools if (found := self.types(pool))}
+        types = {name_of(pool): types_of_pool for pool in snapshot.nodepools if (types_of_pool := self.types(pool))}
         return View(
             snapshot,
             types,

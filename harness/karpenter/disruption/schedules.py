@@ -72,8 +72,8 @@ class Schedule:
         parts = _MACROS.get(text, text).split()
         if len(parts) != len(_FIELDS):
             raise ScheduleError(f"expected exactly 5 fields, found {len(parts)}: [{' '.join(parts)}]")
-        found = [_field(part, *bounds) for part, bounds in zip(parts, _FIELDS, strict=True)]
-        (minutes, _), (hours, _), (days, any_day), (months, _), (weekdays, any_weekday) = found
+        fields = [_field(part, *bounds) for part, bounds in zip(parts, _FIELDS, strict=True)]
+        (minutes, _), (hours, _), (days, any_day), (months, _), (weekdays, any_weekday) = fields
         return cls(minutes, hours, days, months, weekdays, any_day or any_weekday)
 
     def next_after(self, moment: datetime) -> datetime | None:
@@ -113,8 +113,8 @@ def _field(text: str, low: int, high: int, names: Mapping[str, int]) -> tuple[fr
     star = False
     for part in text.split(","):
         if part:
-            found, starred = _range(part, low, high, names)
-            values |= found
+            matched, starred = _range(part, low, high, names)
+            values |= matched
             star = star or starred
     return frozenset(values), star
 
@@ -150,9 +150,9 @@ def _range(text: str, low: int, high: int, names: Mapping[str, int]) -> tuple[se
 
 
 def _number(text: str, names: Mapping[str, int]) -> int:
-    known = names.get(text.lower())
-    if known is not None:
-        return known
+    named = names.get(text.lower())
+    if named is not None:
+        return named
     if not _INTEGER.fullmatch(text):
         raise ScheduleError(f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: invalid syntax")
     if int(text) < 0:
@@ -161,7 +161,8 @@ def _number(text: str, names: Mapping[str, int]) -> int:
 
 
 def is_within(schedule: str, duration: int, now: int) -> bool:
-    """Whether a window that opens by the schedule and lasts `duration` nanoseconds is open at `now` (nanoseconds since the start).
+    """Return whether a window that opens by the schedule and lasts `duration` nanoseconds is open at `now` (nanoseconds
+    since the start).
 
     It is open at its first instant and closed at its last. A schedule without a moment in five years counts as always open, as upstream.
     Raises ScheduleError.

@@ -1,4 +1,4 @@
-"""Where the pods of candidates would go: one simulation of the scheduler without their nodes.
+"""The simulation of the scheduler without the nodes of candidates: where their pods would go.
 
 Core ``pkg/controllers/disruption/helpers.go`` (SimulateScheduling), ``pkg/controllers/provisioning/scheduling/scheduler.go`` (Results).
 """
@@ -70,7 +70,7 @@ def simulate(
     virtual seconds.
     """
     view = situation.view
-    names = {each.name for each in candidates}
+    names = {node.name for node in candidates}
     simulations = view.simulations
     if names & simulations.deleting_names:
         return None
@@ -136,6 +136,6 @@ def _too_early(node: StateNode) -> str:
     """Core's text about a pod that would go to a node which is not initialized."""
     text: str | None = node.remembered.get(_too_early)
     if text is None:
-        nodeclaim, own = (None if each is None else name_of(each) for each in (node.nodeclaim, node.node))
+        nodeclaim, own = (None if obj is None else name_of(obj) for obj in (node.nodeclaim, node.node))
         text = node.remembered[_too_early] = f"would schedule against uninitialized {machine_text(nodeclaim, own)}"
     return text

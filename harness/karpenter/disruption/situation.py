@@ -1,4 +1,4 @@
-"""What the disruption controller knows at one moment, and the events of its turn."""
+"""The disruption controller's knowledge at one moment, and the events of its turn."""
 
 from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -69,12 +69,12 @@ class View:
     @cached_property
     def types_by_name(self) -> dict[str, dict[str, InstanceType]]:
         """Instance types by NodePool and name; NodePools without any are left out."""
-        found = {}
+        by_name = {}
         for name in self.nodepools:
             types = self.instance_types.get(name)
             if types:
-                found[name] = self._memory.by_name(types)
-        return found
+                by_name[name] = self._memory.by_name(types)
+        return by_name
 
     @cached_property
     def wanted(self) -> dict[str, Object]:
@@ -85,7 +85,7 @@ class View:
     def offers(self) -> Sequence[object]:
         """NodePools and their instance types; the same object as at the look before while specs and instance types are the same."""
         types = self.types_by_name
-        made = [each for name, pool in self.wanted.items() for each in (pool, types.get(name))]
+        made = [part for name, pool in self.wanted.items() for part in (pool, types.get(name))]
         return self._memory.same(View, made)
 
     @cached_property
@@ -94,7 +94,7 @@ class View:
         return self.queued.union(name for name, until in self.nominated.items() if until > self.now)
 
     def settled(self, about: Hashable, objects: Sequence[Any]) -> Sequence[Any]:
-        """These objects; the same sequence as at the look before if each of them is the same object."""
+        """Return these objects; the same sequence as at the look before if each of them is the same object."""
         return self._memory.same(about, objects)
 
     @property
@@ -105,27 +105,27 @@ class View:
     @cached_property
     def node_by_name(self) -> dict[str, StateNode]:
         """State nodes by name: the Node's, before registration the NodeClaim's."""
-        known = self.simulations.state.fleet.remembered
-        if (View, "names") not in known:
-            known[View, "names"] = {node.name: node for node in self.nodes}
-        found: dict[str, StateNode] = known[View, "names"]
-        return found
+        remembered = self.simulations.state.fleet.remembered
+        if (View, "names") not in remembered:
+            remembered[View, "names"] = {node.name: node for node in self.nodes}
+        nodes: dict[str, StateNode] = remembered[View, "names"]
+        return nodes
 
     def pods_on(self, node: StateNode) -> list[Object]:
         """All pods bound to the node, by namespace and name."""
         return self.simulations.state.pods_on(node)
 
     def is_nominated(self, node: StateNode) -> bool:
-        """Whether the node is nominated for a pod."""
+        """Return whether the node is nominated for a pod."""
         return self.nominated.get(node.name, self.now) > self.now
 
     def is_queued(self, node: StateNode) -> bool:
-        """Whether a command under way is about the node."""
+        """Return whether a command under way is about the node."""
         return node.node is not None and name_of(node.node) in self.queued
 
     @property
     def synced(self) -> bool:
-        """Whether every NodeClaim has a provider id, and the state has every Node (core's Cluster.Synced)."""
+        """Return whether every NodeClaim has a provider id, and the state has every Node (core's Cluster.Synced)."""
         fleet = self.simulations.state.fleet
         return fleet.launched == len(self.snapshot.nodeclaims) and len(fleet.by_node) == len(self.snapshot.nodes)
 
@@ -167,13 +167,13 @@ class Situation:
         """The simulations whose events about examined pods have been published, and the number of these events."""
         self._once: dict[int, tuple[Sequence[SchedulingEvent], int]] = {}
         self.totals: tuple[View | None, Mapping[str, Any]] = None, {}
-        """What NodePools cost in all, by name, with the view for which that was asked."""
+        """The total costs of NodePools, by name, with the view that they belong to."""
         self.seconds = 0.0
         """The virtual time, in seconds, that simulations have taken so far."""
         self._passed = 0.0
 
     def catch_up(self) -> TurnGenerator[None]:
-        """Lets the time pass that simulations have taken since the last call."""
+        """Let the time pass that simulations have taken since the last call."""
         behind = self.seconds - self._passed
         if behind > 0:
             self._passed = self.seconds
@@ -182,8 +182,8 @@ class Situation:
     @property
     def events(self) -> tuple[SchedulingEvent, ...]:
         """The events so far, equal ones once."""
-        for each in self.said[self._worded :]:
-            self._events.update(dict.fromkeys((each,) if isinstance(each, SchedulingEvent) else each))
+        for event in self.said[self._worded :]:
+            self._events.update(dict.fromkeys((event,) if isinstance(event, SchedulingEvent) else event))
         self._worded = len(self.said)
         return tuple(self._events)
 
@@ -200,14 +200,14 @@ class Situation:
 
     def say_once(self, events: Sequence[SchedulingEvent]) -> None:
         """Publishes the events that were added to a growing list since the last call with it."""
-        _, known = self._once.get(id(events), (events, 0))
-        if len(events) > known:
-            self.said.extend(events[known:])
+        _, count = self._once.get(id(events), (events, 0))
+        if len(events) > count:
+            self.said.extend(events[count:])
             self._once[id(events)] = events, len(events)
 
 
 def after_waiting(generator: TurnGenerator[T], wait: Callable[[float], None]) -> T:
-    """Runs a generator to its end. ``wait(seconds)`` lets the time pass and puts a new view into the situation."""
+    """Run a generator to its end. ``wait(seconds)`` lets the time pass and puts a new view into the situation."""
     while True:
         try:
             wanted = next(generator)

@@ -1,4 +1,4 @@
-"""What the methods of disruption count for metrics.
+"""The counters of the methods of disruption, for metrics.
 
 Core ``pkg/controllers/disruption/{controller,helpers,validation}.go``.
 """
@@ -29,7 +29,7 @@ class Tally:
     """The same of Balanced NodePools → what was scored."""
 
     def moved(self, taken: bool, pool: str, policy: str, score: float | None, passes: bool) -> None:
-        """Counts one command for one NodePool; ``score`` is None where its policy asks for none."""
+        """Count one command for one NodePool; ``score`` is None where its policy asks for none."""
         self.moves[_decision(taken), pool, policy] += 1
         if score is not None:
             self.scores.setdefault((_decision(passes), pool, policy), []).append(score)

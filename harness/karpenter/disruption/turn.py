@@ -56,16 +56,16 @@ class Unmarked(Exception):
 
 
 class TurnActions(Protocol):
-    """What a turn changes in the cluster."""
+    """The changes of a turn in the cluster."""
 
     def release(self, nodes: Sequence[StateNode]) -> None:
-        """Takes taint and condition away from nodes that no command is about."""
+        """Take taint and condition away from nodes that no command is about."""
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
         """Taints the Node, and sets the condition DisruptionReason on its NodeClaim. Raises Unmarked."""
 
     def create(self, planned: PlannedNodeClaim, reason: str) -> str:
-        """Creates a replacement and returns its name. Raises Refusal."""
+        """Create a replacement and return its name. Raises Refusal."""
 
     def mark_for_deletion(self, nodes: Sequence[StateNode]) -> None:
         """Marks nodes for deletion: the scheduler no longer counts on their room, and makes room for their pods elsewhere."""
@@ -143,7 +143,7 @@ def _told(method: Method, problem: str, core: CoreRelease) -> str:
 
 
 def _is_going(node: StateNode, rules: DisruptionRules) -> bool:
-    """Whether taint and condition stay: the node is being deleted, or counts as such."""
+    """Return whether taint and condition stay: the node is being deleted, or counts as such."""
     return node.deleted if rules.marks_first else node.deleting  # where marks come first, they keep nothing
 
 
@@ -159,16 +159,16 @@ def _start_all(
     """The error of commands that could not be started; empty when Karpenter does not log it, None when all were started."""
     problems = []
     silent, (begun, ended) = False, _id_places(situation.view.release.core)
-    each = "disrupting candidates, " if situation.rules.several_commands else ""
+    prefix = "disrupting candidates, " if situation.rules.several_commands else ""
     for command in commands:
         try:
             made.started.append(_start(situation, method, command, actions))
         except Refusal as error:
-            problems.append(f"{each}launching replacement nodeclaim{begun}, creating node claim, {error}{ended}")
+            problems.append(f"{prefix}launching replacement nodeclaim{begun}, creating node claim, {error}{ended}")
         except Unmarked as error:
             silent = True
             if str(error):
-                problems.append(f"{each}marking disrupted{begun}, {error}{ended}")
+                problems.append(f"{prefix}marking disrupted{begun}, {error}{ended}")
     if problems:
         return f"disrupting candidates, {'; '.join(problems)}"
     return "" if silent else None
@@ -184,7 +184,7 @@ def _start(situation: Situation, method: Method, command: Command, actions: Turn
 
     In the other order the provisioner would make room for their pods as well.
     """
-    states = [each.state for each in command.candidates]
+    states = [candidate.state for candidate in command.candidates]
     for state in states:
         actions.mark_disrupted(state, method.reason)
     if situation.rules.marks_first:

@@ -1,4 +1,4 @@
-"""Which releases make the same instance types of the same records, so that one list serves them all."""
+"""Releases that make the same instance types of the same records, so that one list serves them all."""
 
 from dataclasses import fields
 from functools import lru_cache
@@ -9,15 +9,17 @@ from harness.karpenter.releases.table import PROVIDER_RELEASES
 
 __all__ = ["LISTED_BY", "lists_like"]
 
-LISTED_BY = (*(each.name for each in fields(InstanceTypeFlags)), "image_families", "vocabulary")
-"""What a list depends on of a release, beside the settings of the NodeClass; a test finds whatever else is read."""
+LISTED_BY = (*(flag.name for flag in fields(InstanceTypeFlags)), "image_families", "vocabulary")
+"""The parts of a release on which a list depends, beside the settings of the NodeClass; a test finds whatever else is
+read.
+"""
 
 
 @lru_cache(maxsize=64)
 def lists_like(release: ProviderRelease) -> ProviderRelease:
-    """Returns the first release whose lists are those of this one: both agree on everything in `LISTED_BY`."""
-    return next((known for known in PROVIDER_RELEASES.values() if _alike(known, release)), release)
+    """Return the first release whose lists are those of this one: both agree on everything in `LISTED_BY`."""
+    return next((candidate for candidate in PROVIDER_RELEASES.values() if _alike(candidate, release)), release)
 
 
-def _alike(one: ProviderRelease, other: ProviderRelease) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in LISTED_BY)
+def _alike(release: ProviderRelease, other: ProviderRelease) -> bool:
+    return all(getattr(release, name) == getattr(other, name) for name in LISTED_BY)

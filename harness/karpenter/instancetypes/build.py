@@ -54,15 +54,17 @@ class InstanceTypeList:
 
     def get(self, name: str) -> InstanceType | DroppedSize | None:
         """The size's instance type or the reason why there is none; None for names that are not in the region."""
-        found = self.by_name.get(name)
-        if found is not None:
-            return found
+        named = self.by_name.get(name)
+        if named is not None:
+            return named
         return next((item for item in self.dropped if item.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Variant:
-    """What the NodeClass and the options decide for all sizes: why it leaves a size out, and what was built of a size and its offerings."""
+    """The settings of NodeClass and options that decide for all sizes: why a size is left out, and the results for a
+    size and its offerings.
+    """
 
     settings: NodeClassSettings
     memory_overhead: float
@@ -99,22 +101,22 @@ class Region:
 
     def find(self, name: str) -> Sku | DroppedSize | None:
         """A size, or the filter that drops it; None for a name that is not in the region."""
-        found = self._sizes.get(name)
-        if found is None and self._records.has(name):
-            found = self._sizes[name] = name_filter(name, self.release) or self._read(name)
-        return found
+        size = self._sizes.get(name)
+        if size is None and self._records.has(name):
+            size = self._sizes[name] = name_filter(name, self.release) or self._read(name)
+        return size
 
     def _read(self, name: str) -> Sku | DroppedSize:
-        """Returns the last usable one of the records with one name."""
-        found: Sku | DroppedSize | None = None
+        """Return the last usable record with one name."""
+        size: Sku | DroppedSize | None = None
         for sku in self._records.skus(name, self._grammar):
             dropped = region_filter(sku, self.release, use_sig=self._use_sig)
             if dropped is None:
-                found = sku
-            elif not isinstance(found, Sku):
-                found = dropped
-        assert found is not None
-        return found
+                size = sku
+            elif not isinstance(size, Sku):
+                size = dropped
+        assert size is not None
+        return size
 
     @property
     def families(self) -> frozenset[str]:
@@ -124,14 +126,14 @@ class Region:
     @cached_property
     def skus(self) -> Mapping[str, Sku]:
         """The usable sizes by name, in order."""
-        found = ((name, self.find(name)) for name in self._records.names)
-        return {name: size for name, size in found if isinstance(size, Sku)}
+        sizes = ((name, self.find(name)) for name in self._records.names)
+        return {name: size for name, size in sizes if isinstance(size, Sku)}
 
     @cached_property
     def dropped(self) -> tuple[DroppedSize, ...]:
         """The other sizes, in order of name."""
-        found = (self.find(name) for name in self._records.names)
-        return tuple(size for size in found if isinstance(size, DroppedSize))
+        sizes = (self.find(name) for name in self._records.names)
+        return tuple(size for size in sizes if isinstance(size, DroppedSize))
 
     def build_one(
         self,
@@ -228,43 +230,45 @@ class Region:
         if reason is not None:
             return reason
         offerings = self.factory.make(sku, prices, unavailable, usages)
-        found = variant.built.get((sku.name, id(offerings)))
-        if found is None:
+        item = variant.built.get((sku.name, id(offerings)))
+        if item is None:
             own = (*self._records.requirements(sku, self.release), *self._offers(offerings))
             resources, taken, left = self._resources(sku, variant.settings, variant.memory_overhead)
-            found = InstanceType(sku.name, variant.common.add(*own), resources, taken, offerings)
-            found.__dict__["allocatable"] = left
+            item = InstanceType(sku.name, variant.common.add(*own), resources, taken, offerings)
+            item.__dict__["allocatable"] = left
             # the factory keeps the offerings, so that their identity is not used again
-            variant.built[sku.name, id(offerings)] = found
-        return found
+            variant.built[sku.name, id(offerings)] = item
+        return item
 
     def _variant(self, options: ProviderOptions, settings: NodeClassSettings) -> _Variant:
         key = (settings, options.vm_memory_overhead_percent, options.node_resource_group)
-        found = self._variants.get(key)
-        if found is None:
+        variant = self._variants.get(key)
+        if variant is None:
             parts: tuple[Values, ...] = (of_region(self.region, options), of_nodeclass(settings, self.release))
             common = Requirements(requirements_of(parts, self.release), vocabulary=self.release.vocabulary)
-            found = self._variants[key] = _Variant(settings, options.vm_memory_overhead_percent, common)
-        return found
+            variant = self._variants[key] = _Variant(settings, options.vm_memory_overhead_percent, common)
+        return variant
 
     def _offers(self, offerings: Sequence[Offering]) -> tuple[Requirement, ...]:
-        """What can be had now, as requirements; the same for the same available offerings, whose requirements the factory shares."""
+        """Return the available offerings as requirements; the same for the same available offerings, whose requirements
+        the factory shares.
+        """
         key = tuple([id(offering.requirements) for offering in offerings if offering.available])
-        found = self._offered.get(key)
-        if found is None:
-            found = self._offered[key] = tuple(requirements_of((of_offerings(offerings),), self.release))
-        return found
+        requirements = self._offered.get(key)
+        if requirements is None:
+            requirements = self._offered[key] = tuple(requirements_of((of_offerings(offerings),), self.release))
+        return requirements
 
     def _resources(
         self, sku: Sku, settings: NodeClassSettings, percent: float
     ) -> tuple[ResourceList, Overhead, ResourceList]:
         key = (sku.name, settings.os_disk_gb, settings.max_pods, percent)
-        found = self._capacities.get(key)
-        if found is None:
+        resources = self._capacities.get(key)
+        if resources is None:
             all_of_it = capacity(sku, settings, self.release, percent)
             taken = overhead(sku.vcpus or 0, sku.memory_gib or 0.0)
-            found = self._capacities[key] = all_of_it, taken, allocatable_of(all_of_it, taken)
-        return found
+            resources = self._capacities[key] = all_of_it, taken, allocatable_of(all_of_it, taken)
+        return resources
 
 
 class SkuBook:
@@ -280,7 +284,7 @@ class SkuBook:
     def region(
         self, records: Sequence[Mapping[str, Any]], release: ProviderRelease, region: str, *, use_sig: bool = False
     ) -> Region:
-        """Returns the region as the release sees it."""
+        """Return the region as the release sees it."""
         read = self._read.of(records, region)
         return self._regions.of(read, lambda: Region(read, release, region, use_sig=use_sig), release.version, use_sig)
 
@@ -301,5 +305,5 @@ def build(
 
     Raises NoInstanceTypes where the release does.
     """
-    found = (book or SkuBook()).region(skus, release, region, use_sig=options.use_sig)
-    return found.build(options=options, nodeclass=nodeclass, prices=prices, unavailable=unavailable, usages=usages)
+    listed = (book or SkuBook()).region(skus, release, region, use_sig=options.use_sig)
+    return listed.build(options=options, nodeclass=nodeclass, prices=prices, unavailable=unavailable, usages=usages)

@@ -151,12 +151,12 @@ def of_nodeclass(settings: NodeClassSettings, release: ProviderRelease) -> Value
 
 def of_offerings(offerings: Iterable[Offering]) -> Values:
     """The values of all available offerings together."""
-    found: dict[str, set[str]] = {key: set() for key in _OFFERING_KEYS}
+    values_by_key: dict[str, set[str]] = {key: set() for key in _OFFERING_KEYS}
     for offering in offerings:
         if offering.available:
-            for key, values in found.items():
+            for key, values in values_by_key.items():
                 values |= offering.requirements.get(key).values
-    return {key: frozenset(values) for key, values in found.items()}
+    return {key: frozenset(values) for key, values in values_by_key.items()}
 
 
 def requirements_of(parts: Iterable[Values], release: ProviderRelease) -> Iterator[Requirement]:

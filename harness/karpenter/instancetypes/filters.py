@@ -1,4 +1,4 @@
-"""Which sizes are not offered as instance types, and why (kaz ``pkg/providers/instancetype/instancetypes.go``).
+"""Sizes that are not offered as instance types, and the reasons (kaz ``pkg/providers/instancetype/instancetypes.go``).
 
 Two sets of filters, each tried in order: those of a region hold for every NodePool, those of a NodeClass depend on its fields.
 """
@@ -53,8 +53,8 @@ def _unknown(subject: _Subject) -> Details | None:
     release = subject.release
     if not release.only_known_skus:
         return None
-    known = known_skus(release.known_skus)
-    return None if subject.sku.name in known else _unknown_to(release)
+    names = known_skus(release.known_skus)
+    return None if subject.sku.name in names else _unknown_to(release)
 
 
 def _restricted(subject: _Subject) -> Details | None:

@@ -1,4 +1,4 @@
-"""What the provider knows of the market beside SKU records: prices and quotas (kaz ``pkg/providers/{pricing,quota}``)."""
+"""The provider's knowledge of the market beside SKU records: prices and quotas (kaz ``pkg/providers/{pricing,quota}``)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field
@@ -40,7 +40,7 @@ class Usages:
 
     @classmethod
     def from_arm(cls, records: Iterable[Mapping[str, Any]]) -> "Usages":
-        """Reads the records of ``Microsoft.Compute/locations/usages``; those without numbers do not limit."""
+        """Read the records of ``Microsoft.Compute/locations/usages``; those without numbers do not limit."""
         return cls(
             {
                 record["name"]["value"]: FamilyUsage(record["currentValue"], record["limit"])
@@ -52,7 +52,7 @@ class Usages:
         )
 
     def room_for(self, sku: Sku) -> bool:
-        """Whether the family's quota has room for one more of this size."""
+        """Return whether the family's quota has room for one more of this size."""
         usage = self.by_name.get(sku.family) if sku.family else None
         return usage is None or sku.vcpus is None or sku.vcpus <= usage.limit - usage.current
 

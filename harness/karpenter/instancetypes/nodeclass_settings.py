@@ -64,12 +64,14 @@ def kubernetes_version(nodeclass: Mapping[str, Any]) -> str:
 
 
 def artifact_streaming_enabled(spec: Mapping[str, Any], architecture: str, release: ProviderRelease) -> bool:
-    """Whether nodes of an architecture stream artifacts (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` ArtifactStreaming.IsEnabled)."""
+    """Return whether nodes of an architecture stream artifacts (kaz ``pkg/apis/v1beta1/aksnodeclass.go``
+    ArtifactStreaming.IsEnabled).
+    """
     if architecture == "arm64":
         return False
-    said = (spec.get("artifactStreaming") or {}).get("enabled")
-    if said is not None:
-        return bool(said)
+    enabled = (spec.get("artifactStreaming") or {}).get("enabled")
+    if enabled is not None:
+        return bool(enabled)
     default = release.artifact_streaming_default
     if default is ArtifactStreamingDefault.ON_BUT_AZURE_LINUX:
         return spec.get("imageFamily") != "AzureLinux"
@@ -77,7 +79,9 @@ def artifact_streaming_enabled(spec: Mapping[str, Any], architecture: str, relea
 
 
 def local_dns_enabled(nodeclass: Mapping[str, Any], release: ProviderRelease) -> bool:
-    """Whether nodes run LocalDNS, read where the release reads it (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` IsLocalDNSEnabled)."""
+    """Return whether nodes run LocalDNS, read where the release reads it (kaz ``pkg/apis/v1beta1/aksnodeclass.go``
+    IsLocalDNSEnabled).
+    """
     if release.local_dns is LocalDnsSource.STATUS:
         return (nodeclass.get("status") or {}).get("localDNSState") == "Enabled"
     if release.local_dns is LocalDnsSource.NONE:

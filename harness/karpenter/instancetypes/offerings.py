@@ -49,7 +49,8 @@ def placement_scope(zone: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """Why an offering is unavailable: ``what`` is ``mark``, ``quota``, ``price`` (none is known) or ``spot`` (the size has no spot).
+    """A reason why an offering is unavailable: ``what`` is ``mark``, ``quota``, ``price`` (none is known) or ``spot``
+    (the size has no spot).
 
     ``name``: the quota, or the reason of the mark. ``left`` vCPUs of ``limit`` are left of a quota; a mark ends at ``until``, in
     the clock's seconds.
@@ -101,10 +102,10 @@ class OfferingFactory:
         if unavailable:
             failed = tuple([unavailable.why(sku, *place) is not None for place in self._places_of(sku)])
         key = (name, (on_demand, may_on_demand), (spot, may_spot), failed if any(failed) else ())
-        found = self._made.get(key)
-        if found is None:
-            found = self._made[key] = tuple(self._each(sku, *key[1:]))
-        return found
+        offerings = self._made.get(key)
+        if offerings is None:
+            offerings = self._made[key] = tuple(self._each(sku, *key[1:]))
+        return offerings
 
     def closed(
         self,
@@ -116,7 +117,9 @@ class OfferingFactory:
         zone: str,
         capacity_type: str,
     ) -> Closed | None:
-        """Why :meth:`make` returns an offering as unavailable: the most lasting reason; None where it is available."""
+        """Return why :meth:`make` returns an offering as unavailable: the most lasting reason; None where it is
+        available.
+        """
         release, spot = self._release, capacity_type == SPOT
         if spot and release.spot_needs_low_priority and not sku.low_priority:
             return Closed("spot")
@@ -131,18 +134,18 @@ class OfferingFactory:
 
     def _places_of(self, sku: Sku) -> tuple[tuple[str, str], ...]:
         """Zone and capacity type of each offering."""
-        found = self._places.get(sku.zones)
-        if found is None:
+        known_places = self._places.get(sku.zones)
+        if known_places is None:
             places = [(zone, capacity_type) for zone in self.zones(sku) for capacity_type in (ON_DEMAND, SPOT)]
-            found = self._places[sku.zones] = tuple(places)
-        return found
+            known_places = self._places[sku.zones] = tuple(places)
+        return known_places
 
     def _sets_of(self, sku: Sku) -> tuple[tuple[Requirements, bool], ...]:
         """The requirements of each offering, and whether it is spot; the same for sizes of the same zones."""
         regional = keys.SKU_ULTRA_SSD in self._release.offering_keys and sku.ultra_ssd(None)
         key = (sku.zones, sku.ultra_zones, regional)
-        found = self._sets.get(key)
-        if found is None:
+        known_sets = self._sets.get(key)
+        if known_sets is None:
             asks_ultra = keys.SKU_ULTRA_SSD in self._release.offering_keys
             sets = [
                 (
@@ -151,8 +154,8 @@ class OfferingFactory:
                 )
                 for zone, capacity_type in self._places_of(sku)
             ]
-            found = self._sets[key] = tuple(sets)
-        return found
+            known_sets = self._sets[key] = tuple(sets)
+        return known_sets
 
     def _each(self, sku: Sku, on_demand: _Terms, spot: _Terms, failed: tuple[bool, ...]) -> Iterator[Offering]:
         for number, (requirements, is_spot) in enumerate(self._sets_of(sku)):
@@ -174,10 +177,10 @@ class OfferingFactory:
 
     def _requirements(self, zone: str, capacity_type: str, ultra: bool) -> Requirements:
         key = (zone, capacity_type, ultra)
-        found = self._shared.get(key)
-        if found is None:
-            found = self._shared[key] = self._compute(zone, capacity_type, ultra)
-        return found
+        requirements = self._shared.get(key)
+        if requirements is None:
+            requirements = self._shared[key] = self._compute(zone, capacity_type, ultra)
+        return requirements
 
     def _compute(self, zone: str, capacity_type: str, ultra: bool) -> Requirements:
         priority = frozenset({SPOT if capacity_type == SPOT else keys.REGULAR})

@@ -37,27 +37,31 @@ class Records:
         return frozenset(record.get("family") or "" for records in self._records.values() for record in records)
 
     def has(self, name: str) -> bool:
-        """Whether the region lists a size of this name."""
+        """Return whether the region lists a size of this name."""
         return name in self._records
 
     def skus(self, name: str, grammar: Grammar) -> tuple[Sku, ...]:
         """The records of a size, in their order."""
-        found = self._skus.get((name, grammar))
-        if found is None:
+        read = self._skus.get((name, grammar))
+        if read is None:
             skus = [Sku(record, self._region, grammar) for record in self._records.get(name, ())]
-            found = self._skus[name, grammar] = tuple(skus)
-        return found
+            read = self._skus[name, grammar] = tuple(skus)
+        return read
 
     def requirements(self, sku: Sku, release: ProviderRelease) -> list[Requirement]:
-        """What the record alone decides under a release; equal requirements are one object, for all sizes and releases."""
+        """Return the requirements that the record alone decides under a release; equal requirements are one object, for
+        all sizes and releases.
+        """
         key = (sku, release.gpu_registry, release.ephemeral_rule, release.false_capabilities_absent)
-        found = self._requirements.get(key)
-        if found is None:
-            known = self._equal
-            said = of_sku(sku, release).items()
-            found = self._requirements[key] = tuple([known.get(item) or self._requirement(item) for item in said])
+        requirements = self._requirements.get(key)
+        if requirements is None:
+            shared = self._equal
+            items = of_sku(sku, release).items()
+            requirements = self._requirements[key] = tuple(
+                [shared.get(item) or self._requirement(item) for item in items]
+            )
         wanted = release.computed_keys
-        return [requirement for requirement in found if requirement.key in wanted]
+        return [requirement for requirement in requirements if requirement.key in wanted]
 
     def _requirement(self, item: tuple[str, frozenset[str]]) -> Requirement:
         made = self._equal[item] = Requirement(item[0], False, item[1])
@@ -71,5 +75,5 @@ class ReadRecords:
         self._found: LatestOf[Sequence[Mapping[str, Any]], Records] = LatestOf(most)
 
     def of(self, records: Sequence[Mapping[str, Any]], region: str) -> Records:
-        """Returns what was read of a list for a region."""
+        """Return the records of a list for a region as they were read."""
         return self._found.of(records, lambda: Records(records, region), region)

@@ -40,7 +40,7 @@ def capacity(
     gpu = gpu_sizes(release.gpu_registry).get(gpu_key(sku.name))
     gpus = Quantity((sku.gpus or 0) * NANO)
     manufacturer = gpu.manufacturer if gpu is not None else ""
-    found = {
+    amounts = {
         "cpu": Quantity((sku.vcpus or 0) * NANO),
         "memory": memory_without_overhead(sku.memory_gib or 0.0, vm_memory_overhead_percent),
         "ephemeral-storage": Quantity(settings.os_disk_gb * 10**9 * NANO),
@@ -48,13 +48,15 @@ def capacity(
         "nvidia.com/gpu": gpus if manufacturer == NVIDIA else _NOTHING,
     }
     if release.amd_gpu_capacity:
-        found["amd.com/gpu"] = gpus if manufacturer == AMD else _NOTHING
-    return found
+        amounts["amd.com/gpu"] = gpus if manufacturer == AMD else _NOTHING
+    return amounts
 
 
 @lru_cache(maxsize=1024)
 def overhead(vcpus: int, memory_gib: float) -> Overhead:
-    """What Karpenter expects to be reserved: kube-reserved by brackets of CPU and memory, nothing for the system, 750Mi for eviction."""
+    """Return the overhead that Karpenter expects: kube-reserved by brackets of CPU and memory, nothing for the system,
+    750Mi for eviction.
+    """
     memory_mib = to_int64(1024 * _tax(_MEMORY_TAX, memory_gib))
     milli_cpu = int(1000 * _tax(_CPU_TAX, float(vcpus)))
     return Overhead(

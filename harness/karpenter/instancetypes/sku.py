@@ -91,12 +91,12 @@ class Sku:
         return f"Sku({self.name})"
 
     def flag(self, name: str) -> bool:
-        """Whether the capability says ``True``, in any case."""
+        """Return whether the capability says ``True``, in any case."""
         value = self._flags.get(_folded(name))
         return value is not None and value.casefold() == "true"
 
     def lists(self, name: str, value: str) -> bool:
-        """Whether the capability's text contains ``value``, without case and spaces."""
+        """Return whether the capability's text contains ``value``, without case and spaces."""
         text = self._flags.get(_folded(name))
         return text is not None and _normal(value) in _normal(text)
 
@@ -105,7 +105,7 @@ class Sku:
         return self._flags.get(_folded(name))
 
     def ultra_ssd(self, zone: str | None) -> bool:
-        """Whether ultra SSD can be attached in a zone, or without one (None)."""
+        """Return whether ultra SSD can be attached in a zone, or without one (None)."""
         return self.flag("UltraSSDAvailable") if zone is None else zone in self.ultra_zones
 
     def _text(self, name: str, caseless: bool) -> str | None:
@@ -139,7 +139,7 @@ _folded = lru_cache(maxsize=4096)(str.casefold)
 
 
 def same_location(a: str, b: str) -> bool:
-    """Whether two spellings name one location: case and spaces do not count."""
+    """Return whether two spellings name one location: case and spaces do not count."""
     return a == b or _normal(a) == _normal(b)
 
 
@@ -187,7 +187,10 @@ def _ultra_zones(record: Mapping[str, Any]) -> frozenset[str]:
     zones: list[str] = []
     for info in record.get("locationInfo") or ():
         for detail in info.get("zoneDetails") or ():
-            told = _pairs(detail.get("capabilities"))
-            if any(_folded(name) == "ultrassdavailable" and (value or "").casefold() == "true" for name, value in told):
+            capabilities = _pairs(detail.get("capabilities"))
+            if any(
+                _folded(name) == "ultrassdavailable" and (value or "").casefold() == "true"
+                for name, value in capabilities
+            ):
                 zones += detail.get("name") or detail.get("Name") or ()  # ARM's JSON spells it either way
     return frozenset(zones)

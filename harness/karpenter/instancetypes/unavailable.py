@@ -18,7 +18,9 @@ _ALL_SPOT = ("", "", SPOT)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Why and until when (in the clock's seconds) something is unavailable; ``vcpus`` is the threshold of a family mark."""
+    """The reason and the end (in the clock's seconds) of a mark of unavailability; ``vcpus`` is the threshold of a
+    family mark.
+    """
 
     reason: str
     until: float
@@ -125,7 +127,7 @@ class UnavailableOfferings:
         return min((mark.until for mark in marks), default=None)
 
     def expire(self, now: float) -> None:
-        """Removes the marks that have expired at ``now`` (the clock's seconds)."""
+        """Remove the marks that have expired at ``now`` (the clock's seconds)."""
         for marks in (self._offerings, self._families):
             gone = [key for key, mark in marks.items() if mark.until <= now]
             for key in gone:

@@ -37,7 +37,9 @@ class VmSize:
 
 @dataclass(frozen=True)
 class Grammar:
-    """How one version reads size names; ``caseless_names``: capability names match in any case, else numbers and texts match exactly."""
+    """The rules by which one version reads size names; ``caseless_names``: capability names match in any case, else
+    numbers and texts match exactly.
+    """
 
     features: str
     accelerator: str

@@ -57,5 +57,5 @@ SYSTEM, USER = "system", "user"
 
 
 def is_aks_label(key: str) -> bool:
-    """Whether AKS itself writes ``key``: the ``kubernetes.azure.com`` domain and the four legacy bare labels."""
+    """Return whether AKS itself writes ``key``: the ``kubernetes.azure.com`` domain and the four legacy bare labels."""
     return key.startswith(AKS_DOMAIN + "/") or key in LEGACY

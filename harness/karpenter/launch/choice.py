@@ -1,4 +1,4 @@
-"""Which size, zone and capacity type a NodeClaim gets.
+"""The choice of size, zone and capacity type for a NodeClaim.
 
 Kaz ``pkg/cloudprovider/cloudprovider.go`` resolveInstanceTypes, ``pkg/providers/allocationstrategy``.
 """
@@ -107,7 +107,7 @@ class LaunchTypes:
     def allows(
         self, item: InstanceType, nodeclaim: Mapping[str, Any], wanted: Requirements, release: ProviderRelease
     ) -> bool:
-        """Whether the NodeClaim allows one of the compared types."""
+        """Return whether the NodeClaim allows one of the compared types."""
         if self.filtered is not self.compared:
             item = self._filtered_by_name[item.name]
         return bool(resolve_instance_types(nodeclaim, wanted, (item,), release))
@@ -141,19 +141,21 @@ def choose(
 
     Raises LaunchError when nothing is left.
     """
-    found = _ranked(wanted, types, shuffle) if release.ranks_offerings else _first_type(wanted, types, shuffle)
-    if found is None:
+    chosen = _ranked(wanted, types, shuffle) if release.ranks_offerings else _first_type(wanted, types, shuffle)
+    if chosen is None:
         raise LaunchError.capacity("no instance types available")
     ultra = SKU_ULTRA_SSD in release.offering_keys and wants_ultra_ssd(wanted)
-    return Choice(found[0], found[1], ultra)
+    return Choice(chosen[0], chosen[1], ultra)
 
 
 def wants_ultra_ssd(wanted: Requirements) -> bool:
-    """Whether the requirements allow nothing but ultra SSD: with both values, or without the key, the answer is no."""
+    """Return whether the requirements allow nothing but ultra SSD: with both values, or without the key, the answer is
+    no.
+    """
 
     def accepts(value: str) -> bool:
-        one = Requirements((Requirement(SKU_ULTRA_SSD, False, frozenset({value})),), vocabulary=wanted.vocabulary)
-        return wanted.compatible(one) is None
+        ultra = Requirements((Requirement(SKU_ULTRA_SSD, False, frozenset({value})),), vocabulary=wanted.vocabulary)
+        return wanted.compatible(ultra) is None
 
     return accepts("true") and not accepts("false")
 
@@ -162,7 +164,7 @@ def _ranked(
     wanted: Requirements, types: Sequence[InstanceType], shuffle: Shuffle | None
 ) -> tuple[InstanceType, Offering] | None:
     best: tuple[Rank, str] | None = None
-    found: tuple[InstanceType, Offering] | None = None
+    best_offer: tuple[InstanceType, Offering] | None = None
     for item in types:
         offerings = [offering for offering in item.compatible_offerings(wanted) if offering.available]
         if not offerings:
@@ -172,8 +174,8 @@ def _ranked(
         first = min(offerings, key=rank)
         key = (rank(first), item.name)
         if best is None or key < best:
-            best, found = key, (item, first)
-    return found
+            best, best_offer = key, (item, first)
+    return best_offer
 
 
 def rank(offering: Offering) -> Rank:

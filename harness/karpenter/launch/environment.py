@@ -1,4 +1,4 @@
-"""What the provider finds in Azure before it launches: the cluster's network and certificates."""
+"""The cluster's network and certificates, which the provider finds in Azure before it launches."""
 
 from lazyrecords import dataclass
 

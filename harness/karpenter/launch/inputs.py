@@ -33,7 +33,7 @@ class Launch:
 
     @property
     def machines(self) -> bool:
-        """Whether nodes are AKS machines; releases that do not know the mode make virtual machines."""
+        """Return whether nodes are AKS machines; releases that do not know the mode make virtual machines."""
         return self.options.machine_api and self.options.provision_mode in self.release.provision_modes
 
     @property
@@ -46,7 +46,7 @@ class Launch:
 
     @property
     def spec(self) -> Mapping[str, Any]:
-        """That of the AKSNodeClass."""
+        """Return the spec of the AKSNodeClass."""
         return self.nodeclass.get("spec") or {}
 
     @property

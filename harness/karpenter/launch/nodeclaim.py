@@ -28,7 +28,7 @@ _PRIORITIES = {SPOT: SPOT, ON_DEMAND: keys.REGULAR}
 
 @dataclass(frozen=True)
 class Created:
-    """What CloudProvider.Create returns to core: labels with their sources, annotations, resources and ids."""
+    """The result of CloudProvider.Create for core: labels with their sources, annotations, resources and ids."""
 
     labels: Labels
     annotations: Mapping[str, str]
@@ -129,7 +129,7 @@ def populated_labels(nodeclaim: Mapping[str, Any], created: Created, release: Pr
 
 def _requirement_labels(nodeclaim: Mapping[str, Any], release: ProviderRelease) -> dict[str, str]:
     """Custom requirements as labels; of several values the smallest, where Go takes any. Raises LaunchPanic where there is none."""
-    found = {}
+    labels = {}
     for key, requirement in claim_requirements(nodeclaim, release).items():
         if not release.vocabulary.restricted_node_label(key):
             try:
@@ -137,8 +137,8 @@ def _requirement_labels(nodeclaim: Mapping[str, Any], release: ProviderRelease) 
             except EmptyRange as panic:
                 raise LaunchPanic(f"panic: {panic} [recovered]") from None
             if value:
-                found[key] = value
-    return found
+                labels[key] = value
+    return labels
 
 
 def _machine_facts(

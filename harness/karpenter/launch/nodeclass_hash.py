@@ -103,15 +103,15 @@ def _struct(name: str, fields: _Fields, value: Mapping[str, Any], empty_is_zero:
 
 def _present(fields: _Fields, value: Mapping[str, Any], empty_is_zero: frozenset[str]) -> Iterator[tuple[str, int]]:
     for name, hasher in fields:
-        found = value.get(_JSON_NAMES.get(name, name[0].lower() + name[1:]))
+        field = value.get(_JSON_NAMES.get(name, name[0].lower() + name[1:]))
         # An empty list or map is no zero value in Go: the API server keeps it, so a change from none to an empty one is drift.
-        if found is None or (found == "" and name in empty_is_zero):
+        if field is None or (field == "" and name in empty_is_zero):
             continue
-        if found == "Never" and hasher is _nillable_duration:
+        if field == "Never" and hasher is _nillable_duration:
             continue  # Go reads it as no duration
-        if hasher is _duration and not parse_duration(found):
+        if hasher is _duration and not parse_duration(field):
             continue  # no pointer, so that none counts as absent
-        yield name, hasher(found)
+        yield name, hasher(field)
 
 
 def _overrides(value: Any) -> int:

@@ -169,7 +169,7 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
         )
     else:
         text = _script(launch, choice, labels)
-    given = VmInput(
+    inputs = VmInput(
         name=resource_name(launch.name),
         choice=choice,
         nodeclass=launch.nodeclass,
@@ -181,7 +181,7 @@ def _vm_plan(launch: Launch, wanted: Requirements, choice: Choice) -> VmPlan:
         ephemeral=ephemeral,
         custom_data=text,
     )
-    return VmPlan(launch, choice, labels, given, provision)
+    return VmPlan(launch, choice, labels, inputs, provision)
 
 
 def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> MachinePlan:
@@ -192,7 +192,7 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
         raise error.behind(f"{context}failed to resolve VM image ID: ") from error
     everything = node_labels(launch, wanted, choice, {})
     labels = everything.withhold(lambda key: machine_leaves_out(key, launch.release))
-    given = MachineInput(
+    inputs = MachineInput(
         nodeclaim=launch.nodeclaim,
         nodeclass=launch.nodeclass,
         choice=choice,
@@ -207,29 +207,29 @@ def _machine_plan(launch: Launch, wanted: Requirements, choice: Choice) -> Machi
         ephemeral=_ephemeral(launch, choice),
     )
     try:
-        machine_body(given)
+        machine_body(inputs)
     except LaunchError as error:
         raise error.behind(context) from error
-    return MachinePlan(launch, choice, labels, given)
+    return MachinePlan(launch, choice, labels, inputs)
 
 
 def _ephemeral(launch: Launch, choice: Choice) -> Ephemeral | None:
     """The disk of the machine itself that becomes the system's, where the AKSNodeClass asks for no larger one."""
-    asked = (launch.nodeclass.get("spec") or {}).get("osDiskSizeGB")
-    if asked is None:
+    size_gb = (launch.nodeclass.get("spec") or {}).get("osDiskSizeGB")
+    if size_gb is None:
         # UseEphemeralDisk follows the pointer, which only an AKSNodeClass without `spec` leaves empty: the API server
         # fills in the rest (kaz v1.14.0 pkg/providers/instancetype/instancetypes.go, v1.4.0 pkg/providers/imagefamily/resolver.go)
         raise LaunchPanic(LaunchPanic.NIL_POINTER)
-    found = ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
-    return found if found is not None and asked <= found.size_gb else None
+    disk = ephemeral_disk(launch.skus[choice.instance_type.name], launch.release.ephemeral_rule)
+    return disk if disk is not None and size_gb <= disk.size_gb else None
 
 
 def _image(launch: Launch, choice: Choice) -> str:
     images = (launch.nodeclass.get("status") or {}).get("images") or ()
-    found = resolve_image(images, choice.instance_type, launch.release)
-    if found is None:
+    image = resolve_image(images, choice.instance_type, launch.release)
+    if image is None:
         raise LaunchError(f"no compatible images found for instance type {choice.instance_type.name}")
-    return found
+    return image
 
 
 def _definition(launch: Launch, image_id: str) -> ImageDefinition:

@@ -28,11 +28,11 @@ class Subnet:
 
     @classmethod
     def parse(cls, text: str) -> "Subnet":
-        """Raises LaunchError when ``text`` is no subnet id."""
-        found = cls.read(text)
-        if found is None:
+        """Return the subnet of an id. Raises LaunchError when ``text`` is none."""
+        subnet = cls.read(text)
+        if subnet is None:
             raise LaunchError(f"invalid vnet subnet id: {text}")
-        return found
+        return subnet
 
     @classmethod
     def read(cls, text: str) -> "Subnet | None":
@@ -41,11 +41,11 @@ class Subnet:
 
     @property
     def in_managed_vnet(self) -> bool:
-        """Whether its network has a name that AKS gives to those that it makes."""
+        """Return whether its network has a name that AKS gives to the networks that it makes."""
         return _MANAGED_VNET.match(self.vnet) is not None
 
     def managed_by_aks(self, node_resource_group: str) -> bool:
-        """Whether AKS made the network itself, so that its network security group hangs on the subnet."""
+        """Return whether AKS made the network itself, so that its network security group hangs on the subnet."""
         return (
             self.in_managed_vnet
             and self.resource_group.lower() == node_resource_group.lower()

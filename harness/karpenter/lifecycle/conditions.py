@@ -19,34 +19,40 @@ NODEPOOL = ("ValidationSucceeded", "NodeClassReady")
 TRUE, FALSE, UNKNOWN = "True", "False", "Unknown"
 
 _FIELDS = 6
-"""How many fields a condition has."""
+"""The number of fields of a condition."""
 
 AWAITING = "AwaitingReconciliation"
 """The reason of a condition that nobody has set yet."""
 
 
 def are_true(obj: Object, kinds: tuple[str, ...]) -> bool:
-    """Whether the conditions of these types are True for the object's present generation, so that `refresh` would change none of them."""
-    generation, found = metadata_of(obj).get("generation", 0), 0
-    for each in conditions_of(obj):
-        if each["type"] in kinds:
-            if each["status"] != TRUE or each.get("observedGeneration") != generation or len(each) != _FIELDS:
+    """Return whether the conditions of these types are True for the object's present generation, so that `refresh`
+    would change none of them.
+    """
+    generation, count = metadata_of(obj).get("generation", 0), 0
+    for condition in conditions_of(obj):
+        if condition["type"] in kinds:
+            if (
+                condition["status"] != TRUE
+                or condition.get("observedGeneration") != generation
+                or len(condition) != _FIELDS
+            ):
                 return False
-            found += 1
-    return found == len(kinds)
+            count += 1
+    return count == len(kinds)
 
 
 def is_ready(obj: Object, dependents: tuple[str, ...]) -> bool:
-    """Whether the root condition is True to whoever reads it: while a dependent was never set, it is not, whatever it says.
+    """Return whether the root condition is True for its readers: while a dependent was never set, it is not.
 
     ``dependents`` are the types that the root rests on (ConditionTypes.For sets those that are missing to Unknown, and the root with them).
     """
-    found = {each.get("type"): each.get("status") for each in conditions_of(obj)}
-    return found.get(READY) == TRUE and all(kind in found for kind in dependents)
+    statuses = {condition.get("type"): condition.get("status") for condition in conditions_of(obj)}
+    return statuses.get(READY) == TRUE and all(kind in statuses for kind in dependents)
 
 
 def nodepool_is_ready(nodepool: Object) -> bool:
-    """Whether a NodePool is ready (core ``pkg/apis/v1/nodepool_status.go``)."""
+    """Return whether a NodePool is ready (core ``pkg/apis/v1/nodepool_status.go``)."""
     return is_ready(nodepool, NODEPOOL)
 
 
@@ -60,71 +66,71 @@ class Conditions:
         meta = metadata_of(obj)
         self._generation = meta.get("generation", 0)
         self._deleting = bool(meta.get("deletionTimestamp"))
-        found: Any = conditions_of(obj)
+        conditions: Any = conditions_of(obj)
         # the object's own, which are never changed: others take their place
-        self.items: list[dict[str, Any]] = list(found)
+        self.items: list[dict[str, Any]] = list(conditions)
         self.changed = False
         self._created = meta.get("creationTimestamp") or now
         self._now = now
-        present = {each["type"] for each in self.items}
+        present = {condition["type"] for condition in self.items}
         for kind in dependents:
             if kind not in present:
                 self.set(kind, UNKNOWN, AWAITING, "object is awaiting reconciliation")
 
     def get(self, kind: str) -> Mapping[str, Any] | None:
         """The condition of this type."""
-        for each in self.items:
-            if each["type"] == kind:
-                return each
+        for condition in self.items:
+            if condition["type"] == kind:
+                return condition
         return None
 
     def status(self, kind: str) -> str | None:
         """Its status: True, False, Unknown; None when it was never set."""
-        found = self.get(kind)
-        return found["status"] if found is not None else None
+        condition = self.get(kind)
+        return condition["status"] if condition is not None else None
 
     def is_true(self, kind: str) -> bool:
-        """Whether it is True."""
+        """Return whether it is True."""
         return self.status(kind) == TRUE
 
     def is_unknown(self, kind: str) -> bool:
-        """Whether it is Unknown, or was never set."""
+        """Return whether it is Unknown, or was never set."""
         return self.status(kind) in (None, UNKNOWN)
 
     def since(self, kind: str) -> str:
         """The time of its last transition; now when it was never set."""
-        found = self.get(kind)
-        return str(found["lastTransitionTime"]) if found is not None else self._now
+        condition = self.get(kind)
+        return str(condition["lastTransitionTime"]) if condition is not None else self._now
 
     def set_true(self, kind: str) -> bool:
-        """Sets it True, with the type as reason. Returns whether anything changed."""
+        """Set it True, with the type as reason. Return whether anything changed."""
         return self.set(kind, TRUE, kind, "")
 
     def set_false(self, kind: str, reason: str, message: str) -> bool:
-        """Sets it False. Returns whether anything changed."""
+        """Set it False. Return whether anything changed."""
         return self.set(kind, FALSE, reason, message)
 
     def set_unknown(self, kind: str, reason: str, message: str) -> bool:
-        """Sets it Unknown. Returns whether anything changed."""
+        """Set it Unknown. Return whether anything changed."""
         return self.set(kind, UNKNOWN, reason, message)
 
     def refresh(self, kind: str) -> None:
-        """Sets it again as it is, for the object's present generation."""
-        found = self.get(kind)
-        if found is not None:
-            self.set(kind, found["status"], found["reason"], found["message"])
+        """Set it again as it is, for the object's present generation."""
+        condition = self.get(kind)
+        if condition is not None:
+            self.set(kind, condition["status"], condition["reason"], condition["message"])
 
     def clear(self, kind: str) -> bool:
-        """Removes a condition that is no dependent. Returns whether it was there."""
-        kept = [each for each in self.items if each["type"] != kind]
-        if len(kept) == len(self.items):
+        """Remove a condition that is no dependent. Return whether it was there."""
+        others = [condition for condition in self.items if condition["type"] != kind]
+        if len(others) == len(self.items):
             return False
-        self.items = sorted(kept, key=lambda each: str(each["type"]))
+        self.items = sorted(others, key=lambda item: str(item["type"]))
         self.changed = True
         return True
 
     def set(self, kind: str, status: str, reason: str, message: str) -> bool:
-        """Sets a condition and recomputes the root. Returns whether anything changed."""
+        """Set a condition and recompute the root. Return whether anything changed."""
         if self._says(kind, status, reason, message):
             return False
         new = {
@@ -136,18 +142,18 @@ class Conditions:
         }
         others: list[dict[str, Any]] = []
         old: dict[str, Any] | None = None
-        for each in self.items:
-            if each["type"] == kind:
-                old = each
+        for condition in self.items:
+            if condition["type"] == kind:
+                old = condition
             else:
-                others.append({**each, "observedGeneration": self._generation} if self._deleting else each)
+                others.append({**condition, "observedGeneration": self._generation} if self._deleting else condition)
         if old is None:
             dependent = kind == READY or kind in self.dependents
             new["lastTransitionTime"] = self._created if dependent else self._now
         else:
             new["lastTransitionTime"] = old["lastTransitionTime"] if old["status"] == status else self._now
         others.append(new)
-        others.sort(key=lambda each: (each["type"] == READY, each["lastTransitionTime"]))
+        others.sort(key=lambda item: (item["type"] == READY, item["lastTransitionTime"]))
         self.items = others
         self.changed = True
         if kind != READY:
@@ -155,32 +161,35 @@ class Conditions:
         return True
 
     def _says(self, kind: str, status: str, reason: str, message: str) -> bool:
-        """Whether the condition exists with this status, reason and message, for the object's present generation."""
-        found = self.get(kind)
+        """Return whether the condition exists with this status, reason and message, for the object's present
+        generation.
+        """
+        condition = self.get(kind)
         return (
-            found is not None
-            and found["status"] == status
-            and found.get("reason") == reason
-            and found.get("message") == message
-            and found.get("observedGeneration") == self._generation
-            and len(found) == _FIELDS
+            condition is not None
+            and condition["status"] == status
+            and condition.get("reason") == reason
+            and condition.get("message") == message
+            and condition.get("observedGeneration") == self._generation
+            and len(condition) == _FIELDS
         )
 
     def _recompute(self) -> None:
         unhealthy = [
-            each
-            for each in self.items
-            if each["type"] in self.dependents
-            and (each["status"] != TRUE or each.get("observedGeneration") != self._generation)
+            condition
+            for condition in self.items
+            if condition["type"] in self.dependents
+            and (condition["status"] != TRUE or condition.get("observedGeneration") != self._generation)
         ]
         if not unhealthy:
             self.set_true(READY)
             return
-        unhealthy.sort(key=lambda each: str(each["lastTransitionTime"]), reverse=True)
+        unhealthy.sort(key=lambda item: str(item["lastTransitionTime"]), reverse=True)
         failed = any(
-            each["status"] == FALSE and each.get("observedGeneration") == self._generation for each in unhealthy
+            condition["status"] == FALSE and condition.get("observedGeneration") == self._generation
+            for condition in unhealthy
         )
-        message = ", ".join(f"{each['type']}={each['status']}" for each in unhealthy)
+        message = ", ".join(f"{condition['type']}={condition['status']}" for condition in unhealthy)
         if failed:
             self.set(READY, FALSE, "UnhealthyDependents", message)
         else:

@@ -1,4 +1,4 @@
-"""What the life of a NodeClaim needs of a cloud provider: create, get, list, delete, and how each can fail.
+"""The part of a cloud provider that the life of a NodeClaim needs: create, get, list, delete, and how each can fail.
 
 How a creation fails is a LaunchError; everything else is a CloudProviderError.
 
@@ -29,7 +29,7 @@ class InstanceNotFound(CloudProviderError):
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """What the provider returns about an instance: the parts of a NodeClaim that it resolves.
+    """An instance as the provider returns it: the parts of a NodeClaim that it resolves.
 
     `capacity` and `allocatable` are quantities as texts. `created` is in virtual nanoseconds since the start of the world, None when
     unknown.
@@ -62,5 +62,5 @@ class InstanceProvider(Protocol):
         ...
 
     def delete(self, claim: Object) -> None:
-        """Starts the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
+        """Start the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
         ...

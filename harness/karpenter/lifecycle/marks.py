@@ -1,4 +1,4 @@
-"""What Karpenter keeps in memory about machines: nominations, marks for deletion, and when consolidation has to look again.
+"""Karpenter's memory about machines: nominations, marks for deletion, and when consolidation has to look again.
 
 A restart of its process forgets all of it. Source: core pkg/controllers/state/cluster.go.
 """
@@ -35,11 +35,11 @@ class Marks:
         self._expected: dict[str, NodeClaimName] = {}
 
     def expect(self, nodeclaim: NodeClaimName, pods: Iterable[str]) -> None:
-        """These pods (``namespace/name``) are expected on a NodeClaim's machine, and no longer on another one."""
+        """Expect these pods (``namespace/name``) on a NodeClaim's machine, and no longer on another one."""
         self._expected.update(dict.fromkeys(pods, nodeclaim))
 
     def no_longer_expect(self, pods: Iterable[str]) -> None:
-        """These pods are expected nowhere: they cannot be scheduled, or are gone."""
+        """Expect these pods nowhere: they cannot be scheduled, or are gone."""
         for pod in pods:
             self._expected.pop(pod, None)
 
@@ -62,7 +62,7 @@ class Marks:
         self._set(self.deleting | frozenset(claims))
 
     def unmark(self, claims: Iterable[NodeClaimName]) -> None:
-        """Removes the marks: the NodeClaims stay after all, or are gone."""
+        """Remove the marks: the NodeClaims stay after all, or are gone."""
         self._set(self.deleting - frozenset(claims))
 
     def _set(self, deleting: frozenset[NodeClaimName]) -> None:
@@ -71,7 +71,7 @@ class Marks:
             self.changes += 1
 
     def unsettle(self) -> None:
-        """Notes that something happened which may make consolidation possible (core's MarkUnconsolidated)."""
+        """Note that something happened which may make consolidation possible (core's MarkUnconsolidated)."""
         self._unsettled = self._clock.now
 
     def unsettled_since(self) -> int:

@@ -1,4 +1,4 @@
-"""How NodeClaims, Nodes and NodePools are connected, and which taints are only there while a node starts.
+"""The connections between NodeClaims, Nodes and NodePools, and the taints that are only there while a node starts.
 
 Sources: core pkg/apis/v1/{labels,taints}.go, pkg/utils/{nodeclaim,node}.
 """
@@ -29,7 +29,9 @@ _NOT_READY = (NOT_READY, "NoExecute")
 
 
 def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
-    """Whether a taint disappears by itself while a node starts (core pkg/scheduling/taints.go, KnownEphemeralTaints)."""
+    """Return whether a taint disappears by itself while a node starts (core pkg/scheduling/taints.go,
+    KnownEphemeralTaints).
+    """
     identity = taint.get("key"), taint.get("effect")
     if identity in _EPHEMERAL or (core.ephemeral_no_execute and identity == _NOT_READY):
         return True
@@ -37,7 +39,7 @@ def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
 
 
 def is_managed(claim: Object) -> bool:
-    """Whether a NodeClaim refers to an AKSNodeClass, so that this provider manages it."""
+    """Return whether a NodeClaim refers to an AKSNodeClass, so that this provider manages it."""
     ref = spec_of(claim).get("nodeClassRef") or {}
     return ref.get("group") == azure.GROUP and ref.get("kind") == "AKSNodeClass"
 
@@ -56,8 +58,8 @@ def nodes_of(view: View, claim: Object) -> Sequence[Object]:
 def claim_of(view: View, node: Object) -> Object | None:
     """The NodeClaim of a Node; None when there is none, or more than one."""
     provider_id = spec_of(node).get("providerID")
-    found = view.indexed("nodeclaims-by-provider-id", provider_id) if provider_id else ()
-    return found[0] if len(found) == 1 else None
+    claims = view.indexed("nodeclaims-by-provider-id", provider_id) if provider_id else ()
+    return claims[0] if len(claims) == 1 else None
 
 
 def nodepool_of(obj: Object) -> str:

@@ -1,4 +1,4 @@
-"""What a controller does when the API server refuses a write."""
+"""The reaction of a controller to a write that the API server refuses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["after_refusal", "retried_after_refusals"]
 
 
 def after_refusal(error: ApiError) -> Result:
-    """Returns what follows: nothing when the object is gone, another reconcile at once after a conflict.
+    """Return the result after a refusal: nothing when the object is gone, another reconcile at once after a conflict.
 
     Raises ReconcileError for everything else.
     """

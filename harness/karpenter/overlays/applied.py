@@ -21,7 +21,7 @@ class AppliedOverlays:
         self.version = 0
 
     def update(self, evaluation: Evaluation) -> None:
-        """Replaces the evaluation."""
+        """Replace the evaluation."""
         self._evaluation = evaluation
         self.version += 1
 

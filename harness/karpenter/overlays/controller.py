@@ -85,10 +85,10 @@ class NodeOverlays:
                     return self._failed(f"listing instance types, {error}")
                 problems.append(f"listing instance types for nodepool {quote(name_of(pool))}, {error}")
         overlays = self._view.list("NodeOverlay")
-        found = evaluate(overlays, self._view.list("NodePool"), types, self._release)
+        evaluation = evaluate(overlays, self._view.list("NodePool"), types, self._release)
         for overlay in overlays:
-            self._tell(overlay, found.verdicts[name_of(overlay)])
-        self._applied.update(found)
+            self._tell(overlay, evaluation.verdicts[name_of(overlay)])
+        self._applied.update(evaluation)
         self._evaluated()
         if problems:
             return self._failed("; ".join(problems))

@@ -24,7 +24,7 @@ from lazyrecords import dataclass
 __all__ = ["CONFLICT", "RUNTIME_VALIDATION", "Evaluation", "Verdict", "adjusted_price", "evaluate"]
 
 RUNTIME_VALIDATION, CONFLICT = "RuntimeValidation", "Conflict"
-"""Why the condition ValidationSucceeded of a NodeOverlay is false."""
+"""Reasons why the condition ValidationSucceeded of a NodeOverlay is false."""
 
 _RESTRICTED = ("cpu", "memory", "ephemeral-storage", "pods")
 """The resources that no overlay may name (core WellKnownResources)."""
@@ -32,7 +32,9 @@ _RESTRICTED = ("cpu", "memory", "ephemeral-storage", "pods")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether one NodeOverlay applies: reason and message of its condition when it does not, both empty when it does."""
+    """The verdict about one NodeOverlay: reason and message of its condition when it does not apply, both empty when it
+    does.
+    """
 
     reason: str = ""
     message: str = ""
@@ -71,11 +73,11 @@ class Evaluation:
         updates = self._updates[nodepool]
         if not updates:
             return types
-        known = self._applied.get((nodepool, id(types)))
-        if known is None:
-            made = [_updated(each, found) if (found := updates.get(each.name)) else each for each in types]
-            known = self._applied[nodepool, id(types)] = types, made
-        return known[1]
+        entry = self._applied.get((nodepool, id(types)))
+        if entry is None:
+            made = [_updated(item, update) if (update := updates.get(item.name)) else item for item in types]
+            entry = self._applied[nodepool, id(types)] = types, made
+        return entry[1]
 
 
 def evaluate(
@@ -93,7 +95,7 @@ def evaluate(
     updates: dict[str, dict[str, _Update]] = {name_of(pool): {} for pool in pools}
     verdicts: dict[str, Verdict] = {}
     bases = {name_of(pool): _labels_of_template(pool, release.vocabulary) for pool in pools}
-    for overlay in sorted(overlays, key=lambda each: (_weight(each), name_of(each)), reverse=True):
+    for overlay in sorted(overlays, key=lambda item: (_weight(item), name_of(item)), reverse=True):
         problem = _problem(overlay, release)
         if problem:
             verdicts[name_of(overlay)] = Verdict(RUNTIME_VALIDATION, problem)
@@ -103,8 +105,8 @@ def evaluate(
         if any(_in_conflict(overlay, updates[pool], matches[pool]) for pool in updates):
             verdicts[name_of(overlay)] = Verdict(CONFLICT, "conflict with another overlay")
             continue
-        for pool, found in matches.items():
-            _keep(overlay, updates[pool], found, first_wins=release.core.first_overlay_capacity_wins)
+        for pool, matched in matches.items():
+            _keep(overlay, updates[pool], matched, first_wins=release.core.first_overlay_capacity_wins)
         verdicts[name_of(overlay)] = Verdict()
     return Evaluation(verdicts, updates)
 
@@ -123,14 +125,14 @@ def _selected(base: Requirements, wanted: Requirements, types: Sequence[Instance
     """By instance type, the requirements (as text) of the offerings that an overlay selects; ``base`` are the NodePool's labels."""
     keys = wanted.keys()
     added = [base[key] for key in keys if key in base]
-    found = {}
-    for each in types:
-        own = [each.requirements[key] for key in keys if key in each.requirements]
+    offerings_by_type = {}
+    for instance_type in types:
+        own = [instance_type.requirements[key] for key in keys if key in instance_type.requirements]
         if Requirements((*added, *own), vocabulary=wanted.vocabulary).compatible(wanted) is None:
-            offerings = [str(offering.requirements) for offering in each.compatible_offerings(wanted)]
+            offerings = [str(offering.requirements) for offering in instance_type.compatible_offerings(wanted)]
             if offerings:
-                found[each.name] = offerings
-    return found
+                offerings_by_type[instance_type.name] = offerings
+    return offerings_by_type
 
 
 def _labels_of_template(pool: Object, vocabulary: Vocabulary) -> Requirements:
@@ -152,21 +154,21 @@ def _change(overlay: Object) -> str | None:
 def _problem(overlay: Object, release: ProviderRelease) -> str:
     """The error of Karpenter's own validation, which the API server does not check; empty when there is none."""
     spec, wording = spec_of(overlay), wording_of(release)
-    found = []
+    problems = []
     for requirement in spec.get("requirements") or ():
         reason = joined(requirement_findings(requirement, wording))
         if reason is not None:
-            found.append(f"invalid value: {reason} in requirements, restricted")
+            problems.append(f"invalid value: {reason} in requirements, restricted")
         if requirement.get("operator") == "NotIn" and not requirement.get("values"):
-            found.append(f"key {requirement.get('key')} with operator NotIn must have a value defined")
+            problems.append(f"key {requirement.get('key')} with operator NotIn must have a value defined")
     for name in _RESTRICTED:
         if name in (spec.get("capacity") or {}):
-            found.append(f"invalid capacity: {name} in resource, restricted")
-    return "; ".join(found)
+            problems.append(f"invalid capacity: {name} in resource, restricted")
+    return "; ".join(problems)
 
 
 def _in_conflict(overlay: Object, updates: Mapping[str, _Update], matches: Mapping[str, Sequence[str]]) -> bool:
-    """Whether an overlay of the same weight has changed the same price or resource before."""
+    """Return whether an overlay of the same weight has changed the same price or resource before."""
     weight, change = _weight(overlay), _change(overlay)
     capacity = frozenset(spec_of(overlay).get("capacity") or ())
     for name, offerings in matches.items():
@@ -174,7 +176,7 @@ def _in_conflict(overlay: Object, updates: Mapping[str, _Update], matches: Mappi
         if update is None:
             continue
         if change is not None and any(
-            (known := update.prices.get(each)) is not None and known[1] == weight for each in offerings
+            (price := update.prices.get(offering)) is not None and price[1] == weight for offering in offerings
         ):
             return True
         if update.last_weight == weight and capacity & update.last_resources:
@@ -185,16 +187,16 @@ def _in_conflict(overlay: Object, updates: Mapping[str, _Update], matches: Mappi
 def _keep(
     overlay: Object, updates: dict[str, _Update], matches: Mapping[str, Sequence[str]], *, first_wins: bool
 ) -> None:
-    """Notes what the overlay changes. A price that a heavier one has changed stays."""
+    """Note the changes of the overlay. A price that a heavier one has changed stays."""
     weight, change, capacity = _weight(overlay), _change(overlay), parse_list(spec_of(overlay).get("capacity"))
     for name, offerings in matches.items():
         if change is None and not capacity:
             continue
         update = updates.setdefault(name, _Update())
         if change is not None:
-            for each in offerings:
-                known = update.prices.get(each)
-                update.prices[each] = (known[0] if known is not None else change), weight
+            for offering in offerings:
+                price = update.prices.get(offering)
+                update.prices[offering] = (price[0] if price is not None else change), weight
         if capacity:
             update.capacity = {**capacity, **update.capacity} if first_wins else {**update.capacity, **capacity}
             update.last_resources, update.last_weight = frozenset(capacity), weight
@@ -206,13 +208,15 @@ def _updated(instance_type: InstanceType, update: _Update) -> InstanceType:
         changes["capacity"] = {**instance_type.capacity, **update.capacity}
         changes["capacity_overlaid"] = True
     if update.prices:
-        changes["offerings"] = tuple(_repriced(each, update) for each in instance_type.offerings)
+        changes["offerings"] = tuple(_repriced(offering, update) for offering in instance_type.offerings)
     return replace(instance_type, **changes)
 
 
 def _repriced(offering: Offering, update: _Update) -> Offering:
-    found = update.prices.get(str(offering.requirements))
-    if found is None:
+    price_change = update.prices.get(str(offering.requirements))
+    if price_change is None:
         return offering
-    unpriced = offering.unpriced and found[0][:1] in ("", "+", "-")  # an adjusted stand-in is one still
-    return replace(offering, price=adjusted_price(offering.price, found[0]), price_overlaid=True, unpriced=unpriced)
+    unpriced = offering.unpriced and price_change[0][:1] in ("", "+", "-")  # an adjusted stand-in is one still
+    return replace(
+        offering, price=adjusted_price(offering.price, price_change[0]), price_overlaid=True, unpriced=unpriced
+    )

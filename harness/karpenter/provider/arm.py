@@ -24,7 +24,7 @@ _ASYNC_HEADERS = ("azure-asyncoperation", "location")
 
 
 class Answer:
-    """What ARM answered. Bodies may share structure with the cloud: read only."""
+    """An answer of ARM. Bodies may share structure with the cloud: read only."""
 
     __slots__ = ("body", "headers", "status")
 
@@ -35,7 +35,7 @@ class Answer:
 
     @property
     def ok(self) -> bool:
-        """Whether the call succeeded or was accepted (status below 300)."""
+        """Return whether the call succeeded or was accepted (status below 300)."""
         return self.status < 300
 
     @property
@@ -110,8 +110,8 @@ class Arm:
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
         """One call."""
-        asked = {**(query or {}), "api-version": version} if version else dict(query or {})
-        answer = self._cloud.request(method, path, query=asked, body=body, headers=headers)
+        parameters = {**(query or {}), "api-version": version} if version else dict(query or {})
+        answer = self._cloud.request(method, path, query=parameters, body=body, headers=headers)
         return Answer(answer.status, answer.headers, answer.body)
 
     def ask(
@@ -132,10 +132,10 @@ class Arm:
             answer = self.call(method, path, version, body=body, query=query, headers=headers)
             if answer.status not in _RETRIED or retries == _MOST_RETRIES:
                 break
-            said = answer.retry_after
-            if said > _LONGEST_RETRY:
+            seconds = answer.retry_after
+            if seconds > _LONGEST_RETRY:
                 break
-            yield said or (2 ** (retries + 1) - 1) * _RETRY_DELAY * (0.8 + self.jitter() / 2)
+            yield seconds or (2 ** (retries + 1) - 1) * _RETRY_DELAY * (0.8 + self.jitter() / 2)
         return answer
 
     def poll(self, url: str) -> tuple[Answer, str]:
@@ -168,15 +168,15 @@ class Arm:
         )
         options = {"resultFormat": "objectArray"}
         body = {"query": query, "options": options, "subscriptions": [self.options.subscription_id]}
-        found: list[Mapping[str, Any]] = []
+        rows: list[Mapping[str, Any]] = []
         while True:
             answer = self.call("POST", "/providers/Microsoft.ResourceGraph/resources", RESOURCE_GRAPH, body=body)
             if not answer.ok:
                 raise CloudProviderError(f"querying azure resource graph, {answer.error}")
-            found.extend(answer.body.get("data") or ())
+            rows.extend(answer.body.get("data") or ())
             following = answer.body.get("$skipToken")
             if following is None:
-                return found
+                return rows
             body = {**body, "options": {**options, "$skipToken": following}}
 
     def nic(self, name: str) -> str:

@@ -168,21 +168,23 @@ class AzureProvider:
             listed = self._machines.list()
         except CloudProviderError:
             listed = ()
-        return next((each for each in listed if each.provider_id == provider_id), None) or self._machines.get(name)
+        return next(
+            (instance for instance in listed if instance.provider_id == provider_id), None
+        ) or self._machines.get(name)
 
     def list(self) -> Sequence[Instance]:
         """All instances that were launched for NodePools. Raises CloudProviderError."""
         return self._machines.list() if self._machine_api else self._vms.list()
 
     def delete(self, claim: Object) -> None:
-        """Starts the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
+        """Start the deletion of a NodeClaim's instance. Raises InstanceNotFound once there is none."""
         if self._machine_api:
             self._machines.delete(machine_name(name_of(claim), self._instance_types.release.machine_name_limit))
         else:
             self._vms.delete(resource_name(name_of(claim)))
 
     def delete_instance(self, instance: Instance) -> None:
-        """Starts the deletion of an instance that has no NodeClaim. Raises InstanceNotFound."""
+        """Start the deletion of an instance that has no NodeClaim. Raises InstanceNotFound."""
         if self._machine_api:
             self._machines.delete(instance.name)
         else:
@@ -190,12 +192,12 @@ class AzureProvider:
 
     def _nodeclass(self, claim: Object) -> Object:
         name = nodeclass_of(claim)
-        found = self._view.get("AKSNodeClass", name)
-        problem = why_not_found(name, found, lookup_told=self._instance_types.release.nodeclass_lookup_told)
-        if found is None or problem is not None:
+        nodeclass = self._view.get("AKSNodeClass", name)
+        problem = why_not_found(name, nodeclass, lookup_told=self._instance_types.release.nodeclass_lookup_told)
+        if nodeclass is None or problem is not None:
             self._sink.event(claim, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
             raise LaunchError.capacity(f"resolving node class, {problem}")
-        return found
+        return nodeclass
 
     def _shuffle(self, offerings: MutableSequence[Offering]) -> None:
         self._rng.shuffle("offerings", offerings)
@@ -206,7 +208,7 @@ class AzureProvider:
         groups = self._arm.call(
             "GET", f"{self._arm.options.node_group_id}/providers/Microsoft.Network/networkSecurityGroups", NETWORK
         )
-        group = next((str(each["id"]) for each in groups.body.get("value") or ()), "")
+        group = next((str(item["id"]) for item in groups.body.get("value") or ()), "")
         balancers = self._arm.call(
             "GET", f"{self._arm.options.node_group_id}/providers/Microsoft.Network/loadBalancers", NETWORK
         )
@@ -237,7 +239,7 @@ def _unresolved(text: str) -> LaunchError:
 
 
 def _check_readiness(nodeclass: Object) -> None:
-    """Raises LaunchError where an AKSNodeClass is not ready to launch from (validateNodeClass)."""
+    """Raise LaunchError where an AKSNodeClass is not ready to launch from (validateNodeClass)."""
     ready = condition(nodeclass, "Ready")
     state = ready["status"] if ready is not None else "Unknown"
     message = str(ready.get("message") or "") if ready is not None else ""
@@ -253,11 +255,13 @@ def _check_readiness(nodeclass: Object) -> None:
 
 
 def _check_condition(nodeclass: Object, kind: str) -> None:
-    """Raises LaunchError unless a condition is True for the present generation (kaz pkg/apis/v1beta1/aksnodeclass_status.go)."""
-    found = condition(nodeclass, kind) or {"status": "Unknown", "message": "object is awaiting reconciliation"}
-    if found["status"] != "True":
-        raise LaunchError(f"NodeClass condition {kind}, is in Ready={found['status']}, {found.get('message') or ''}")
-    observed, generation = found.get("observedGeneration") or 0, metadata_of(nodeclass).get("generation")
+    """Raise LaunchError unless a condition is True for the present generation (kaz
+    pkg/apis/v1beta1/aksnodeclass_status.go).
+    """
+    state = condition(nodeclass, kind) or {"status": "Unknown", "message": "object is awaiting reconciliation"}
+    if state["status"] != "True":
+        raise LaunchError(f"NodeClass condition {kind}, is in Ready={state['status']}, {state.get('message') or ''}")
+    observed, generation = state.get("observedGeneration") or 0, metadata_of(nodeclass).get("generation")
     if observed != generation:
         text = f"ObservedGeneration {observed} does not match the NodeClass Generation {generation}"
         raise LaunchError(f"NodeClass condition {kind} {text}")

@@ -41,7 +41,7 @@ _Check = Callable[[Object, Object], str]
 
 
 class Instances(Protocol):
-    """What Azure reports about running instances. Every call may raise CloudProviderError."""
+    """Azure's data about running instances. Every call may raise CloudProviderError."""
 
     def drift_action(self, machine: str) -> str:
         """The ``driftAction`` of an AKS machine, "" without one."""
@@ -103,11 +103,11 @@ class ProviderDrift:
         ref = ((template or {}).get("spec") or {}).get("nodeClassRef")
         if pool is None or ref is None:
             return None
-        found = self._objects.get("AKSNodeClass", str(ref.get("name") or ""))
-        if found is None or is_terminating(found):
+        nodeclass = self._objects.get("AKSNodeClass", str(ref.get("name") or ""))
+        if nodeclass is None or is_terminating(nodeclass):
             self._events.event(pool, "Warning", "NodeClassResolutionError", "Failed resolving NodeClass")
             return None
-        return found
+        return nodeclass
 
     def _checks(self, claim: Object) -> Sequence[_Check]:
         if self._machine(claim) is not None:
@@ -148,7 +148,7 @@ class ProviderDrift:
         used = self._instances.image(claim) if source is DriftImage.INSTANCE_FIRST else ""
         if used is None or not _is_current(nodeclass, "ImagesReady"):
             return ""
-        images = [str(each["id"]) for each in status_of(nodeclass).get("images") or ()]
+        images = [str(image["id"]) for image in status_of(nodeclass).get("images") or ()]
         if not images:
             raise CloudProviderError("no images exist for the given constraints")
         if source is DriftImage.INSTANCE:
@@ -159,8 +159,8 @@ class ProviderDrift:
                 raise CloudProviderError("no image ID found in nodeClaim status")
         if used is None:
             return ""
-        known = images if self._machine(claim) is None else _machine_images(images)
-        return "" if used in known else "ImageDrift"
+        current = images if self._machine(claim) is None else _machine_images(images)
+        return "" if used in current else "ImageDrift"
 
     def _machine_drift(self, claim: Object, _: Object) -> str:
         action = self._instances.drift_action(self._machine(claim) or "")
@@ -179,25 +179,27 @@ class ProviderDrift:
 def _hash_drift(claim: Object, nodeclass: Object) -> str:
     """NodeClassDrift where the hashes differ; hashes of different hash versions are not compared."""
     mine, theirs = annotations_of(claim), annotations_of(nodeclass)
-    known = all(key in each for key in (NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION) for each in (mine, theirs))
-    if not known or mine[NODE_CLASS_HASH_VERSION] != theirs[NODE_CLASS_HASH_VERSION]:
+    hashed_both = all(
+        key in annotations for key in (NODE_CLASS_HASH, NODE_CLASS_HASH_VERSION) for annotations in (mine, theirs)
+    )
+    if not hashed_both or mine[NODE_CLASS_HASH_VERSION] != theirs[NODE_CLASS_HASH_VERSION]:
         return ""
     return "NodeClassDrift" if mine[NODE_CLASS_HASH] != theirs[NODE_CLASS_HASH] else ""
 
 
 def _is_current(nodeclass: Object, kind: str) -> bool:
-    """Whether a condition is True for the AKSNodeClass's present generation."""
-    found = condition(nodeclass, kind)
+    """Return whether a condition is True for the AKSNodeClass's present generation."""
+    state = condition(nodeclass, kind)
     generation = metadata_of(nodeclass).get("generation", 0)
-    return found is not None and found["status"] == "True" and found.get("observedGeneration", 0) == generation
+    return state is not None and state["status"] == "True" and state.get("observedGeneration", 0) == generation
 
 
 def _machine_images(images: Sequence[str]) -> list[str]:
     """The images by AKS's node image versions; only images of AKS's own galleries have one."""
-    found = []
+    versions = []
     for image in images:
         try:
-            found.append(node_image_version(image))
+            versions.append(node_image_version(image))
         except LaunchError:
             continue
-    return found
+    return versions

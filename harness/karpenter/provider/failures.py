@@ -1,4 +1,6 @@
-"""What an error of Azure means for one launch: the error that core gets, and the offerings that become unavailable for a while."""
+"""The meaning of an error of Azure for one launch: the error that core gets, and the offerings that become unavailable
+for a while.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ _RULE = "-" * 80
 
 
 class Phase(StrEnum):
-    """What the provider was doing when Azure returned the error."""
+    """The provider's step during which Azure returned the error."""
 
     BOOTSTRAPPING = "node bootstrapping"
     NIC = "network interface"
@@ -83,7 +85,9 @@ class Failures:
         return error if phase is Phase.MACHINE_OPERATION else error.as_create_error(CREATING_MACHINE)
 
     def _during(self, phase: Phase) -> str:
-        """What the error of a machine that failed calls the phase; with calls in batches the machine itself is polled."""
+        """Return the name of the phase in the error of a machine that failed; with calls in batches the machine itself
+        is polled.
+        """
         if phase is Phase.MACHINE_EARLY:
             return "get once after begin creation"
         if phase is Phase.MACHINE_FOUND:
@@ -96,18 +100,18 @@ class Failures:
         if sku is None:
             return
         ttl = print_duration(int(verdict.ttl * SECOND))
-        for one in verdict.mark(
+        for mark in verdict.mark(
             self._instance_types.unavailable, sku, choice, self._instance_types.release, now=self._clock.seconds
         ):
-            place = {"zone": one.zone, "capacity-type": one.capacity_type, "ttl": ttl}
-            if one.size:
+            place = {"zone": mark.zone, "capacity-type": mark.capacity_type, "ttl": ttl}
+            if mark.size:
                 values = {"unavailable": verdict.reason, "instance-type": sku.name, **place}
                 self._sink.log("debug", "offerings", "removing offering from offerings", **values)
-            if one.vcpus is not None:
-                values = {"family": sku.family, **place, "max-cpu": str(one.vcpus)}
+            if mark.vcpus is not None:
+                values = {"family": sku.family, **place, "max-cpu": str(mark.vcpus)}
                 self._sink.log("debug", "offerings", "marking VM Family unavailable in zone", **values)
-            if one.zone is None:
-                values = {"unavailable": "SpotUnavailable", "capacity-type": one.capacity_type, "ttl": ttl}
+            if mark.zone is None:
+                values = {"unavailable": "SpotUnavailable", "capacity-type": mark.capacity_type, "ttl": ttl}
                 self._sink.log("debug", "offerings", "removing offering from offerings", **values)
 
 

@@ -104,14 +104,14 @@ class InPlaceUpdates:
         if claim is None or not is_managed(claim) or is_terminating(claim):
             return DONE
         nodeclass = self._nodeclass(claim)
-        known = annotations_of(claim).get(IN_PLACE_UPDATE_HASH)
+        current = annotations_of(claim).get(IN_PLACE_UPDATE_HASH)
         later = self._too_early(claim)
-        if later is not None and known is None:
+        if later is not None and current is None:
             return later  # each new one: no machine's hash is ""
         goal = self._updates.goal(claim, nodeclass)
-        if goal == known:
+        if goal == current:
             return DONE
-        self._say("comparing in-place update hashes", name, goalHash=goal, actualHash=known or "")
+        self._say("comparing in-place update hashes", name, goalHash=goal, actualHash=current or "")
         if later is not None:
             self._say("can't update yet as the claim is not registered", name)
             return later
@@ -128,20 +128,20 @@ class InPlaceUpdates:
         if not self._updates.tags_count:
             return {}
         name = nodeclass_of(claim)
-        found = self._view.get("AKSNodeClass", name)
-        problem = why_not_found(name, found)
-        if found is not None and problem is None:
-            return found
+        nodeclass = self._view.get("AKSNodeClass", name)
+        problem = why_not_found(name, nodeclass)
+        if nodeclass is not None and problem is None:
+            return nodeclass
         raise self._failure(name_of(claim), f"resolving AKSNodeClass, {problem}", wait=Wait.ALARM)
 
     def _save(self, update: _Update) -> None:
-        """Writes the new hash, whether or not Azure had to be asked for a change."""
+        """Write the new hash, whether or not Azure had to be asked for a change."""
         with ignoring(404):
             patch = {"metadata": {"annotations": {IN_PLACE_UPDATE_HASH: update.goal}}}
             self._writer.patch("NodeClaim", name_of(update.claim), patch)
 
     def _changed_meanwhile(self, update: _Update) -> bool:
-        """Whether the machine is to be another again: changes that came during the update were put off."""
+        """Return whether the machine is to be another again: changes that came during the update were put off."""
         if not self._updates.tags_count:
             return False
         nodeclass = self._view.get("AKSNodeClass", nodeclass_of(update.claim))

@@ -61,7 +61,7 @@ class _Kept:
     types: InstanceTypeList
 
     def of(self, prices: Prices, records: Sequence[Mapping[str, Any]], usages: tuple[tuple[str, int], ...]) -> bool:
-        """Whether it was built from these."""
+        """Return whether it was built from these."""
         return self.prices is prices and self.records is records and self.usages == usages
 
 
@@ -75,7 +75,7 @@ class Overlays(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Cached:
-    """What a list in the provider's cache was made from, and when, in the clock's seconds."""
+    """The inputs of a list in the provider's cache, and the time in the clock's seconds."""
 
     settings: NodeClassSettings
     prices: Prices
@@ -142,8 +142,8 @@ class InstanceTypeProvider:
 
     def sku(self, name: str) -> Sku | None:
         """A usable size."""
-        found = self.region.find(name)
-        return found if isinstance(found, Sku) else None
+        size = self.region.find(name)
+        return size if isinstance(size, Sku) else None
 
     def market_snapshot(self) -> MarketSnapshot:
         """The prices, quota and marks that it uses now; it asks Azure nothing."""
@@ -152,16 +152,16 @@ class InstanceTypeProvider:
     @property
     def prices_in_use(self) -> Prices:
         """The prices of the newest list in the provider's cache; those that a list would have now where there is none."""
-        newest = max(self._cached.values(), key=lambda kept: kept.since, default=None)
+        newest = max(self._cached.values(), key=lambda cached: cached.since, default=None)
         return newest.prices if newest is not None else self._pricing.prices()
 
     @property
     def reads_prices(self) -> bool:
-        """Whether it has read Azure's price list."""
+        """Return whether it has read Azure's price list."""
         return self._pricing.live
 
     def version(self) -> object:
-        """Changes whenever any list may have changed."""
+        """Return a value that changes whenever any list may have changed."""
         generation = self._renew()
         overlays = self._overlays.version if self._overlays is not None else 0
         return (generation, self._usages_key, self._renewed, overlays)
@@ -172,8 +172,8 @@ class InstanceTypeProvider:
         moments = [self.unavailable.until] if self.unavailable.until is not None else []
         if self._pricing.live and self._cached:
             current = self._pricing.prices()
-            moments.append(min(kept.since for kept in self._cached.values()) + CACHED)
-            stale = any(kept.prices is not current for kept in self._cached.values())
+            moments.append(min(cached.since for cached in self._cached.values()) + CACHED)
+            stale = any(cached.prices is not current for cached in self._cached.values())
             if stale and self.release.quota_checked and self._in_use() != self._used_then:
                 moments.append(self._usages_read + USAGE_REFRESH)
         return min(moments, default=None)
@@ -192,7 +192,7 @@ class InstanceTypeProvider:
         if generation != self._generation:
             self._generation = generation
             self._cached.clear()
-        for key in [key for key, kept in self._cached.items() if now - kept.since >= CACHED]:
+        for key in [key for key, cached in self._cached.items() if now - cached.since >= CACHED]:
             del self._cached[key]
             self._renewed += 1
         return generation
@@ -223,10 +223,10 @@ class InstanceTypeProvider:
         if left_out:
             named = tuple(getattr(settings, item.name) for item in fields(settings) if item.name not in left_out)
             key = named, json.dumps((nodeclass.get("spec") or {}).get("kubelet"), sort_keys=True)
-        found = self._cached.get(key)
-        if found is None:
-            found = self._cached[key] = _Cached(settings, self._pricing.prices(), self._clock.seconds)
-        return self._list(found.settings, found.prices)
+        cached = self._cached.get(key)
+        if cached is None:
+            cached = self._cached[key] = _Cached(settings, self._pricing.prices(), self._clock.seconds)
+        return self._list(cached.settings, cached.prices)
 
     def list(self, nodeclass: Object) -> InstanceTypeList:
         """The instance types for any AKSNodeClass, also one that is not in the cluster, without the provider's cache.
@@ -246,26 +246,30 @@ class InstanceTypeProvider:
         if current and current[0].sequence == sequence and current[0].of(prices, records, self._usages_key):
             return current[0].types
         key = self._key(settings, prices)
-        found = (
+        types = (
             self._marked(key, settings, prices)
             if self.unavailable
             else self._shared.get(key, lambda: self._build(settings, prices))
         )
-        current[:] = [_Kept(sequence, prices, records, self._usages_key, found)]
-        return found
+        current[:] = [_Kept(sequence, prices, records, self._usages_key, types)]
+        return types
 
     def _marked(self, key: Hashable, settings: NodeClassSettings, prices: Prices) -> InstanceTypeList:
         """A list with marks of unavailable offerings. When marks change, only the sizes that they are about are built again."""
         sequence, records = self.unavailable.sequence, self._records()
-        for other in [each for each, kept in self._own.items() if not kept.of(kept.prices, records, self._usages_key)]:
+        for other in [
+            other_key
+            for other_key, kept_list in self._own.items()
+            if not kept_list.of(kept_list.prices, records, self._usages_key)
+        ]:
             del self._own[other]
-        found = self._own.get(key)
+        own_list = self._own.get(key)
         before = None
-        if found is not None:
-            if found.sequence == sequence:
-                return found.types
-            changed = self.unavailable.changed_since(found.sequence)
-            before = (found.types, changed) if changed is not None else None
+        if own_list is not None:
+            if own_list.sequence == sequence:
+                return own_list.types
+            changed = self.unavailable.changed_since(own_list.sequence)
+            before = (own_list.types, changed) if changed is not None else None
         built = self._shared.get((key, self.unavailable.marked), lambda: self._build(settings, prices, before))
         self._own[key] = _Kept(sequence, prices, records, self._usages_key, built)
         return built

@@ -1,4 +1,4 @@
-"""What Azure reports about running instances when Karpenter looks for drift.
+"""Azure's data about running instances when Karpenter looks for drift.
 
 Source: kaz pkg/cloudprovider/drift.go, pkg/providers/instance/{vminstance,aksmachineinstance}.go.
 """
@@ -54,8 +54,10 @@ class ArmInstances:
             return None
         _found(answer, "")
         configurations: Any = answer.properties.get("ipConfigurations") or ()
-        subnets = (((each.get("properties") or {}).get("subnet") or {}).get("id") for each in configurations)
-        return next((str(each) for each in subnets if each), "")
+        subnets = (
+            ((configuration.get("properties") or {}).get("subnet") or {}).get("id") for configuration in configurations
+        )
+        return next((str(subnet) for subnet in subnets if subnet), "")
 
     def _machine(self, name: str) -> Answer:
         answer = self._arm.call("GET", f"{self._arm.options.machines_id}/{name}", MACHINES)

@@ -30,4 +30,4 @@ def _takes_machines(pool: Mapping[str, Any]) -> bool:
     if name is None or properties is None or str(name).lower() in _IPV6:
         return False
     addresses = properties.get("loadBalancerBackendAddresses") or ()
-    return not any((each.get("properties") or {}).get("ipAddress") for each in addresses)
+    return not any((address.get("properties") or {}).get("ipAddress") for address in addresses)

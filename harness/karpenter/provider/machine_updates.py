@@ -1,4 +1,4 @@
-"""What is changed on a running machine: the tags that it has by now, and identities that it lacks.
+"""Changes of a running machine: the tags that it has by now, and identities that it lacks.
 
 Sources: kaz pkg/controllers/nodeclaim/inplaceupdate/patch.go, pkg/providers/instance/{vminstance,aksmachineinstance}.go (Update).
 """
@@ -46,7 +46,7 @@ class MachineUpdates:
 
     @property
     def tags_count(self) -> bool:
-        """Whether tags are updated; before 1.6.2 they are drift, and only identities are looked at."""
+        """Return whether tags are updated; before 1.6.2 they are drift, and only identities are looked at."""
         return self._release.in_place_hash_tags is not InPlaceTags.NONE
 
     def goal(self, claim: Object, nodeclass: Object) -> str:
@@ -131,11 +131,11 @@ class MachineUpdates:
             begun.append((extension, answer))
         for extension, answer in begun:
             path = f"{self._arm.vm(vm)}/extensions/{extension}"
-            what = f"polling VM extension {quote(extension)} for VM {quote(vm)}: "
-            yield from self._end(answer, what, path, of_extension=True)
+            prefix = f"polling VM extension {quote(extension)} for VM {quote(vm)}: "
+            yield from self._end(answer, prefix, path, of_extension=True)
 
     def _extensions(self) -> Sequence[str]:
-        """Those that Karpenter installs itself (GetManagedExtensionNames)."""
+        """Return the extensions that Karpenter installs itself (GetManagedExtensionNames)."""
         if self._arm.options.provision_mode == ProvisionMode.BOOTSTRAPPING_CLIENT:
             return BILLING_EXTENSION, CUSTOM_SCRIPT_EXTENSION
         return (BILLING_EXTENSION,)
@@ -164,11 +164,11 @@ class MachineUpdates:
         message = "successfully updated AKS machine"
         self._sink.log("debug", CONTROLLER, message, NodeClaim=name, aksMachineName=machine)
 
-    def _end(self, accepted: Answer, what: str, path: str, *, of_extension: bool = False) -> Asking[None]:
-        """Waits until an operation is over. Raises CloudProviderError."""
+    def _end(self, accepted: Answer, prefix: str, path: str, *, of_extension: bool = False) -> Asking[None]:
+        """Wait until an operation is over. Raises CloudProviderError."""
         failed = yield from self._arm.until_ended(accepted, of_extension=of_extension)
         if failed is not None:
-            raise CloudProviderError(f"{what}{failure_of(failed, 'GET', f'{_MANAGEMENT}{path}').text}")
+            raise CloudProviderError(f"{prefix}{failure_of(failed, 'GET', f'{_MANAGEMENT}{path}').text}")
 
 
 def vm_update(
@@ -180,8 +180,8 @@ def vm_update(
     """
     update: dict[str, Any] = {}
     present = (vm.get("identity") or {}).get("userAssignedIdentities") or {}
-    if lacking := [each for each in identities if each not in present]:
-        update["identity"] = {"type": "UserAssigned", "userAssignedIdentities": {each: {} for each in lacking}}
+    if lacking := [identity for identity in identities if identity not in present]:
+        update["identity"] = {"type": "UserAssigned", "userAssignedIdentities": {identity: {} for identity in lacking}}
     if tags is not None and dict(tags) != (vm.get("tags") or {}):
         update["tags"] = dict(tags)
     return update or None
@@ -195,14 +195,14 @@ def machine_update(machine: Mapping[str, Any], tags: Mapping[str, str]) -> dict[
     return {**machine, "properties": {**properties, "tags": dict(tags)}}
 
 
-def _check(answer: Answer, what: str, method: str, path: str, *, otherwise: str = "") -> None:
-    """Raises CloudProviderError with Azure's error after ``what`` unless a call succeeded.
+def _check(answer: Answer, prefix: str, method: str, path: str, *, otherwise: str = "") -> None:
+    """Raise CloudProviderError with Azure's error after ``prefix`` unless a call succeeded.
 
-    What cannot be read because it is not there is a NodeClaim that is not found; ``otherwise`` stands before other errors.
+    An object that is not there is a NodeClaim that is not found; ``otherwise`` stands before other errors.
     """
     if answer.ok:
         return
     text = failure_of(answer, method, f"{_MANAGEMENT}{path}").text
     if method == "GET" and answer.status == 404:
-        raise CloudProviderError(f"{what}{InstanceNotFound(text)}")
-    raise CloudProviderError(f"{what}{otherwise}{text}")
+        raise CloudProviderError(f"{prefix}{InstanceNotFound(text)}")
+    raise CloudProviderError(f"{prefix}{otherwise}{text}")

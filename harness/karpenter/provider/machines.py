@@ -30,7 +30,7 @@ class AksMachines:
         self._arm = arm
 
     def create(self, plan: MachinePlan, classify: Classify) -> Asking[tuple[Promise, VmId]]:
-        """Creates the AKS machine. Returns its promise and the id of the VM behind it. Raises LaunchError."""
+        """Create the AKS machine. Return its promise and the id of the VM behind it. Raises LaunchError."""
         name = plan.given.name
         path = f"{self._arm.options.machines_id}/{name}"
         there = yield from self._arm.ask("GET", path, MACHINES)
@@ -46,16 +46,16 @@ class AksMachines:
             self._delete(name)
             problem = _problem(got)
             if problem is None:
-                what = f"failed to get AKS machine {quote(name)} once after begin creation: AKS machine is in Failed state but"
-                raise LaunchError(f"{what} ProvisioningError is nil").as_create_error(CREATING_MACHINE)
+                prefix = f"failed to get AKS machine {quote(name)} once after begin creation: AKS machine is in Failed state but"
+                raise LaunchError(f"{prefix} ProvisioningError is nil").as_create_error(CREATING_MACHINE)
             raise classify(_failed(problem), Phase.MACHINE_EARLY, name, path)
 
         def failed(ended: Answer) -> LaunchError:
             now = self._arm.call("GET", path, MACHINES)
-            found = _problem(now)
-            if found is None:
+            problem = _problem(now)
+            if problem is None:
                 return classify(ended, Phase.MACHINE_SILENT, name, path)
-            return classify(_failed(found), Phase.MACHINE_OPERATION, name, path)
+            return classify(_failed(problem), Phase.MACHINE_OPERATION, name, path)
 
         promise = Promise(
             plan.launch.nodeclaim, answer.operation, failed, lambda: self._clean_up(name), pause=answer.retry_after
@@ -83,7 +83,7 @@ class AksMachines:
         return (lambda: self._delete(name),)
 
     def _delete(self, name: str) -> Answer:
-        """Deletes a machine through its agent pool (deleteMachine)."""
+        """Delete a machine through its agent pool (deleteMachine)."""
         pool = self._arm.options.machines_id.removesuffix("/machines")
         return self._arm.call("POST", f"{pool}/deleteMachines", MACHINES, body={"machineNames": [name]})
 
@@ -102,11 +102,11 @@ class AksMachines:
         if not answer.ok and answer.status != 404:
             raise CloudProviderError(f"failed to list AKS machines: {answer.error}")
         rows: Sequence[Mapping[str, Any]] = answer.body.get("value") or ()
-        found = [_instance(row) for row in rows]
-        return [each for each in found if NODEPOOL in each.labels]
+        instances = [_instance(row) for row in rows]
+        return [instance for instance in instances if NODEPOOL in instance.labels]
 
     def delete(self, name: str) -> None:
-        """Starts the deletion of a machine. Raises InstanceNotFound once it is gone."""
+        """Start the deletion of a machine. Raises InstanceNotFound once it is gone."""
         if self.get(name).deleting:
             return
         answer = self._delete(name)
@@ -116,12 +116,14 @@ class AksMachines:
 
 def _problem(machine: Answer) -> Mapping[str, Any] | None:
     """The provisioning error that AKS tells of a machine."""
-    found: Mapping[str, Any] | None = (machine.properties.get("status") or {}).get("provisioningError")
-    return found
+    problem: Mapping[str, Any] | None = (machine.properties.get("status") or {}).get("provisioningError")
+    return problem
 
 
 def _failed(error: Mapping[str, Any]) -> Answer:
-    """What a provisioning error counts as: the first of its details, which is the VM's, or itself (handleMachineProvisioningError)."""
+    """Return the first detail of a provisioning error, which is the VM's, or the error itself
+    (handleMachineProvisioningError).
+    """
     of_vm = next(iter(error.get("details") or ()), None)
     return Answer(200, {}, {"status": "Failed", "error": error if of_vm is None else of_vm})
 

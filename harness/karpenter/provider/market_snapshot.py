@@ -1,4 +1,4 @@
-"""What the provider built its instance types from at one moment: prices, quotas, and marks of unavailable offerings."""
+"""The inputs of the provider's instance types at one moment: prices, quotas, and marks of unavailable offerings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class MarketSnapshot:
     marks: UnavailableOfferings
 
     def closed(self, size: str, zone: str, capacity_type: str) -> Closed | None:
-        """Why an offering was unavailable, by its size, the value of its zone label, and its capacity type; None where it was available."""
+        """Return why an offering was unavailable, by its size, the value of its zone label, and its capacity type; None
+        where it was available.
+        """
         sku = self.region.find(size)
         if not isinstance(sku, Sku):
             return None

@@ -1,4 +1,6 @@
-"""Which AKSNodeClass counts for a NodeClaim (kaz pkg/utils/nodeclaim/nodeclaim.go, GetAKSNodeClass; pkg/utils/errors.go)."""
+"""The AKSNodeClass that counts for a NodeClaim (kaz pkg/utils/nodeclaim/nodeclaim.go, GetAKSNodeClass;
+pkg/utils/errors.go).
+"""
 
 from __future__ import annotations
 
@@ -8,14 +10,14 @@ from harness.kube.go.text import quote
 __all__ = ["why_not_found"]
 
 
-def why_not_found(name: str, found: Object | None, *, lookup_told: bool = True) -> str | None:
-    """Why an AKSNodeClass does not count: it is not there, or is being deleted; None for one that counts.
+def why_not_found(name: str, nodeclass: Object | None, *, lookup_told: bool = True) -> str | None:
+    """Return why an AKSNodeClass does not count: it is not there, or is being deleted; None for one that counts.
 
     `lookup_told`: the text says what was tried.
     """
-    if found is None:
+    if nodeclass is None:
         missing = f"AKSNodeClass.karpenter.azure.com {quote(name)} not found"
         return f"getting AKSNodeClass {name}: {missing}" if lookup_told else missing
-    if is_terminating(found):
+    if is_terminating(nodeclass):
         return f"aksnodeclasses.karpenter.azure.com {quote(name)} is terminating, treating as not found"
     return None

@@ -68,7 +68,7 @@ class PriceList:
 
 
 class PriceSource(Protocol):
-    """What a controller reads prices from. `declarations` counts the times that somebody set prices of this world."""
+    """The source of a controller's prices. `declarations` counts the times that somebody set prices of this world."""
 
     declarations: int
 
@@ -93,7 +93,7 @@ class PriceTable(Protocol):
 
     @property
     def live(self) -> bool:
-        """Whether time alone brings others."""
+        """Return whether time alone brings other prices."""
         ...
 
     def prices(self) -> Prices: ...
@@ -111,12 +111,12 @@ class Pricing:
 
     @property
     def declarations(self) -> int:
-        """Changes whenever prices were declared, which count at once."""
+        """Return a value that changes whenever prices were declared, which count at once."""
         return self._source.declarations
 
     @property
     def live(self) -> bool:
-        """Whether it has read the list."""
+        """Return whether it has read the list."""
         self._catch_up()
         return self._reading is not None
 

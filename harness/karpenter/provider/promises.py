@@ -154,6 +154,6 @@ class Promises:
 
 
 def _first_pause(promise: Promise) -> float:
-    """How long Azure said to wait before its operation is looked at first; told once."""
+    """Return the time that Azure asks to wait before the first look at its operation; told once."""
     pause, promise.pause = promise.pause if promise.operation is not None else 0.0, 0.0
     return pause

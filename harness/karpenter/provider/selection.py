@@ -1,4 +1,4 @@
-"""Which instance type a launch will choose, found without looking at all of them.
+"""The instance type that a launch will choose, found without looking at all of them.
 
 The provider keeps, of the types that a NodeClaim allows, the one with the best offering: price, then spot before on-demand,
 then zonal before regional, then name; older releases the one with the lowest price, then name. Types are looked at from the cheapest
@@ -21,7 +21,7 @@ from harness.kube.api.objects import Object
 from harness.latest import LatestOf
 
 _ORDERS = 32
-"""How many lists have their order kept."""
+"""The number of lists whose order is kept."""
 
 
 class PriceOrder:
@@ -35,16 +35,16 @@ class PriceOrder:
 
     def of(self, capacity_type: str | None) -> Sequence[tuple[Rank, InstanceType]]:
         """Rank and type, best first, of the types with an available offering of this capacity type (None: of any)."""
-        found = self._by_capacity.get(capacity_type)
-        if found is None:
-            found = []
+        ordered = self._by_capacity.get(capacity_type)
+        if ordered is None:
+            ordered = []
             for item in self._types:
                 best = self._best.of(item, capacity_type)
                 if best is not None:
-                    found.append((best, item))
-            found.sort(key=lambda each: (each[0], each[1].name))
-            self._by_capacity[capacity_type] = found
-        return found
+                    ordered.append((best, item))
+            ordered.sort(key=lambda entry: (entry[0], entry[1].name))
+            self._by_capacity[capacity_type] = ordered
+        return ordered
 
 
 class BestRanks:
@@ -58,27 +58,27 @@ class BestRanks:
     def of(self, item: InstanceType, capacity_type: str | None) -> Rank | None:
         """The rank among the offerings of a capacity type, of any for None; None when none is available."""
         key = (id(item.offerings), capacity_type)
-        found = self._found.get(key)
-        if found is None:
+        entry = self._found.get(key)
+        if entry is None:
             ranks = [
                 (offering.price, *place[1:])
                 for offering in item.available_offerings
                 for kind, place in (self._place(offering),)
                 if capacity_type is None or kind == capacity_type
             ]
-            found = self._found[key] = item.offerings, min(ranks, default=None)
-        return found[1]
+            entry = self._found[key] = item.offerings, min(ranks, default=None)
+        return entry[1]
 
     def _place(self, offering: Offering) -> tuple[str, Rank]:
         """The capacity type and the rank; of the latter only the parts behind the price depend on the requirements alone."""
-        found = self._places.get(id(offering.requirements))
-        if found is None:
-            found = self._places[id(offering.requirements)] = (
+        place = self._places.get(id(offering.requirements))
+        if place is None:
+            place = self._places[id(offering.requirements)] = (
                 offering.requirements,
                 offering.capacity_type,
                 rank(offering),
             )
-        return found[1:]
+        return place[1:]
 
 
 class PriceOrders:
@@ -105,7 +105,7 @@ def best_types(
     single = next(iter(capacity.values)) if not capacity.complement and len(capacity.values) == 1 else None
     named = wanted.get(INSTANCE_TYPE)
     best: tuple[tuple[float, ...], str] | None = None
-    found: InstanceType | None = None
+    cheapest: InstanceType | None = None
     for least, item in orders.of(types.compared).of(single):
         if best is not None and _counted(least, release) > best[0]:
             break
@@ -114,10 +114,10 @@ def best_types(
         ranks = [rank(offering) for offering in item.compatible_offerings(wanted) if offering.available]
         key: tuple[tuple[float, ...], str] = (_counted(min(ranks), release), item.name)
         if best is None or key < best:
-            best, found = key, item
-    return () if found is None else (found,)
+            best, cheapest = key, item
+    return () if cheapest is None else (cheapest,)
 
 
-def _counted(found: Rank, release: ProviderRelease) -> tuple[float, ...]:
+def _counted(full_rank: Rank, release: ProviderRelease) -> tuple[float, ...]:
     """The part of a rank that a release compares: all of it, in older releases only the price."""
-    return found if release.ranks_offerings else found[:1]
+    return full_rank if release.ranks_offerings else full_rank[:1]

@@ -12,7 +12,7 @@ from harness.latest import Latest
 __all__ = ["Same", "SharedLists"]
 
 _LISTS, _SIZES = 24, 4096
-"""How many lists, and how many single sizes, are kept for all worlds."""
+"""The numbers of lists, and of single sizes, that are kept for all worlds."""
 
 
 class SharedLists:

@@ -34,7 +34,7 @@ class VirtualMachines:
         """The rows of the last list, by identity since bodies are never changed, with the instances made from them."""
 
     def create(self, plan: VmPlan, classify: Classify) -> Asking[Promise]:
-        """Creates network interface and VM. Returns the promise of what is not finished. Raises LaunchError."""
+        """Create network interface and VM. Return the promise of the unfinished part. Raises LaunchError."""
         arm, name = self._arm, plan.given.name
         command = ""
         if plan.provision is not None:
@@ -88,7 +88,7 @@ class VirtualMachines:
         return [instance for _, instance in self._read.values()]
 
     def delete(self, name: str) -> None:
-        """Starts the deletion of a VM; its NIC and disk go with it. Raises InstanceNotFound once it is gone."""
+        """Start the deletion of a VM; its NIC and disk go with it. Raises InstanceNotFound once it is gone."""
         try:
             if self.get(name).deleting:
                 return
@@ -104,16 +104,16 @@ class VirtualMachines:
         return lambda: self._delete_vm(name), lambda: self._delete_nic(name)
 
     def _delete_vm(self, name: str) -> Answer:
-        """Deletes a VM if it exists (deleteVirtualMachineIfExists)."""
-        found = self._arm.call("GET", self._arm.vm(name), COMPUTE)
-        if found.status != 200:
-            return found
+        """Delete a VM if it exists (deleteVirtualMachineIfExists)."""
+        answer = self._arm.call("GET", self._arm.vm(name), COMPUTE)
+        if answer.status != 200:
+            return answer
         return self._arm.call("DELETE", self._arm.vm(name), COMPUTE, query={"forceDeletion": "true"})
 
     def _delete_nic(self, name: str) -> Answer:
-        """Deletes a NIC if it still exists; usually its VM took it along (deleteNicIfExists)."""
-        found = self._arm.call("GET", self._arm.nic(name), NETWORK)
-        return found if found.status != 200 else self._arm.call("DELETE", self._arm.nic(name), NETWORK)
+        """Delete a NIC if it still exists; usually its VM took it along (deleteNicIfExists)."""
+        answer = self._arm.call("GET", self._arm.nic(name), NETWORK)
+        return answer if answer.status != 200 else self._arm.call("DELETE", self._arm.nic(name), NETWORK)
 
 
 def _instance(vm: Mapping[str, Any]) -> Instance:

@@ -22,7 +22,7 @@ class Batcher:
         self._limit = self._busy = LONG_AGO
 
     def trigger(self, uid: str) -> bool:
-        """Counts a trigger, once for each uid. Returns whether it opened a window; the caller then waits for its end."""
+        """Count a trigger, once for each uid. Return whether it opened a window; the caller then waits for its end."""
         if uid in self._seen:
             return False
         self._seen.add(uid)
@@ -39,7 +39,7 @@ class Batcher:
         return max(0, self._ends - self._clock.now) if self._ends is not None else 0
 
     def close(self) -> None:
-        """Ends the window: the next trigger opens another."""
+        """End the window: the next trigger opens another."""
         self._ends = None
         self._seen.clear()
 

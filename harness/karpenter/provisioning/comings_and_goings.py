@@ -1,4 +1,4 @@
-"""What Karpenter's cluster state waits for: NodeClaims without a provider id, and machines that are being deleted.
+"""NodeClaims without a provider id, and machines that are being deleted: Karpenter's cluster state waits for both.
 
 Source: core pkg/controllers/state/cluster.go (Synced).
 """
@@ -24,7 +24,7 @@ class ComingsAndGoings:
         self._going: set[tuple[str, str]] = set()
 
     def hear(self, change: Change) -> None:
-        """Takes note of a change of a NodeClaim or Node; other kinds do not matter."""
+        """Record a change of a NodeClaim or Node; other kinds do not matter."""
         obj = change.object
         kind = obj["kind"]
         if kind not in _MACHINES:
@@ -36,12 +36,12 @@ class ComingsAndGoings:
 
     @property
     def coming(self) -> bool:
-        """Whether a NodeClaim has no provider id yet."""
+        """Return whether a NodeClaim has no provider id yet."""
         return bool(self._coming)
 
     @property
     def going(self) -> bool:
-        """Whether a NodeClaim or Node is being deleted."""
+        """Return whether a NodeClaim or Node is being deleted."""
         return bool(self._going)
 
 

@@ -34,7 +34,7 @@ class Listener:
 
 def ledger_for(listeners: Iterable[Listener]) -> Ledger | None:
     """A new ledger if one of the listeners wants one, else None."""
-    if not any(one.wants_ledger for one in listeners):
+    if not any(listener.wants_ledger for listener in listeners):
         return None
     from harness.karpenter.scheduling.reasons.ledger import Ledger
 

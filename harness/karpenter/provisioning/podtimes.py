@@ -34,13 +34,15 @@ class PodTimes:
         self.by_uid: dict[str, TakenUp] = {}
 
     def seen(self, pod: Object, now: int) -> None:
-        """Notes a provisionable pod, at its first call for the pod."""
+        """Note a provisionable pod, at its first call for the pod."""
         uid = uid_of(pod)
         if uid not in self.by_uid:
             self.by_uid[uid] = TakenUp(now)
 
     def decided(self, results: SchedulingResults, pod: Callable[[str], Object | None], now: int) -> None:
-        """Notes the results of a simulation. `pod` finds a pod by `namespace/name`; pods that are bound already do not count."""
+        """Note the results of a simulation. `pod` finds a pod by `namespace/name`; pods that are bound already do not
+        count.
+        """
         for key in (*results.errors, *results.ignored):
             failed = pod(key)
             if failed is not None and (times := self.by_uid.get(uid_of(failed))) is not None:
@@ -48,9 +50,9 @@ class PodTimes:
                 times.decided = now if times.decided is None else times.decided
         placed: Mapping[str, tuple[Object, ...]] = results.existing
         for pods in (*placed.values(), *(planned.pods for planned in results.nodeclaims)):
-            for each in pods:
-                times = self.by_uid.get(uid_of(each))
-                if times is not None and not spec_of(each).get("nodeName"):
+            for decided_pod in pods:
+                times = self.by_uid.get(uid_of(decided_pod))
+                if times is not None and not spec_of(decided_pod).get("nodeName"):
                     times.placed = now if times.placed is None else times.placed
                     times.decided = now if times.decided is None else times.decided
         if results.no_nodepools:

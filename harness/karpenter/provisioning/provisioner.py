@@ -51,12 +51,16 @@ from harness.kube.scheduling.pods import is_provisionable
 RETRIGGER_SECONDS = 10.0
 _AGAIN = Result(RETRIGGER_SECONDS, Wait.POLL)
 _LUCKY_RETRIES = 64
-"""How often a world waits for another draw of a tie before it counts as settled; of four domains one is missed once in 10**8 cases."""
+"""The number of times that a world waits for another draw of a tie before it counts as settled; of four domains one is
+missed once in 10**8 cases.
+"""
 _WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
 
 _State = tuple[int, int, object, int]
-"""What a simulation depends on: the changes of objects, those of marks for deletion, the edition of the instance types, the moment."""
+"""The inputs of a simulation: the changes of objects, those of marks for deletion, the edition of the instance types,
+the moment.
+"""
 
 
 class Provisioner:
@@ -115,7 +119,7 @@ class Provisioner:
         return ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Counts a trigger, or ends the window or a simulation."""
+        """Count a trigger, or ends the window or a simulation."""
         if key == _RESULTS:
             self._finish()
             return DONE
@@ -148,7 +152,7 @@ class Provisioner:
     def instance_types(self) -> dict[str, Sequence[InstanceType]]:
         """By name, the instance types of each NodePool that Karpenter provisions for, in order of weight; NodePools without any are left
         out."""
-        found: dict[str, Sequence[InstanceType]] = {}
+        types: dict[str, Sequence[InstanceType]] = {}
         rules = rules_of(self._instance_types.release.core)
         for pool in usable_nodepools(self._view.list("NodePool"), self.options.node_class, rules):
             name = nodeclass_name(pool)
@@ -156,7 +160,7 @@ class Provisioner:
             if nodeclass is None:
                 continue
             try:
-                found[name_of(pool)] = self._instance_types.for_nodepool(name_of(pool), nodeclass)
+                types[name_of(pool)] = self._instance_types.for_nodepool(name_of(pool), nodeclass)
             except UnevaluatedNodePool:
                 self._sink.log("debug", self.name, "skipping, awaiting nodeoverlay evaluation", NodePool=name_of(pool))
             except NoInstanceTypes as error:
@@ -167,7 +171,7 @@ class Provisioner:
                     NodePool=name_of(pool),
                     error=str(error),
                 )
-        return found
+        return types
 
     @property
     def waiting(self) -> tuple[int, int]:
@@ -254,7 +258,9 @@ class Provisioner:
             self._nominate(name, pods)
 
     def _nominate(self, name: str, pods: Sequence[Object]) -> None:
-        """Notes that pods should schedule on a Node, or on the Node of a NodeClaim, which is then not disrupted for a while."""
+        """Note that pods should schedule on a Node, or on the Node of a NodeClaim, which is then not disrupted for a
+        while.
+        """
         node = self._view.get("Node", name)
         claim = self._view.get("NodeClaim", name) if node is None else claim_of(self._view, node)
         machine = spec_of(node).get("providerID") if node is not None else status_of(claim or {}).get("providerID")
@@ -273,7 +279,7 @@ class Provisioner:
         return self._view.get("Pod", name, namespace)
 
     def create(self, planned: PlannedNodeClaim) -> Object:
-        """Creates a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
+        """Create a NodeClaim. Raises NodeClaimRefused, EmptyRange."""
         claim = create_nodeclaim(
             self._view,
             self._writer,

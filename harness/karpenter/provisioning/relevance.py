@@ -1,4 +1,4 @@
-"""Whether a change of an object can change what a simulation finds."""
+"""Changes of objects that can change the result of a simulation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ KINDS = (
 
 
 def matters(change: Change) -> bool:
-    """Whether the change concerns anything that the scheduler reads."""
+    """Return whether the change concerns anything that the scheduler reads."""
     new, old = change.object, change.old
     if change.type is not ChangeType.MODIFIED or old is None:
         return True
@@ -38,7 +38,7 @@ def matters(change: Change) -> bool:
 
 
 def _pods_differ(new: Object, old: Object) -> bool:
-    """As for other kinds; pods are most of what changes."""
+    """Return whether a pod differs in a part that a simulation reads; pods are most of what changes."""
     status, before = status_of(new), status_of(old)
     return (
         status.get("phase") != before.get("phase")

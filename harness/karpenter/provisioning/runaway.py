@@ -69,21 +69,25 @@ class PodRunaways:
                 return cause.key, f"NodeClaim/{name} does not take the pod: {cause}"
             if isinstance(cause, Conflicts):
                 return cause.keys[0].key, f"NodeClaim/{name} does not take the pod: {cause}"
-            found = self._refused(pod, nodes[0]) if nodes else ""
-            return None, f"NodeClaim/{name} did not take the pod{found}"
+            refusal = self._refused(pod, nodes[0]) if nodes else ""
+            return None, f"NodeClaim/{name} did not take the pod{refusal}"
         return None, ""
 
     def _refused(self, pod: Object, node: Object) -> str:
-        """Why kube-scheduler does not bind the pod to the Node, with the DaemonSets whose pods are there; empty when nothing forbids it."""
+        """Return why kube-scheduler does not bind the pod to the Node, with the DaemonSets whose pods are there; empty
+        when nothing forbids it.
+        """
         there = [
-            one for one in self._view.list("Pod") if spec_of(one).get("nodeName") == name_of(node) and is_active(one)
+            running
+            for running in self._view.list("Pod")
+            if spec_of(running).get("nodeName") == name_of(node) and is_active(running)
         ]
-        taints = [one for one in spec_of(node).get("taints") or () if not is_known_ephemeral(one, self._core)]
+        taints = [taint for taint in spec_of(node).get("taints") or () if not is_known_ephemeral(taint, self._core)]
         info = NodeInfo({**node, "spec": {**spec_of(node), "taints": taints}}, there)  # those that go by themselves
         failure = Filters.for_pod(pod, [info], namespaces=self._view.list("Namespace")).failure(info)
         if failure is None:
             return ""
-        owned = ((namespace_of(one), owner) for one in there for owner in owners_of(one))
+        owned = ((namespace_of(running), owner) for running in there for owner in owners_of(running))
         names = {
             Key("DaemonSet", place, str(owner["name"])) for place, owner in owned if owner.get("kind") == "DaemonSet"
         }

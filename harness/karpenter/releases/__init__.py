@@ -68,7 +68,7 @@ KNOWN_RELEASES: tuple[str, ...] = tuple(PROVIDER_RELEASES)
 """Whatever can be asked for: versions without ``v``, oldest first, then what is not released yet."""
 
 UNRELEASED: tuple[str, ...] = tuple(name for name in KNOWN_RELEASES if not name[0].isdigit())
-"""What is made of a branch: ``next``. It changes without notice, so it takes part only where somebody names it."""
+"""Releases made of a branch: ``next``. It changes without notice, so it takes part only where somebody names it."""
 
 ALL_PROVIDER_RELEASES: tuple[str, ...] = tuple(name for name in KNOWN_RELEASES if name not in UNRELEASED)
 """The released versions: what "all releases" means everywhere."""
@@ -93,10 +93,10 @@ def releases_of(name: str) -> tuple[str, ...]:
     bare = name.removeprefix("v")
     if bare in UNRELEASED:
         return (bare,)
-    found = tuple(each for each in ALL_PROVIDER_RELEASES if each == bare or each.startswith(f"{bare}."))
-    if not found or bare.count(".") < 1:
+    releases = tuple(release for release in ALL_PROVIDER_RELEASES if release == bare or release.startswith(f"{bare}."))
+    if not releases or bare.count(".") < 1:
         raise UnknownRelease(name, KNOWN_RELEASES)
-    return found
+    return releases
 
 
 def base_of(release: ProviderRelease) -> str:

@@ -1,4 +1,4 @@
-"""What a release of the provider changed, and the releases that such changes make one after another."""
+"""The changes of a release of the provider, and the releases that such changes make one after another."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
@@ -19,7 +19,8 @@ def _unchanged(release: ProviderRelease) -> ProviderRelease:
 
 @dataclass(frozen=True)
 class Change:
-    """What a release changed: keys that became well-known, computed, on offerings or part of the base labels, and its flags.
+    """The changes of a release: keys that became well-known, computed, on offerings or part of the base labels, and its
+    flags.
 
     ``flags`` makes of the release before one with other flags (``dataclasses.replace``, so that names and types are checked).
     """

@@ -1,4 +1,4 @@
-"""What a release of karpenter core is, as far as its behaviour differs from another one: named flags, never a version number.
+"""A release of karpenter core, as far as its behaviour differs from another one: named flags, never a version number.
 
 Only :mod:`harness.karpenter.releases.core` knows which release has which. A flag's text says what the code does when it is set.
 """
@@ -39,7 +39,7 @@ class CoreRelease:
     counts_registrations: bool = True
     """A NodePool's registration health goes by its last four outcomes, from core 1.8 on; before, by the last (``nodepools/health.py``)."""
     first_overlay_capacity_wins: bool = True
-    """Of NodeOverlays that name the same resource the heaviest counts; else the lightest."""
+    """Resources named by several NodeOverlays get the value of the heaviest; else of the lightest."""
     unevaluated_quoted: bool = True
     """The error about a NodePool that no NodeOverlays were evaluated for yet quotes its name (core ``pkg/cloudprovider/types.go``, since
     1.9)."""
@@ -87,8 +87,9 @@ class CoreRelease:
     """Pods are told when the launch of the NodeClaim that they wait for finds no capacity (core
     ``pkg/controllers/nodeclaim/lifecycle/launch.go`` publishPodInsufficientCapacityEvents, since 1.15.0)."""
     long_messages: bool = True
-    """What Events and conditions say of a failed launch has up to 1,024 letters in all; before, 300 of the error (the same file,
-    truncateMessage, since 1.15.0)."""
+    """Events and conditions about a failed launch have up to 1,024 letters in all; before, 300 of the error (the same
+    file, truncateMessage, since 1.15.0).
+    """
     eviction_queue_deletes: bool = True
     """Pods that would outlive their node's deadline are deleted by the eviction queue at its next try, and hold up no other tier; one
     that may not be evicted stays in that queue. Before, the drain deletes them, which looks every second, and queues only pods that may

@@ -1,4 +1,4 @@
-"""Which core releases disrupt how: flags, and the table of who has them."""
+"""The flags by which core releases disrupt differently, and the table of who has them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ __all__ = ["DisruptionRules", "disruption_rules_of"]
 
 @dataclass(frozen=True, slots=True)
 class DisruptionRules:
-    """What differs between core releases; the default is what the newest one does.
+    """The differences between core releases; the defaults are those of the newest one.
 
     Core ``pkg/controllers/disruption``, where a flag names no other place.
     """
@@ -29,12 +29,13 @@ class DisruptionRules:
     unpriced_fails: bool = False
     """A candidate without an offering is an error."""
     drift_error: str = "checking cloud provider drift, {error} (NodeClaim={nodeclaim})"
-    """What is said when the cloud provider cannot tell whether a NodeClaim has drifted
-    (core ``pkg/controllers/nodeclaim/disruption/drift.go`` isDrifted, since 1.15.0)."""
+    """The error when the cloud provider cannot tell whether a NodeClaim has drifted (core
+    ``pkg/controllers/nodeclaim/disruption/drift.go`` isDrifted, since 1.15.0).
+    """
     announces: bool = True
     """Commands that were found, or dropped again, are told by events."""
     saves_available: bool = True
-    """What a replacement costs is told from available offerings only."""
+    """The cost of a replacement is told from available offerings only."""
     repair_is_disruption: bool = True
     """Unhealthy nodes are replaced as a method of disruption, with replacements first and within the budgets of the reason
     ``Unhealthy``, unless ``--legacy-node-repair`` is set (core ``pkg/controllers/disruption/repair.go``, since 1.15.0). With the provider
@@ -44,8 +45,9 @@ class DisruptionRules:
     """Pods say by ``karpenter.sh/disruption-cost`` what their eviction costs, which counts before the cost of their deletion; of both
     only whole numbers of 32 bits count, and before any number (core ``pkg/utils/disruption/disruption.go`` EvictionCost, since 1.15.0)."""
     deletion_cost_counts: bool = True
-    """What the deletion of a pod costs is what its eviction costs; not where Karpenter itself writes that annotation (the same function,
-    with the gate PodDeletionCostManagement, since 1.15.0)."""
+    """The cost of a pod's deletion is that of its eviction; not where Karpenter itself writes that annotation (the same
+    function, with the gate PodDeletionCostManagement, since 1.15.0).
+    """
     manages_deletion_costs: bool = True
     """There is the gate PodDeletionCostManagement (core ``pkg/controllers/pod/deletioncost``, since 1.15.0)."""
     terminates_first: bool = True
@@ -55,8 +57,9 @@ class DisruptionRules:
     """Events tell of drifted nodes of a static NodePool whose limit leaves no room for a replacement (core
     ``pkg/controllers/disruption/staticdrift.go`` unreplaceableCommands, since 1.15.0)."""
     names_deleting_first: bool = True
-    """Of a node that is being deleted before it was initialized, Events tell the deletion; a node that is not registered either is
-    told so (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable, since 1.15.0)."""
+    """Events tell the deletion of a node that is being deleted before it was initialized, even before its registration
+    (core ``pkg/controllers/state/statenode.go`` ValidateNodeDisruptable, since 1.15.0).
+    """
     saves_compatible: bool = True
     """And from those alone that the replacement may be launched into (core ``pkg/controllers/disruption/types.go``
     EstimatedSavings, since 1.14.3)."""
@@ -67,7 +70,7 @@ class DisruptionRules:
     tells_ignored: bool = True
     """Events tell of pending pods that are not considered because they are invalid."""
     patience_grows: bool = True
-    """How long a command may take grows with the nodes that are waiting; else it is 10 minutes."""
+    """The time that a command may take grows with the nodes that are waiting; else it is 10 minutes."""
     when_empty_text: str = "NodePool {pool} has consolidation policy WhenEmpty, but node is not empty"
     """The sentence about NodePools whose policy leaves nodes with pods alone."""
     lists_budgets: bool = True
@@ -77,7 +80,7 @@ class DisruptionRules:
     drift_first: bool = False
     """Drift is tried before emptiness, and takes all nodes without pods that the budgets allow in one command, without a simulation."""
     keeps_empty: bool = True
-    """Of several empty nodes those are deleted that still are after the wait; else one that is not saves all of them."""
+    """Empty nodes that are still empty after the wait are deleted; else one that is not saves all of them."""
     validates_by_method: bool = True
     """Validation asks whether the method still takes the nodes; else whether they are Consolidatable, of a NodePool that consolidates."""
     tells_queued: bool = False
@@ -87,18 +90,19 @@ class DisruptionRules:
     types_at_once: bool = False
     """A NodeClaim drifts as soon as its instance type is not sold any more; else from an hour of age on."""
     unpriced_text: str = "(capacity-type={capacity_type}, instance-type={size}, zone={zone})"
-    """What the error about a candidate without an offering says of it."""
+    """The text about a candidate without an offering in the error."""
     looks_less: bool = False
     """Commands under way are looked at after 1, 2, 4, 8 and then every 10 seconds, their time first. Events tell the decision, too
     (``pkg/controllers/disruption/orchestration/queue.go``)."""
     several_commands: bool = True
     """A method may find several commands, and the error of each is wrapped once more."""
     single_timeout_text: str = "abandoning single-node consolidation due to timeout"
-    """What is logged when single-node consolidation runs out of time; some say after how many candidates."""
+    """The log when single-node consolidation runs out of time; some releases say after how many candidates."""
     multi_timeout_text: str = "failed to find a multi-node consolidation after timeout"
-    """What is logged when multi-node consolidation runs out of time with nothing found."""
+    """The log when multi-node consolidation runs out of time with nothing found."""
     prioritizing_text: str = "prioritizing nodepools that have not yet been considered due to timeouts in previous runs"
-    """What is logged when single-node consolidation begins with the NodePools that it did not get to; some name them."""
+    """The log when single-node consolidation begins with the NodePools that it did not get to; some releases name them.
+    """
 
 
 _NEWEST = DisruptionRules()

@@ -24,24 +24,24 @@ __all__ = [
 class UnknownRelease(ValueError):
     """No such release; ``known`` are those there are."""
 
-    def __init__(self, version: str, known: tuple[str, ...]) -> None:
-        super().__init__(f"unknown Karpenter release {version!r}; known: {', '.join(known)}")
+    def __init__(self, version: str, releases: tuple[str, ...]) -> None:
+        super().__init__(f"unknown Karpenter release {version!r}; known: {', '.join(releases)}")
         self.version = version
-        self.known = known
+        self.known = releases
 
 
 T = TypeVar("T")
 
 
 def entry_of(version: str, table: Mapping[str, T]) -> T:
-    """What a table by release has of this one. Raises UnknownRelease."""
+    """Return the entry of a release in a table. Raises UnknownRelease."""
     if version not in table:
         raise UnknownRelease(version, tuple(table))
     return table[version]
 
 
 class ProvisionMode(StrEnum):
-    """How the provider makes a machine join the cluster (kaz ``pkg/consts``)."""
+    """The way in which the provider makes a machine join the cluster (kaz ``pkg/consts``)."""
 
     AKS_SCRIPTLESS = "aksscriptless"
     BOOTSTRAPPING_CLIENT = "bootstrappingclient"
@@ -54,7 +54,7 @@ MACHINE_MODES = frozenset({ProvisionMode.AKS_MACHINE_API, ProvisionMode.AKS_MACH
 
 
 class EphemeralRule(StrEnum):
-    """How the largest ephemeral OS disk of a size is found."""
+    """The rule for the largest ephemeral OS disk of a size."""
 
     LARGEST_OF_CACHE_AND_RESOURCE = "largest-of-cache-and-resource"
     """The larger of cache and resource disk, as a decimal fraction of GB; the series Dlds_v5 has none."""
@@ -66,7 +66,7 @@ class EphemeralRule(StrEnum):
 
 
 class ArtifactStreamingDefault(StrEnum):
-    """Whether artifact streaming is on for an AKSNodeClass that does not say; arm64 machines never have it."""
+    """The default of artifact streaming for an AKSNodeClass; arm64 machines never have it."""
 
     OFF = "off"
     ON = "on"
@@ -74,7 +74,7 @@ class ArtifactStreamingDefault(StrEnum):
 
 
 class LocalDnsSource(StrEnum):
-    """Where the provider reads whether LocalDNS is on."""
+    """The field that says whether LocalDNS is on."""
 
     NONE = "none"
     MODE_AND_VERSION = "mode-and-version"
@@ -84,7 +84,7 @@ class LocalDnsSource(StrEnum):
 
 
 class DriftImage(StrEnum):
-    """Where the provider reads which image a node has when it looks for drift."""
+    """The source of a node's image when the provider looks for drift."""
 
     INSTANCE_FIRST = "instance-first"
     """From the VM, before it looks at the images of the AKSNodeClass."""
@@ -95,21 +95,21 @@ class DriftImage(StrEnum):
 
 
 class InPlaceTags(StrEnum):
-    """Which tags count when Karpenter checks whether a running machine has to be updated."""
+    """Tags that count when Karpenter checks whether a running machine has to be updated."""
 
     NONE = "none"
     ASKED = "asked"
-    """Those of the options and of the NodeClass, as written there."""
+    """The tags of the options and of the NodeClass, as written there."""
     ALL = "all"
     """All tags that the machine gets, but those that name it."""
 
 
 class ClaimRequirementLabels(StrEnum):
-    """Which single-valued requirements of a NodeClaim become labels of its node."""
+    """Single-valued requirements of a NodeClaim that become labels of its node."""
 
     NONE = "none"
     KUBELET_ALLOWED = "kubelet-allowed"
-    """Those whose key kubelet may set."""
+    """The requirements whose key kubelet may set."""
     ALL = "all"
 
 

@@ -1,4 +1,4 @@
-"""Which GPU driver a size gets (kaz ``pkg/utils/gpu.go``)."""
+"""The GPU driver of a size (kaz ``pkg/utils/gpu.go``)."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,5 @@
-"""What a release of Karpenter is, as far as its behaviour differs from another one: tables and named flags, never a version number.
+"""A release of Karpenter, as far as its behaviour differs from another one: tables and named flags, never a version
+number.
 
 Code asks ``release.some_flag``; only :mod:`harness.karpenter.releases.table` knows which version has it. A flag's text says
 what the code does when it is set.
@@ -26,7 +27,7 @@ __all__ = ["Defaults", "ProviderRelease"]
 
 @dataclass(frozen=True, slots=True)
 class Defaults:
-    """What a world uses when nobody says otherwise. ``node_resource_group`` takes ``{cluster}`` and ``{region}``."""
+    """The defaults of a world. ``node_resource_group`` takes ``{cluster}`` and ``{region}``."""
 
     kubernetes: str = "1.34.0"
     provision_mode: ProvisionMode = ProvisionMode.AKS_SCRIPTLESS
@@ -44,7 +45,9 @@ class Defaults:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class InstanceTypeFlags:
-    """Which sizes are offered, and what is said of them (kaz ``pkg/providers/instancetype``, ``pkg/providers/pricing``)."""
+    """Flags of instance types: the sizes that are offered, and their properties (kaz ``pkg/providers/instancetype``,
+    ``pkg/providers/pricing``).
+    """
 
     computed_keys: frozenset[str]
     """The requirement keys that every instance type carries."""
@@ -59,7 +62,7 @@ class InstanceTypeFlags:
     unknown_skus_cost_missing_price: bool
     """Sizes that are not on the list of known ones cost ``MissingPrice``."""
     ephemeral_rule: EphemeralRule
-    """How the largest ephemeral OS disk of a size is found."""
+    """The rule for the largest ephemeral OS disk of a size."""
     regional_offerings: bool
     """Every size has the zone ``"0"`` too; before, sizes without zones have the zone ``""``."""
     zonal_regions_listed: bool
@@ -96,14 +99,16 @@ class InstanceTypeFlags:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LabelFlags:
-    """Which labels a node and its NodeClaim get (kaz ``pkg/providers/{labels,instance,launchtemplate}``)."""
+    """Flags of the labels of a node and its NodeClaim (kaz ``pkg/providers/{labels,instance,launchtemplate}``)."""
 
     base_keys: frozenset[str]
-    """What the provider puts on every node by itself."""
+    """The labels that the provider puts on every node by itself."""
     winning_base_keys: frozenset[str]
-    """Those of ``base_keys`` that override everything else, and keys that do when present; the others override nothing."""
+    """The keys of ``base_keys`` that override everything else, and keys that do when present; the others override
+    nothing.
+    """
     claim_requirement_labels: ClaimRequirementLabels
-    """Which single-valued requirements of the NodeClaim become labels of the node."""
+    """Single-valued requirements of the NodeClaim that become labels of the node."""
     claim_keeps_well_known: bool
     """Single-valued Azure well-known requirements stay on the NodeClaim as labels."""
     kubelet_filter: bool
@@ -117,10 +122,10 @@ class LabelFlags:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NodeClassFlags:
-    """How an AKSNodeClass is read (kaz ``pkg/apis/v1beta1``, ``pkg/controllers/nodeclass``)."""
+    """Flags of reading an AKSNodeClass (kaz ``pkg/apis/v1beta1``, ``pkg/controllers/nodeclass``)."""
 
     local_dns: LocalDnsSource
-    """Where the provider reads whether LocalDNS is on."""
+    """The field that says whether LocalDNS is on."""
     local_dns_preferred_from: tuple[int, int]
     """The Kubernetes version from which ``localDNS.mode: Preferred`` means on."""
     artifact_streaming_default: ArtifactStreamingDefault
@@ -130,8 +135,9 @@ class NodeClassFlags:
     version is 22.04, also with FIPS, and machines are asked for with the vTPM and the secure boot that it names
     (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` IsTrustedLaunchEnabled)."""
     nodeclass_conditions: tuple[str, ...]
-    """What makes an AKSNodeClass ready; where SubnetsReady is none of it, nobody looks at the subnet before a launch
-    (kaz ``pkg/apis/v1beta1/aksnodeclass_status.go`` StatusConditions)."""
+    """The conditions that make an AKSNodeClass ready; without SubnetsReady among them nobody looks at the subnet before
+    a launch (kaz ``pkg/apis/v1beta1/aksnodeclass_status.go`` StatusConditions).
+    """
     managed_subnets_refused: bool
     """An AKSNodeClass with a subnet of the cluster's managed virtual network is not ready."""
     empty_window_is_none: bool
@@ -144,7 +150,7 @@ class NodeClassFlags:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LaunchFlags:
-    """How a machine is chosen and asked for (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``)."""
+    """Flags of choosing a machine and asking for it (kaz ``pkg/providers/{instance,allocationstrategy,imagefamily}``)."""
 
     provision_modes: tuple[ProvisionMode, ...]
     """The modes that the controller can be started in."""
@@ -169,7 +175,7 @@ class LaunchFlags:
     billing_tag: bool
     """Resources carry ``compute.aks.billing``."""
     in_place_hash_tags: InPlaceTags
-    """Which tags are among what is updated on running machines."""
+    """The tags that are updated on running machines."""
     billing_extension_may_lack: bool
     """A running VM is updated even if it lacks the billing extension."""
     poll_seconds: float
@@ -188,7 +194,7 @@ class LaunchFlags:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BootFlags:
-    """What a node is told when it starts (kaz ``pkg/providers/imagefamily/bootstrap``, ``pkg/utils/gpu.go``)."""
+    """Flags of the start of a node (kaz ``pkg/providers/imagefamily/bootstrap``, ``pkg/utils/gpu.go``)."""
 
     kubelet_flags_left_out: Mapping[str, int]
     """Flag → minor version of Kubernetes 1 from which the release no longer passes it."""
@@ -197,7 +203,7 @@ class BootFlags:
     cluster_dns_option: bool
     """Kubelet is told the option's DNS service, before 10.0.0.10 whatever it is."""
     vm_type: str
-    """What AKS's scripts take the VM for."""
+    """The type of VM in AKS's scripts."""
     script_timeout: str
     """AKS's scripts are told how long they may take; empty when not."""
     binaries_from_image: bool
@@ -212,18 +218,18 @@ class BootFlags:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FailureFlags:
-    """What is remembered and told when Azure refuses (kaz ``pkg/providers/instance/offerings``, ``pkg/cache``)."""
+    """Flags of Azure's refusals: what is remembered and told (kaz ``pkg/providers/instance/offerings``, ``pkg/cache``)."""
 
     low_quota_has_own_ttl: bool
     """A family quota that is not 0 blocks for ten minutes rather than for the default time."""
     allocation_failures_kept: float
-    """How long, in seconds, offerings stay away after Azure had no room for a VM."""
+    """The time, in seconds, that offerings stay away after Azure had no room for a VM."""
     spot_quota_kept: float
-    """How long, in seconds, spot stays away after its quota was reached."""
+    """The time, in seconds, that spot stays away after its quota was reached."""
     zonal_failure_marks_family: bool
     """No room in a zone is remembered for the size's family from its vCPUs on; before, for the size."""
     machine_refusals_handled: bool
-    """What AKS says when it refuses a machine is judged: some refusals mark offerings unavailable, and the error says if it was one."""
+    """AKS's refusals of a machine are judged: some mark offerings unavailable, and the error says if it was one."""
     failures_named: bool
     """The NodeClaim's Launched condition names what Azure was short of."""
     family_marked_with_size: bool
@@ -240,7 +246,7 @@ class DriftFlags:
     """AKS machines have checks of their own, among them what Azure says is to be done, and a NodeClaim without provider id is an
     error."""
     drift_image: DriftImage
-    """Where the image of a node is read."""
+    """The source of a node's image."""
     drift_of_subnets: bool
     """The subnet of a VM's network interface is compared."""
     repair_policies: tuple[RepairPolicy, ...]
@@ -264,10 +270,10 @@ class ProviderRelease(InstanceTypeFlags, LabelFlags, NodeClassFlags, LaunchFlags
     defaults: Defaults = Defaults()
 
     def asks_fips(self, spec: Mapping[str, Any]) -> bool:
-        """Whether an AKSNodeClass's spec asks for FIPS images; older releases do not have the field."""
+        """Return whether an AKSNodeClass's spec asks for FIPS images; older releases do not have the field."""
         return "FIPSMode" in self.nodeclass_hash_fields and spec.get("fipsMode") == "FIPS"
 
     def asks_trusted_launch(self, spec: Mapping[str, Any]) -> bool:
-        """Whether an AKSNodeClass's spec asks for a vTPM or secure boot; older releases do not have the field."""
-        asked = (spec.get("security") or {}).get("trustedLaunch") or {}
-        return self.trusted_launch and bool(asked.get("vtpm") or asked.get("secureBoot"))
+        """Return whether an AKSNodeClass's spec asks for a vTPM or secure boot; older releases do not have the field."""
+        trusted = (spec.get("security") or {}).get("trustedLaunch") or {}
+        return self.trusted_launch and bool(trusted.get("vtpm") or trusted.get("secureBoot"))

@@ -40,7 +40,7 @@ class Option:
         return self.variable or self.flag.replace("-", "_").upper()
 
     def is_of(self, release: str) -> bool:
-        """Whether a release of the provider has it."""
+        """Return whether a release of the provider has it."""
         return release_order(release) >= release_order(self.since)
 
 
@@ -169,15 +169,17 @@ OPTIONS: tuple[Option, ...] = (
 def find_option(name: str) -> Option | None:
     """The option of a flag (`network-plugin`), of the name in JSON (`networkPlugin`), or of our field; None when there is none."""
     word = re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).replace("-", "_").lower()
-    by_json = next((one for one in OPTIONS if one.json and one.json.casefold() == name.casefold()), None)
-    return by_json or next((one for one in OPTIONS if word in (one.flag.replace("-", "_"), one.field)), None)
+    by_json = next((option for option in OPTIONS if option.json and option.json.casefold() == name.casefold()), None)
+    return by_json or next(
+        (option for option in OPTIONS if word in (option.flag.replace("-", "_"), option.field)), None
+    )
 
 
 def option_of_variable(variable: str) -> Option | None:
     """The option that an environment variable of the controller sets."""
-    return next((one for one in OPTIONS if one.environment == variable), None)
+    return next((option for option in OPTIONS if option.environment == variable), None)
 
 
 def options_of(release: str) -> Iterator[Option]:
     """The options of a release of the provider, in the order of the table."""
-    return (one for one in OPTIONS if one.is_of(release))
+    return (option for option in OPTIONS if option.is_of(release))

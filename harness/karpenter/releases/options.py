@@ -89,22 +89,22 @@ class ProviderOptions:
         )
 
     def with_json(self, changes: Mapping[str, Any] | None) -> "ProviderOptions":
-        """These options with those of a JSON object in the provider's own names (``networkPlugin``, …); unknown names are ignored.
+        """Return these options with those of a JSON object in the provider's own names (``networkPlugin``, …); unknown names are ignored.
 
         Raises TypeError when a value has the wrong type.
         """
         if not changes:
             return self
-        given = {name.casefold(): value for name, value in changes.items() if value is not None}
-        found: dict[str, Any] = {}
+        values = {name.casefold(): value for name, value in changes.items() if value is not None}
+        fields: dict[str, Any] = {}
         for option in OPTIONS:
-            if option.json and option.json.casefold() in given:
-                value = given[option.json.casefold()]
-                found[option.field] = _typed(option.field, value, getattr(self, option.field))
-        return replace(self, **found)
+            if option.json and option.json.casefold() in values:
+                value = values[option.json.casefold()]
+                fields[option.field] = _typed(option.field, value, getattr(self, option.field))
+        return replace(self, **fields)
 
     def gate(self, name: str) -> bool:
-        """Whether one of core's feature gates is open; those that matter here are closed unless said otherwise."""
+        """Return whether one of core's feature gates is open; those that matter here are closed unless said otherwise."""
         return str(self.feature_gates.get(name, "false")).lower() == "true"
 
     @property
@@ -131,7 +131,7 @@ class ProviderOptions:
 
     @property
     def machine_api(self) -> bool:
-        """Whether nodes are AKS machines rather than plain virtual machines."""
+        """Return whether nodes are AKS machines rather than plain virtual machines."""
         return self.provision_mode in MACHINE_MODES
 
 

@@ -8,7 +8,9 @@ __all__ = ["line_of", "release_order"]
 
 
 def release_order(name: str) -> tuple[bool, Version]:
-    """What releases sort and compare by: numbers as numbers; a name without one is not released yet, and later than all that are."""
+    """Return the key by which releases sort and compare: numbers as numbers; a name without one is not released yet,
+    and later than all that are.
+    """
     version = Version.find(name)
     return version is None, version or Version(0)
 

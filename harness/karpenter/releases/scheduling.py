@@ -1,4 +1,4 @@
-"""Which core releases simulate how: flags, and the table of who has them."""
+"""The flags by which core releases simulate differently, and the table of who has them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,22 +14,22 @@ __all__ = ["ClaimsIn", "SchedulingRules", "VolumeClaimChecks", "rules_of"]
 
 
 class ClaimsIn(StrEnum):
-    """Where a release looks for resource claims."""
+    """The places where a release looks for resource claims."""
 
     NOWHERE = "nowhere"
     CONTAINERS = "containers"
     POD = "pod"
 
     def found(self, pod: Object) -> bool:
-        """Whether the pod has claims there."""
+        """Return whether the pod has claims there."""
         return self is not ClaimsIn.NOWHERE and has_resource_claims(pod, only_containers=self is ClaimsIn.CONTAINERS)
 
 
 class VolumeClaimChecks(StrEnum):
-    """What is asked of the volume claims of a pending pod."""
+    """The checks of the volume claims of a pending pod."""
 
     EXISTENCE = "existence"
-    """What a claim names must exist."""
+    """The objects that a claim names must exist."""
     BINDING = "binding"
     """The claim is not being deleted or lost, and is bound where it has to be."""
     DELETION = "deletion"
@@ -38,7 +38,7 @@ class VolumeClaimChecks(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SchedulingRules:
-    """What differs between core releases; the default is what the newest one does.
+    """The differences between core releases; the defaults are those of the newest one.
 
     Core ``pkg/controllers/provisioning``, ``pkg/scheduling``, ``pkg/utils/{pod,resources}``, where a flag names no other place.
     """
@@ -83,13 +83,13 @@ class SchedulingRules:
     """A new node's hostname becomes a domain before its first pod is tried, and pods only go to hosts that are domains of their
     constraints; else any new host is as good as an empty domain."""
     max_instance_types: int = 600
-    """How many instance types a NodeClaim names."""
+    """The most instance types that a NodeClaim names."""
     equal_prices_by_name: bool = False
-    """Of instance types that cost the same, the first ones by name are kept."""
+    """Instance types that cost the same are kept in the order of their names."""
     actual_resources: bool = True
     """While a container is being resized, the most of what it asks for and has counts; else what it asks for."""
     volume_claim_checks: VolumeClaimChecks = VolumeClaimChecks.DELETION
-    """What the volume claims of pending pods must be."""
+    """The checks of the volume claims of pending pods."""
     static_nodepools: bool = True
     """NodePools with ``replicas`` take no part; else the field means nothing."""
     protection_may_end: bool = True
@@ -114,9 +114,10 @@ class SchedulingRules:
     """Pods without topology spread constraints get those of the option ``--scheduler-config``
     (core ``scheduling/defaultconstraints.go``, since 1.15.0)."""
     launchable_offerings: bool = True
-    """Of reserved offerings those count that have capacity left, in prices and capacity types; a NodeClaim falls back from a
-    reservation that is full (core ``pkg/cloudprovider/types.go`` Launchable, since 1.15.0). Azure sells no such offerings to
-    Karpenter."""
+    """Reserved offerings with capacity left are the only ones that count, in prices and capacity types; a NodeClaim
+    falls back from a reservation that is full (core ``pkg/cloudprovider/types.go`` Launchable, since 1.15.0). Azure
+    sells no such offerings to Karpenter.
+    """
     settling_nodes_refuse: bool = True
     """In a simulation for consolidation, nodes within their NodePool's ``consolidateAfter`` take no pods of the nodes that would
     go."""
@@ -124,8 +125,9 @@ class SchedulingRules:
     """Tolerations with the operators Lt and Gt cover taints whose number is lower or higher; before, nothing (core
     ``pkg/scheduling/taints.go``, with k8s.io/api 0.35.0 since 1.10.0)."""
     resource_claims: ClaimsIn = ClaimsIn.POD
-    """Where dynamic resource allocation is looked for in a pod, which is then refused: nowhere (such pods are like others), in
-    its containers, or in the pod too."""
+    """The places in a pod where dynamic resource allocation is looked for, and refused: nowhere (such pods are like
+    others), in its containers, or in the pod too.
+    """
 
 
 _NEWEST = SchedulingRules()

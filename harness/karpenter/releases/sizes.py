@@ -29,10 +29,10 @@ def _rows(table: str, name: str) -> list[dict[str, str]]:
     import csv
 
     text = (_DATA / f"{table}.csv").read_text(encoding="utf-8")
-    found = [row for row in csv.DictReader(text.splitlines()) if name in row["releases"].split("|")]
-    if not found:
+    rows = [row for row in csv.DictReader(text.splitlines()) if name in row["releases"].split("|")]
+    if not rows:
         raise KeyError(f"{table} has no list {name!r}")
-    return found
+    return rows
 
 
 @cache

@@ -76,7 +76,7 @@ class StaticProvisioning:
         return _static_pool(self._view, change.object) if goes or change.type is ChangeType.DELETED else ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Creates all NodeClaims that one NodePool lacks."""
+        """Create all NodeClaims that one NodePool lacks."""
         pool = self._view.get("NodePool", str(key))
         if pool is None or not is_static_nodepool(pool) or self.held:
             return DONE
@@ -99,11 +99,11 @@ class StaticProvisioning:
         return Result(back_off(self.backoff, failures), Wait.ALARM)
 
     def _provision(self, view: View, pool: Object, made: Growth) -> str:
-        """Creates NodeClaims. Returns the error, empty when all were created."""
+        """Create NodeClaims. Return the error, empty when all were created."""
         assert made.counts is not None
-        told = {"current": made.counts.running, "desired": _replicas(pool), "provision-count": made.count}
+        fields = {"current": made.counts.running, "desired": _replicas(pool), "provision-count": made.count}
         text = "provisioning nodeclaims to satisfy replica count"
-        self._sink.log("info", self.name, text, NodePool=name_of(pool), **told)
+        self._sink.log("info", self.name, text, NodePool=name_of(pool), **fields)
         problems, created = [], []
         for _ in range(made.count):
             try:
@@ -143,18 +143,18 @@ class StaticDeprovisioning:
         return _static_pool(self._view, change.object) if change.type is ChangeType.ADDED else ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes all NodeClaims that one NodePool has too many."""
+        """Delete all NodeClaims that one NodePool has too many."""
         pool = self._view.get("NodePool", str(key))
         if pool is None or not is_static_nodepool(pool) or self.held:
             return DONE
-        found, made = surplus(self._look().simulations, pool, say=self._say)
-        if found:
+        claims, made = surplus(self._look().simulations, pool, say=self._say)
+        if claims:
             assert made.counts is not None
-            told = {"current": made.counts.running, "desired": _replicas(pool), "deprovision-count": len(found)}
+            fields = {"current": made.counts.running, "desired": _replicas(pool), "deprovision-count": len(claims)}
             text = "deprovisioning nodeclaims to satisfy replica count"
-            self._sink.log("info", self.name, text, NodePool=name_of(pool), **told)
+            self._sink.log("info", self.name, text, NodePool=name_of(pool), **fields)
         problems = []
-        for claim in found:
+        for claim in claims:
             try:
                 with ignoring(404):
                     self._writer.delete("NodeClaim", name_of(claim))
@@ -181,13 +181,13 @@ class _PoolRunaways:
         self._registered: set[str] = set()
 
     def seen(self, claim: Object) -> None:
-        """Notes NodeClaims that have registered."""
+        """Note NodeClaims that have registered."""
         if condition_is(claim, "Registered"):
             self._registered.add(name_of(claim))
 
     def created(self, pool: Object, claims: Iterable[Object], at: float) -> Runaway | None:
         """The runaway that these NodeClaims complete, if any."""
-        names = [name_of(each) for each in claims]
+        names = [name_of(claim) for claim in claims]
         if not names:
             return None
         subject, before = f"NodePool/{name_of(pool)}", self._last.get(name_of(pool))
@@ -195,7 +195,7 @@ class _PoolRunaways:
         if before in self._registered:
             self._detector.forget(subject)
         why = f"NodeClaim/{before} is gone: {self._failures.get(before) or 'deleted'}" if before else ""
-        made = tuple(f"NodeClaim/{each}" for each in names)
+        made = tuple(f"NodeClaim/{name}" for name in names)
         return self._detector.record(subject, Loop((subject, len(names)), at, made, None, why))
 
 

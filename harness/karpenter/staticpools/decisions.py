@@ -1,4 +1,4 @@
-"""How many NodeClaims a static NodePool gets, and which ones are deleted when it has too many.
+"""The number of NodeClaims of a static NodePool, and the ones that are deleted when it has too many.
 
 Core ``pkg/controllers/static/{provisioning,deprovisioning}/controller.go``, ``pkg/controllers/state/statenodepool.go``.
 """
@@ -28,7 +28,7 @@ POLLING, LIMITED, UNSYNCED = 60.0, 30.0, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How many NodeClaims are created, and the seconds to the next reconcile (None: only a change triggers one)."""
+    """The number of NodeClaims to create, and the seconds to the next reconcile (None: only a change triggers one)."""
 
     count: int = 0
     again: float | None = None
@@ -40,14 +40,15 @@ def _silent(event: SchedulingEvent) -> None:
 
 
 def is_static_nodepool(nodepool: Object) -> bool:
-    """Whether the NodePool is static (has ``spec.replicas``)."""
+    """Return whether the NodePool is static (has ``spec.replicas``)."""
     return spec_of(nodepool).get("replicas") is not None
 
 
 def growth(
     simulations: Simulations, nodepool: Object, *, synced: bool, replacing: frozenset[str] = frozenset()
 ) -> Growth:
-    """How many NodeClaims the NodePool lacks. ``replacing`` names the NodeClaims that a disruption command is about to replace.
+    """Return how many NodeClaims the NodePool lacks. ``replacing`` names the NodeClaims that a disruption command is
+    about to replace.
 
     They count when it is decided whether NodeClaims are missing, but not for how many: then the controller creates one for each of them
     as well, as upstream does.
@@ -94,13 +95,13 @@ def surplus(
     unresolved = sorted(_unresolved(simulations.snapshot.nodeclaims, name), key=name_of)[:count]
     nodes = [
         node
-        for node in sorted(simulations.state.nodes, key=lambda each: each.provider_id)
+        for node in sorted(simulations.state.nodes, key=lambda state: state.provider_id)
         if node.labels.get(NODEPOOL) == name and node.nodeclaim is not None and not node.deleting
     ]
     if len(unresolved) == count:
         return unresolved, Growth(again=POLLING, counts=counts)
-    found = [*unresolved, *(_claim(each) for each in _cheapest(simulations, nodes, say)[: count - len(unresolved)])]
-    return found, Growth(again=POLLING, counts=counts)
+    chosen = [*unresolved, *(_claim(item) for item in _cheapest(simulations, nodes, say)[: count - len(unresolved)])]
+    return chosen, Growth(again=POLLING, counts=counts)
 
 
 def _is_managed(simulations: Simulations, nodepool: Object) -> bool:
@@ -110,12 +111,12 @@ def _is_managed(simulations: Simulations, nodepool: Object) -> bool:
 
 def _unresolved(claims: Iterable[Object], nodepool: str) -> list[Object]:
     return [
-        each
-        for each in claims
-        if labels_of(each).get(NODEPOOL) == nodepool
-        and is_managed(each)
-        and not status_of(each).get("providerID")
-        and not is_terminating(each)
+        claim
+        for claim in claims
+        if labels_of(claim).get(NODEPOOL) == nodepool
+        and is_managed(claim)
+        and not status_of(claim).get("providerID")
+        and not is_terminating(claim)
     ]
 
 

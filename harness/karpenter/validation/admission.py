@@ -31,7 +31,7 @@ class UnknownResource(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """What became of a write.
+    """The outcome of a write.
 
     ``object`` is what would be stored (pruned, defaulted), ``errors`` and ``message`` what the API server answers (nothing when it
     accepts), ``rejections`` the same errors with layer and cause, one per offending key.
@@ -60,7 +60,7 @@ def admit(
     subresource: str = "",
     unruled: bool = False,
 ) -> Admission:
-    """What the API server says to creating ``obj``, or to updating ``old`` (or its ``subresource`` status) to it.
+    """Return the API server's answer to creating ``obj``, or to updating ``old`` (or its ``subresource`` status) to it.
 
     ``kubernetes`` says how the API server behaves and words its answer, unless ``server`` does. Names must have been generated.
     ``unruled`` promises that these CRDs let ``old`` pass and that nothing but metadata and status changed since, and saves time.

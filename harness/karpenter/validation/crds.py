@@ -28,7 +28,7 @@ _CLOSED_FOR: Mapping[str, Mapping[str, str]] = {
     },
     "karpenter.sh/v1/NodeClaim": {"spec.requirements[].key": "domain"},
 }
-"""Where a policy closes a label domain: path → rule."""
+"""Label domains that a policy closes: path → rule."""
 
 _TABLES = Path(__file__).parents[1] / "releases" / "data" / "crds.json"
 
@@ -115,12 +115,12 @@ def openapi_of(crds: CrdSet, resource: str, expression: Callable[[Mapping[str, A
 
 def named_keys(crds: CrdSet, kind: str) -> frozenset[str]:
     """The label keys that the rules of a kind name, as open or as closed."""
-    found: set[str] = set()
+    keys: set[str] = set()
     for resource, table in _tables()["crds"].items():
         if resource.rpartition("/")[2] == kind:
             for row in _rows_of(crds.name, resource, table):
-                found.update(row[1].get("keys", ()), [row[1]["key"]] if "key" in row[1] else [])
-    return frozenset(key for key in found if "/" in key)
+                keys.update(row[1].get("keys", ()), [row[1]["key"]] if "key" in row[1] else [])
+    return frozenset(key for key in keys if "/" in key)
 
 
 def names_of(resource: str) -> tuple[str, str]:
@@ -142,7 +142,7 @@ def field_paths(resource: str) -> tuple[str, ...]:
 
 
 def has_field(release: str, resource: str, path: str) -> bool:
-    """Whether a resource (``group/version/Kind``) has a field (``spec.kubelet.failSwapOn``) in a release's CRDs."""
+    """Return whether a resource (``group/version/Kind``) has a field (``spec.kubelet.failSwapOn``) in a release's CRDs."""
     table = _tables()["crds"].get(resource)
     rows = table["fields"] if table is not None else ()
     return any(name == path and _within(release, first, last) for name, _, first, last in rows)

@@ -1,4 +1,4 @@
-"""Whether Karpenter's Go types can hold a NodePool, with the error of Go's JSON decoder when they cannot.
+"""The rule that Karpenter's Go types can hold a NodePool, with the error of Go's JSON decoder when they cannot.
 
 The API server never stores such a NodePool, since the schema refuses it; the conformance protocol asks nevertheless.
 
@@ -226,8 +226,9 @@ _NODEPOOL = {static: _nodepool(static) for static in (False, True)}
 
 
 def decode_error(nodepool: Mapping[str, Any], *, static_pools: bool = True) -> str | None:
-    """What Go's decoder says to a NodePool, None when it decodes. ``static_pools``: the types are those of core releases with
-    static pools (``spec.replicas``)."""
+    """Return the error of Go's decoder for a NodePool, None when it decodes. ``static_pools``: the types are those of
+    core releases with static pools (``spec.replicas``).
+    """
     decoder = _Decoder()
     try:
         decoder.value(_NODEPOOL[static_pools], nodepool, "", "")
@@ -237,7 +238,7 @@ def decode_error(nodepool: Mapping[str, Any], *, static_pools: bool = True) -> s
 
 
 def metadata_error(metadata: Any) -> str | None:
-    """What Go's decoder says to the metadata of an object, None when it decodes."""
+    """Return the error of Go's decoder for the metadata of an object, None when it decodes."""
     decoder = _Decoder()
     try:
         decoder.value(_OBJECT_META, metadata, "", "")
@@ -259,9 +260,9 @@ class _Decoder:
     def __init__(self) -> None:
         self.first: str | None = None
 
-    def note(self, what: str, struct: str, path: str, name: str) -> None:
+    def note(self, value_kind: str, struct: str, path: str, name: str) -> None:
         if self.first is None:
-            self.first = f"json: cannot unmarshal {what} into Go struct field {struct}.{path} of type {name}"
+            self.first = f"json: cannot unmarshal {value_kind} into Go struct field {struct}.{path} of type {name}"
 
     def value(self, kind: _Type, value: Any, struct: str, path: str) -> None:
         if isinstance(kind, _Custom):

@@ -32,32 +32,34 @@ def _walk(
         for index, item in enumerate(value):
             yield from _walk(item, f"{path}[]", (*at, index), children)
     elif isinstance(value, Mapping) and path in children:
-        known = children[path]
+        names = children[path]
         for key, item in value.items():
-            if "{}" in known:
+            if "{}" in names:
                 continue  # any key
-            if key in known:
+            if key in names:
                 yield from _walk(item, f"{path}.{key}" if path else key, (*at, key), children)
             else:
-                yield (*at, key), known
+                yield (*at, key), names
 
 
 def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
     """The paths of the maps that have a field of this name in one of Karpenter's kinds, the shallowest first."""
     children = _children(f"{api_version}/{kind}")
     return tuple(
-        sorted((path for path, names in children.items() if path and field in names), key=lambda one: one.count("."))
+        sorted(
+            (path for path, names in children.items() if path and field in names), key=lambda place: place.count(".")
+        )
     )
 
 
 @lru_cache(maxsize=256)
 def _children(resource: str) -> Mapping[str, tuple[str, ...]]:
     """Path of a map → names of its fields; `{}` among them where any name will do."""
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for path in field_paths(resource):
         if path.endswith("{}"):
-            found.setdefault(path[:-2], []).append("{}")
+            names_of.setdefault(path[:-2], []).append("{}")
         elif path and not path.endswith("[]"):
             parent, _, name = path.rpartition(".")
-            found.setdefault(parent, []).append(name)
-    return {path: tuple(dict.fromkeys(names)) for path, names in found.items()}
+            names_of.setdefault(parent, []).append(name)
+    return {path: tuple(dict.fromkeys(names)) for path, names in names_of.items()}

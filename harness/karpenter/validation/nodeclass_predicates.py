@@ -56,8 +56,8 @@ def _fips_family(arguments: Arguments) -> Predicate:
 
 
 def _trusted_launch(spec: Mapping[str, Any]) -> bool:
-    asked = spec.get("security", {}).get("trustedLaunch", {})
-    return bool(asked.get("vtpm") or asked.get("secureBoot"))
+    trusted = spec.get("security", {}).get("trustedLaunch", {})
+    return bool(trusted.get("vtpm") or trusted.get("secureBoot"))
 
 
 def _fips_family_trusted_launch(arguments: Arguments) -> Predicate:
@@ -138,7 +138,7 @@ def _zones_present(arguments: Arguments) -> Predicate:
     zones = arguments["zones"]
 
     def there(overrides: Sequence[Mapping[str, Any]], zone: str) -> bool:
-        return cel_any(*(lambda each=each: present(each, "zone") == zone for each in overrides))
+        return cel_any(*(lambda override=override: present(override, "zone") == zone for override in overrides))
 
     def check(overrides: Sequence[Mapping[str, Any]], _: Any) -> bool:
         return cel_all(attempt(lambda zone=zone: there(overrides, zone)) for zone in zones)  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Which pending pods Karpenter does not consider, and why.
+"""Pending pods that Karpenter does not consider, and the reasons.
 
 Source: core pkg/controllers/provisioning/provisioner.go (Validate). Volumes are the caller's: they need the cluster.
 """
@@ -27,7 +27,7 @@ _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def validate_pod(pod: Mapping[str, Any], release: ProviderRelease) -> tuple[Rejection, ...]:
-    """Why Karpenter ignores a pod, before volumes are looked at; empty when it does not."""
+    """Return the reasons why Karpenter ignores a pod, before volumes are looked at; empty when it does not."""
     metadata = pod.get("metadata") or {}
     name = f"Pod/{metadata.get('namespace') or 'default'}/{metadata.get('name', '')}"
     return tuple(
@@ -53,8 +53,8 @@ def _opted_out(pod: Mapping[str, Any], wording: Wording) -> Iterator[Finding]:
 def _node_selector(pod: Mapping[str, Any], wording: Wording) -> Iterator[Finding]:
     selector = (pod.get("spec") or {}).get("nodeSelector") or {}
     for key in sorted(selector):
-        found = requirement_findings({"key": key, "operator": "In", "values": [selector[key]]}, wording)
-        for finding in found:
+        findings = requirement_findings({"key": key, "operator": "In", "values": [selector[key]]}, wording)
+        for finding in findings:
             yield Finding(finding.rule, finding.text, finding.key, ("spec", "nodeSelector", key))
 
 

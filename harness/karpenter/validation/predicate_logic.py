@@ -1,4 +1,4 @@
-"""What a predicate is, and the pieces that predicates are made of: CEL's logic with its errors, and walks that name culprits."""
+"""Predicates, and the pieces that they are made of: CEL's logic with its errors, and walks that name culprits."""
 
 from __future__ import annotations
 

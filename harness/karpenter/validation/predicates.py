@@ -29,8 +29,10 @@ from harness.kube.custom_resources.schema import Rule
 
 def rule_of(definition: Arguments, message: str) -> Rule:
     """The rule of a table row. Raises KeyError for a predicate that does not exist."""
-    found = _FAMILIES[definition["rule"]](definition)
-    return Rule(found.id, message, found.check, found.transition, found.culprits, expression=_read(definition))
+    predicate = _FAMILIES[definition["rule"]](definition)
+    return Rule(
+        predicate.id, message, predicate.check, predicate.transition, predicate.culprits, expression=_read(definition)
+    )
 
 
 def _read(definition: Arguments) -> str:
@@ -107,11 +109,11 @@ def _requirement_number(arguments: Arguments) -> Predicate:
 
 def _requirement_min_values(_: Arguments) -> Predicate:
     def test(requirement: Mapping[str, Any]) -> bool:
-        asked = (
+        conditions = (
             attempt(lambda: bool(present(requirement, "operator") == "In")),
             attempt(lambda: "minValues" in requirement),
         )
-        if not cel_all(asked):
+        if not cel_all(conditions):
             return True
         return bool(len(present(requirement, "values")) >= requirement["minValues"])
 

@@ -1,4 +1,4 @@
-"""Where a "no" comes from, and how it points at the cause."""
+"""The origin of a refusal, and the place of its cause."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lazyrecords import dataclass
 
 
 class RejectionLayer(StrEnum):
-    """Who refuses, in the order in which an object meets them."""
+    """The refusing parties, in the order in which an object meets them."""
 
     API_SERVER = "api-server"
     """The API server, about an object that no CRD is about: its shape, validation, admission plugins."""
@@ -50,6 +50,6 @@ class Rejection:
 
 
 def schema_layer(kind: str) -> RejectionLayer:
-    """Returns the layer that judges the shape of objects of a kind: the CRD's schema where a CRD defines it."""
-    found = KINDS.get(kind)
-    return RejectionLayer.CRD_SCHEMA if found is not None and found.custom else RejectionLayer.API_SERVER
+    """Return the layer that judges the shape of objects of a kind: the CRD's schema where a CRD defines it."""
+    definition = KINDS.get(kind)
+    return RejectionLayer.CRD_SCHEMA if definition is not None and definition.custom else RejectionLayer.API_SERVER

@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """What validation takes from the release.
+    """The part of a release that validation needs.
 
     ``names`` are the sentences about keys and values, ``inclusive`` says that operators Gte and Lte exist; the
     others are as in CoreRelease.
@@ -74,7 +74,7 @@ def joined(findings: Sequence[Finding]) -> str | None:
 
 
 def runtime_validate(nodepool: Mapping[str, Any], release: ProviderRelease) -> tuple[Rejection, ...]:
-    """Why Karpenter does not use a NodePool that the API server accepted; empty when it does."""
+    """Return the reasons why Karpenter does not use a NodePool that the API server accepted; empty when it does."""
     name = (nodepool.get("metadata") or {}).get("name", "")
     return tuple(
         Rejection(
@@ -157,7 +157,9 @@ def _taints(
 
 
 def requirement_findings(requirement: Mapping[str, Any], wording: Wording) -> list[Finding]:
-    """What ValidateRequirement says; pods' node selectors and affinities go through it too. Places are below the requirement."""
+    """Return the findings of ValidateRequirement; pods' node selectors and affinities go through it too. Places are
+    below the requirement.
+    """
     return list(_requirement(requirement, wording))
 
 
@@ -205,12 +207,12 @@ def _declared(value: str) -> tuple[int, str]:
 def _known_values(
     key: str, operator: str, values: Sequence[str], minimum: int | None, vocabulary: Vocabulary
 ) -> Iterator[Finding]:
-    known = vocabulary.known_values.get(key)
-    if known is None or operator != "In" or key not in vocabulary.well_known:
+    values_known = vocabulary.known_values.get(key)
+    if values_known is None or operator != "In" or key not in vocabulary.well_known:
         return
-    valid = [value for value in values if value in known]
+    valid = [value for value in values if value in values_known]
     if not valid:
-        expected = " ".join(f"{value}:{{}}" for value in sorted(known))
+        expected = " ".join(f"{value}:{{}}" for value in sorted(values_known))
         text = (
             f"no valid values found in {bracketed(values)} for {key}, expected one of: map[{expected}], "
             f"got: {bracketed(values)}"
@@ -219,6 +221,6 @@ def _known_values(
     elif minimum is not None and len(valid) < minimum:
         text = (
             f"not enough valid values found in {bracketed(values)} for {key}, expected at least {minimum} valid values "
-            f"from: {bracketed(sorted(known, key=_declared))}, got: {len(valid)}"
+            f"from: {bracketed(sorted(values_known, key=_declared))}, got: {len(valid)}"
         )
         yield Finding("known-values", text, key, ("minValues",))

@@ -32,7 +32,8 @@ __all__ = [
 DELETE, REPLACE, TERMINATE_FIRST = "delete", "replace", "terminate-first"
 
 STATIC_AT_LIMIT = "static-at-limit"
-"""Why a node goes before there is a replacement: its static NodePool has as many nodes as its limit allows."""
+"""The reason why a node goes before there is a replacement: its static NodePool has as many nodes as its limit allows.
+"""
 
 
 class UnpricedError(Exception):
@@ -63,8 +64,8 @@ class Command:
     ) -> "Command":
         """A command, with its costs by NodePool added up."""
         costs: dict[str, float] = {}
-        for each in candidates:
-            costs[each.pool] = costs.get(each.pool, 0.0) + each.moving_cost
+        for candidate in candidates:
+            costs[candidate.pool] = costs.get(candidate.pool, 0.0) + candidate.moving_cost
         return cls(tuple(candidates), tuple(replacements), outcome, costs, terminate_first)
 
     @property
@@ -75,7 +76,7 @@ class Command:
         return TERMINATE_FIRST if self.terminate_first else DELETE
 
     def __str__(self) -> str:
-        names = ", ".join(each.name for each in self.candidates)
+        names = ", ".join(candidate.name for candidate in self.candidates)
         if not self.replacements:
             return f"{self.decision}: [{names}]"
         plural = "replacement" if len(self.replacements) == 1 else "replacements"
@@ -108,31 +109,35 @@ class Command:
                 offerings = first.available_offerings if rules.saves_available else first.offerings
                 if rules.saves_compatible:
                     offerings = tuple(
-                        each for each in first.compatible_offerings(planned.requirements) if each.available
+                        offering for offering in first.compatible_offerings(planned.requirements) if offering.available
                     )
                 if offerings:
-                    yield first.name, min(offerings, key=lambda each: each.price)
+                    yield first.name, min(offerings, key=lambda item: item.price)
 
     def unpriced(self, rules: DisruptionRules) -> dict[str, float]:
         """The sizes without a known price, each with the USD per hour that :meth:`savings` uses instead."""
-        gone = {each.size: each.price for each in self.candidates if is_unpriced(each.state.labels, each.instance_type)}
-        return {**gone, **{size: each.price for size, each in self._bought(rules) if each.unpriced}}
+        gone = {
+            candidate.size: candidate.price
+            for candidate in self.candidates
+            if is_unpriced(candidate.state.labels, candidate.instance_type)
+        }
+        return {**gone, **{size: offering.price for size, offering in self._bought(rules) if offering.unpriced}}
 
 
 def source_price(candidates: Sequence[Candidate], rules: DisruptionRules, vocabulary: Vocabulary) -> float:
     """USD per hour of the candidates together. Raises UnpricedError."""
     total = 0.0
-    for each in candidates:
+    for candidate in candidates:
         if rules.priced_by_labels:
-            total += each.price
+            total += candidate.price
             continue
-        if each.instance_type is None:
+        if candidate.instance_type is None:
             return 0.0
-        price = lowest_price(each.state, each.instance_type, vocabulary)
+        price = lowest_price(candidate.state, candidate.instance_type, vocabulary)
         if price is None:
             if rules.unpriced_fails:
                 which = rules.unpriced_text.format(
-                    size=each.instance_type.name, capacity_type=each.capacity_type, zone=each.zone
+                    size=candidate.instance_type.name, capacity_type=candidate.capacity_type, zone=candidate.zone
                 )
                 raise UnpricedError(f"getting offering price from candidate node, unable to determine offering {which}")
             return 0.0
@@ -143,16 +148,16 @@ def source_price(candidates: Sequence[Candidate], rules: DisruptionRules, vocabu
 def cheaper(planned: PlannedNodeClaim, price: float) -> PlannedNodeClaim | MinValuesUnmet:
     """The NodeClaim with the instance types that cost less than `price` whatever is launched of them, if ``minValues`` allow that."""
     prices = planned.index.launch_prices(planned.accepted)
-    kept = planned.narrowed([each for each in planned.ordered if prices[each] < price])
-    return kept.unmet_min_values() or kept
+    narrowed = planned.narrowed([position for position in planned.ordered if prices[position] < price])
+    return narrowed.unmet_min_values() or narrowed
 
 
 def allows(planned: PlannedNodeClaim, capacity_type: str) -> bool:
-    """Whether the NodeClaim may be launched as this capacity type."""
+    """Return whether the NodeClaim may be launched as this capacity type."""
     requirement = planned.requirement_set.items.get(CAPACITY_TYPE)
     return requirement is None or requirement.has(capacity_type)
 
 
 def allows_both(planned: PlannedNodeClaim) -> bool:
-    """Whether the NodeClaim may be launched as spot and on demand."""
+    """Return whether the NodeClaim may be launched as spot and on demand."""
     return allows(planned, SPOT) and allows(planned, ON_DEMAND)

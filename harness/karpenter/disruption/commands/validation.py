@@ -43,13 +43,13 @@ def validated_empty(
     if not current:
         failed[kind] += len(command.candidates)
         raise Invalid("churn")
-    free = [each for each in current if not situation.view.is_nominated(each.state)]
-    kept = within(disruption_budgets(situation, reason), free)
-    if len(kept) < len(current):
-        failed[kind] += len(current) - len(kept)
-    if not kept:
+    free = [candidate for candidate in current if not situation.view.is_nominated(candidate.state)]
+    within_budgets = within(disruption_budgets(situation, reason), free)
+    if len(within_budgets) < len(current):
+        failed[kind] += len(current) - len(within_budgets)
+    if not within_budgets:
         raise Invalid("budget")
-    return replace(command, candidates=tuple(kept))
+    return replace(command, candidates=tuple(within_budgets))
 
 
 def validated_all_empty(
@@ -58,7 +58,7 @@ def validated_all_empty(
     """The command, when all its nodes are still candidates and empty. Raises Invalid."""
     yield from situation.catch_up()
     yield TurnWait(DELAY)
-    if any(each.pods for each in _still_candidates(situation, command.candidates, should_disrupt, reason)):
+    if any(candidate.pods for candidate in _still_candidates(situation, command.candidates, should_disrupt, reason)):
         raise Invalid("churn")
     return command
 
@@ -84,10 +84,12 @@ def validated(
 
 
 def _present(situation: Situation, candidates: Sequence[Candidate], should_disrupt: Filter) -> list[Candidate]:
-    names = {each.name for each in candidates}
+    names = {candidate.name for candidate in candidates}
     if not situation.rules.validates_by_method:
         should_disrupt = _is_consolidatable
-    return [each for each in find_candidates(situation, should_disrupt, eventual=False) if each.name in names]
+    return [
+        candidate for candidate in find_candidates(situation, should_disrupt, eventual=False) if candidate.name in names
+    ]
 
 
 def _is_consolidatable(_: Situation, candidate: Candidate) -> bool:
@@ -101,7 +103,7 @@ def _still_candidates(
     if len(current) != len(candidates):
         raise Invalid("churn")
     allowed = within(disruption_budgets(situation, reason), current)
-    if len(allowed) < len(current) or any(situation.view.is_nominated(each.state) for each in current):
+    if len(allowed) < len(current) or any(situation.view.is_nominated(candidate.state) for candidate in current):
         raise Invalid("budget")
     return current
 
@@ -117,6 +119,6 @@ def _still_fits(situation: Situation, command: Command, candidates: Sequence[Can
     if outcome.nodeclaims:
         # prices are not looked at again, so that dearer types may be among the new ones
         (planned,), (expected,) = outcome.nodeclaims, command.replacements
-        names = {planned.index.types[each].name for each in planned.ordered}
-        if not {expected.index.types[each].name for each in expected.ordered} <= names:
+        names = {planned.index.types[position].name for position in planned.ordered}
+        if not {expected.index.types[position].name for position in expected.ordered} <= names:
             raise Invalid("scheduling")

@@ -1,4 +1,4 @@
-"""Which of the events that a turn publishes are dropped as duplicates, and when a later turn would get them through.
+"""The events of a turn that are dropped as duplicates, and the time when a later turn would get them through.
 
 Core ``pkg/events/recorder.go``: of the events of one reason about one object only the first within a time counts, whatever their text.
 """
@@ -40,37 +40,39 @@ class EventDeduplication:
         """Events about nodes whose reasons are dropped anyway, in order, by what they are about."""
 
     def begin(self) -> None:
-        """Begins a new turn."""
+        """Begin a new turn."""
         self._hidden.clear()
         self._said.clear()
         self._unworded.clear()
 
-    def say(self, told: Iterable[Told]) -> None:
+    def say(self, events: Iterable[Told]) -> None:
         """Publishes the events of a turn, equal ones once."""
         now, silent = self._clock.now, self._silent.get
-        for each in told:
-            if isinstance(each, SchedulingEvent):
-                self._say(each)
-            elif silent(each.about, LONG_AGO) > now:
-                self._unworded.setdefault(each.about, []).append(each)
+        for event in events:
+            if isinstance(event, SchedulingEvent):
+                self._say(event)
+            elif silent(event.about, LONG_AGO) > now:
+                self._unworded.setdefault(event.about, []).append(event)
             else:
-                self._say_of_node(each)
+                self._say_of_node(event)
 
-    def _say_of_node(self, told: NodeEvents) -> None:
-        for event in chain.from_iterable(self._unworded.pop(told.about, ())):
+    def _say_of_node(self, event_of_node: NodeEvents) -> None:
+        for event in chain.from_iterable(self._unworded.pop(event_of_node.about, ())):
             if (until := self._hidden_until(event)) is not None:
                 self._hidden.append(until)
             self._said.add(event)
-        events = list(told)
+        events = list(event_of_node)
         for event in events:
             self._say(event)
-        if told.hides:
-            self._silent[told.about] = min([self._heard[_about(event)][2] for event in events], default=LONG_AGO)
+        if event_of_node.hides:
+            self._silent[event_of_node.about] = min(
+                [self._heard[_about(event)][2] for event in events], default=LONG_AGO
+            )
 
     def _say(self, event: SchedulingEvent) -> None:
-        said = len(self._said)
+        count_before = len(self._said)
         self._said.add(event)
-        if len(self._said) == said:
+        if len(self._said) == count_before:
             return
         about, now, window = _about(event), self._clock.now, _window(event.dedupe_seconds)
         message, since, dropped = self._heard.get(about, _NOTHING)
@@ -93,15 +95,15 @@ class EventDeduplication:
         """The next moment at which a dropped event of this turn would get through, or ``before`` where that comes first (None: neither)."""
         now = self._clock.now
         moments = [moment for moment in (*self._hidden, before) if moment is not None and moment > now]
-        found = min(moments, default=None)
+        earliest = min(moments, default=None)
         for about in sorted(self._unworded, key=self._silent.__getitem__):
-            if found is not None and self._silent[about] >= found:
+            if earliest is not None and self._silent[about] >= earliest:
                 break
             for event in chain.from_iterable(self._unworded[about]):
                 until = self._hidden_until(event)
-                if until is not None and until > now and (found is None or until < found):
-                    found = until
-        return found
+                if until is not None and until > now and (earliest is None or until < earliest):
+                    earliest = until
+        return earliest
 
 
 def _about(event: SchedulingEvent) -> _About:

@@ -42,7 +42,7 @@ class NodeEvents:
 
 
 Told = SchedulingEvent | NodeEvents
-"""What a turn publishes."""
+"""The events that a turn publishes."""
 
 
 def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: bool = False) -> NodeEvents:
@@ -53,6 +53,6 @@ def of_node(node: StateNode, reason: str, text: Text, dedupe: float, *, hides: b
 def _about(node: StateNode, reason: str) -> About:
     about: About | None = node.remembered.get((NodeEvents, reason))
     if about is None:
-        own, claim = (None if each is None else name_of(each) for each in (node.node, node.nodeclaim))
+        own, claim = (None if obj is None else name_of(obj) for obj in (node.node, node.nodeclaim))
         about = node.remembered[NodeEvents, reason] = own, claim, reason
     return about

@@ -1,4 +1,4 @@
-"""What the disruption controller changes in the cluster: taints, conditions, replacements, deletions.
+"""The changes of the disruption controller in the cluster: taints, conditions, replacements, deletions.
 
 Core ``pkg/controllers/state/statenode.go`` (RequireNoScheduleTaint, ClearNodeClaimsCondition), ``pkg/controllers/disruption/queue.go``.
 """
@@ -31,7 +31,9 @@ Create = Callable[[PlannedNodeClaim], Object]
 
 
 class ClusterActions:
-    """What a turn of the controller changes in a cluster (TurnActions), and its queue of commands (QueueActions)."""
+    """The changes of a turn of the controller in a cluster (TurnActions), and those of its queue of commands
+    (QueueActions).
+    """
 
     def __init__(
         self, view: ClusterView, writer: Writer, sink: Sink, clock: Clock, marks: Marks, create: Create
@@ -44,7 +46,7 @@ class ClusterActions:
         self._create = create
 
     def release(self, nodes: Iterable[StateNode]) -> None:
-        """Removes the taint and, of initialized nodes, the condition DisruptionReason. Raises ApiError."""
+        """Remove the taint and, of initialized nodes, the condition DisruptionReason. Raises ApiError."""
         for node in nodes:
             if node.node is not None and node.nodeclaim is not None:
                 self._untaint(name_of(node.node))
@@ -52,22 +54,22 @@ class ClusterActions:
                     self._set_reason(name_of(node.nodeclaim), None)
 
     def take_back(self, nodes: Sequence[StateNode]) -> None:
-        """As `release`, and the nodes are no longer marked for deletion. Raises ApiError."""
+        """Do as `release`; the nodes are no longer marked for deletion. Raises ApiError."""
         self.release(nodes)
         self._marks.unmark(NodeClaimName(name_of(node.nodeclaim)) for node in nodes if node.nodeclaim is not None)
 
     def mark_disrupted(self, node: StateNode, reason: str) -> None:
         """Taints the Node, and sets the condition DisruptionReason on its NodeClaim. Raises Unmarked."""
-        found = self._view.get("Node", name_of(node.node or {}))
+        current = self._view.get("Node", name_of(node.node or {}))
         try:
-            if found is not None and not is_disrupted(found):
-                self._set_taints(found, with_disrupted(found))
+            if current is not None and not is_disrupted(current):
+                self._set_taints(current, with_disrupted(current))
             self._set_reason(name_of(node.nodeclaim or {}), reason)
         except ApiError as error:
             raise Unmarked("" if error.code == 409 else f"tainting nodes, {error.message}") from error
 
     def create(self, planned: PlannedNodeClaim, reason: str) -> str:
-        """Creates a replacement and returns its name. Raises Refusal."""
+        """Create a replacement and return its name. Raises Refusal."""
         try:
             return name_of(self._create(planned))
         except NodeClaimRefused as error:
@@ -89,12 +91,12 @@ class ClusterActions:
         return self._view.get("NodeClaim", name)
 
     def delete(self, nodeclaim: str) -> None:
-        """Deletes a NodeClaim, if there still is one. Raises ApiError."""
-        found = self._view.get("NodeClaim", nodeclaim)
-        if found is None or is_terminating(found):
+        """Delete a NodeClaim, if there still is one. Raises ApiError."""
+        claim = self._view.get("NodeClaim", nodeclaim)
+        if claim is None or is_terminating(claim):
             return
         with ignoring(404, 409):
-            self._writer.delete("NodeClaim", nodeclaim, uid=uid_of(found))
+            self._writer.delete("NodeClaim", nodeclaim, uid=uid_of(claim))
 
     def say(self, *events: SchedulingEvent) -> bool:
         """Publishes events about objects that exist. Returns whether none of them was dropped."""

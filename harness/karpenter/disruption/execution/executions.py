@@ -43,13 +43,13 @@ class Executions:
         return self._queue.nodes
 
     def add(self, started: Started, record: Disruption) -> None:
-        """Starts to carry out a command; `record` gets its end and its problem."""
+        """Start to carry out a command; `record` gets its end and its problem."""
         self._count += 1
         self._open[self._count] = self._queue.add(started, self._engine.clock.now), record
         self._engine.enqueue(self, self._count)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Takes one command further."""
+        """Take one command further."""
         assert isinstance(key, int)
         execution, record = self._open[key]
         try:

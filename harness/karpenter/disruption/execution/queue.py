@@ -24,19 +24,19 @@ __all__ = ["RETRY", "Execution", "Progress", "Queue", "QueueActions"]
 RETRY = 1.0
 """Seconds between two looks at a command."""
 _RETRY_MOST = 10.0
-"""Where they double, they do so up to this."""
+"""The longest pause where pauses double."""
 _NEW = 5 * SECOND
-"""Where looks are few, a replacement that cannot be found need not be gone yet before a command is this old."""
+"""The age of a command, where looks are few, from which a replacement that cannot be found counts as gone."""
 
 _NO_ERROR = "%!w(<nil>)"
-"""What Go prints where an error is wrapped that is none."""
+"""The text that Go prints where nil is wrapped as an error."""
 
 _PER_CANDIDATE = SECOND // 1000 * 80
 _LEAST, _MOST = 600 * SECOND, 3600 * SECOND
 
 
 class Progress(Enum):
-    """How far a command is."""
+    """The progress of a command."""
 
     WAITING = "waiting"
     DONE = "done"
@@ -44,16 +44,16 @@ class Progress(Enum):
 
 
 class QueueActions(Protocol):
-    """What the queue reads of the cluster, and changes in it."""
+    """The cluster as the queue reads and changes it."""
 
     def nodeclaim(self, name: str) -> Object | None:
         """A replacement, None once it is gone."""
 
     def delete(self, nodeclaim: str) -> None:
-        """Deletes a candidate's NodeClaim, if there still is one."""
+        """Delete a candidate's NodeClaim, if there still is one."""
 
     def take_back(self, nodes: Sequence[StateNode]) -> None:
-        """Removes taint and condition again; the nodes are no longer marked for deletion."""
+        """Remove taint and condition again; the nodes are no longer marked for deletion."""
 
     def say(self, *events: SchedulingEvent) -> object:
         """Publishes events."""
@@ -76,7 +76,7 @@ class Execution:
 
     @property
     def nodes(self) -> list[StateNode]:
-        return [each.state for each in self.started.command.candidates]
+        return [candidate.state for candidate in self.started.command.candidates]
 
 
 class Queue:
@@ -89,10 +89,10 @@ class Queue:
     @property
     def nodes(self) -> frozenset[str]:
         """The names of the Nodes of all commands."""
-        return frozenset(name_of(node.node or {}) for each in self.executions for node in each.nodes)
+        return frozenset(name_of(node.node or {}) for execution in self.executions for node in execution.nodes)
 
     def add(self, started: Started, now: int) -> Execution:
-        """Adds a command that starts at `now`."""
+        """Add a command that starts at `now`."""
         made = Execution(started, now)
         self.executions.append(made)
         return made
@@ -102,7 +102,7 @@ class Queue:
         queue."""
         if not self._rules.patience_grows:
             return _LEAST
-        return min(max(_PER_CANDIDATE * sum(len(each.nodes) for each in self.executions), _LEAST), _MOST)
+        return min(max(_PER_CANDIDATE * sum(len(execution.nodes) for execution in self.executions), _LEAST), _MOST)
 
     def advance(self, execution: Execution, now: int, actions: QueueActions) -> Progress:
         """Checks a command: deletes its candidates when all replacements are initialized, rolls it back when it has failed.
@@ -169,6 +169,8 @@ class Queue:
 
     def _delete(self, execution: Execution, actions: QueueActions) -> None:
         reason = self._reason(execution)
-        for each in execution.started.command.candidates:
-            actions.delete(name_of(each.nodeclaim))
-            actions.say(*terminating(NodeName(name_of(each.node)), NodeClaimName(name_of(each.nodeclaim)), reason))
+        for candidate in execution.started.command.candidates:
+            actions.delete(name_of(candidate.nodeclaim))
+            actions.say(
+                *terminating(NodeName(name_of(candidate.node)), NodeClaimName(name_of(candidate.nodeclaim)), reason)
+            )

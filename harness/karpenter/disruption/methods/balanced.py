@@ -28,7 +28,7 @@ _K = 2
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a NodePool's nodes cost in USD per hour, and the cost (without unit) of disrupting all of them."""
+    """The price of a NodePool's nodes in USD per hour, and the cost (without unit) of disrupting all of them."""
 
     cost: float
     disruption_cost: float
@@ -52,7 +52,7 @@ class Score:
         return self.value >= 1 / _K
 
     def shown(self) -> tuple[float, float, int, float, float]:
-        """As events show it: score, threshold, k, savings and disruption in percent."""
+        """Return the score as events show it: score, threshold, k, savings and disruption in percent."""
         return self.value, 1 / _K, _K, self.savings * 100, self.disruption * 100
 
 
@@ -78,38 +78,38 @@ class _TotalsByPool(Mapping[str, Totals]):
 
 def nodepool_totals(situation: Situation) -> Mapping[str, Totals]:
     """For the NodePools that have a candidate: the cost of all their NodeClaims, the disruption cost of all their nodes."""
-    view, known = situation.totals
+    view, totals = situation.totals
     if view is not situation.view:
-        known = _TotalsByPool(situation.view, all_candidates(situation, eventual=False), situation.rules)
-        situation.totals = situation.view, known
-    return known
+        totals = _TotalsByPool(situation.view, all_candidates(situation, eventual=False), situation.rules)
+        situation.totals = situation.view, totals
+    return totals
 
 
 def _totals(view: View, candidates: Sequence[Candidate], rules: DisruptionRules) -> dict[str, Totals]:
-    by_name = {each.name: each for each in candidates}
+    by_name = {candidate.name: candidate for candidate in candidates}
     prices: dict[str, float] = {}
-    for each in candidates:
-        prices[each.pool] = prices.get(each.pool, 0.0) + each.price
+    for member in candidates:
+        prices[member.pool] = prices.get(member.pool, 0.0) + member.price
     disruption: dict[str, float] = {}
     for node in view.nodes:
         pool = node.labels.get(NODEPOOL)
         if pool is not None:
-            known = by_name.get(node.name)
-            cost = known.moving_cost if known is not None else _disruption_cost(node, rules)
+            known_candidate = by_name.get(node.name)
+            cost = known_candidate.moving_cost if known_candidate is not None else _disruption_cost(node, rules)
             disruption[pool] = disruption.get(pool, 0.0) + cost
     costs = nodepool_costs(view)
     return {pool: Totals(costs.get(pool) or price, disruption[pool]) for pool, price in prices.items()}
 
 
 def _disruption_cost(node: StateNode, rules: DisruptionRules) -> float:
-    known: tuple[DisruptionRules, float] | None = node.remembered.get(_disruption_cost)
-    if known is None or known[0] is not rules:
+    entry: tuple[DisruptionRules, float] | None = node.remembered.get(_disruption_cost)
+    if entry is None or entry[0] is not rules:
         cost = BASE_COST
         for pod in sorted(node.pods, key=_key):
             if not is_daemon(pod) and (value := eviction_cost(pod, rules)) > 0:
                 cost += value
-        known = node.remembered[_disruption_cost] = rules, cost
-    return known[1]
+        entry = node.remembered[_disruption_cost] = rules, cost
+    return entry[1]
 
 
 def _key(pod: Object) -> str:
@@ -121,12 +121,12 @@ def nodepool_costs(view: View) -> dict[str, float]:
     costs: dict[str, float] = {}
     for claim in view.snapshot.nodeclaims:
         get = labels_of(claim).get
-        name, pool, zone, kind = asked = get(INSTANCE_TYPE), get(NODEPOOL), get(ZONE), get(CAPACITY_TYPE)
+        name, pool, zone, kind = offer = get(INSTANCE_TYPE), get(NODEPOOL), get(ZONE), get(CAPACITY_TYPE)
         if pool not in view.nodepools or name is None or zone is None or kind is None:
             continue
-        if asked not in view.prices:
-            view.prices[asked] = offered_price(view.types_by_name.get(pool, {}).get(name), zone, kind)
-        costs[pool] = costs.get(pool, 0.0) + view.prices[asked]
+        if offer not in view.prices:
+            view.prices[offer] = offered_price(view.types_by_name.get(pool, {}).get(name), zone, kind)
+        costs[pool] = costs.get(pool, 0.0) + view.prices[offer]
     return costs
 
 
@@ -141,17 +141,19 @@ def _score(savings: float, disruption: float, totals: Totals | None) -> Score:
 
 
 def can_pass(candidate: Candidate, totals: Mapping[str, Totals]) -> bool:
-    """Whether the policy would approve at least the node's deletion without a replacement."""
-    if not _is_balanced(candidate) or (known := totals.get(candidate.pool)) is None or known.cost <= 0:
+    """Return whether the policy would approve at least the node's deletion without a replacement."""
+    if not _is_balanced(candidate) or (pool_totals := totals.get(candidate.pool)) is None or pool_totals.cost <= 0:
         return True
-    return _score(candidate.price, candidate.moving_cost, known).passes
+    return _score(candidate.price, candidate.moving_cost, pool_totals).passes
 
 
 def approves(situation: Situation, command: Command, totals: Mapping[str, Totals]) -> tuple[bool, dict[str, Score]]:
-    """Whether every Balanced NodePool of a command approves it, and their scores. Publishes the approval of a command about one node."""
+    """Return whether every Balanced NodePool of a command approves it, and their scores. Publishes the approval of a
+    command about one node.
+    """
     by_pool: dict[str, list[Candidate]] = {}
-    for each in command.candidates:
-        by_pool.setdefault(each.pool, []).append(each)
+    for candidate in command.candidates:
+        by_pool.setdefault(candidate.pool, []).append(candidate)
     savings = command.savings(situation.rules, situation.view.release.vocabulary)
     total = _price(command.candidates)
     scores: dict[str, Score] = {}
@@ -173,8 +175,8 @@ def approves(situation: Situation, command: Command, totals: Mapping[str, Totals
 
 def _price(candidates: Sequence[Candidate]) -> float:
     total = 0.0
-    for each in candidates:
-        total += each.price
+    for candidate in candidates:
+        total += candidate.price
     return total
 
 
@@ -185,7 +187,7 @@ def _count(situation: Situation, candidate: Candidate, taken: bool, score: Score
 
 def announce_pools(situation: Situation, command: Command, scores: Mapping[str, Score], *, taken: bool) -> None:
     """Publishes an event for each NodePool that approves a command about several nodes, and counts the decisions of all."""
-    for candidate in {each.pool: each for each in command.candidates}.values():
+    for candidate in {candidate.pool: candidate for candidate in command.candidates}.values():
         score = scores.get(candidate.pool)
         _count(situation, candidate, taken, score)
         if score is not None and score.passes:

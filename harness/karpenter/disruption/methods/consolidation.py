@@ -31,19 +31,19 @@ __all__ = ["announce_rejected", "consolidate", "should_consolidate", "sort_candi
 
 
 def should_consolidate(situation: Situation, candidate: Candidate) -> bool:
-    """Whether multi-node and single-node consolidation consider the node; publishes why not."""
-    known = candidate.state.remembered.get(should_consolidate)
-    if known is None or known[0] is not candidate or known[1] is not situation.rules:
-        known = candidate, situation.rules, *_eligible(situation.rules, candidate)
-        candidate.state.remembered[should_consolidate] = known
-    if known[3] is not None:
-        situation.say_all(known[3])
-    found: bool = known[2]
-    return found
+    """Return whether multi-node and single-node consolidation consider the node; publish why not."""
+    entry = candidate.state.remembered.get(should_consolidate)
+    if entry is None or entry[0] is not candidate or entry[1] is not situation.rules:
+        entry = candidate, situation.rules, *_eligible(situation.rules, candidate)
+        candidate.state.remembered[should_consolidate] = entry
+    if entry[3] is not None:
+        situation.say_all(entry[3])
+    eligible: bool = entry[2]
+    return eligible
 
 
 def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeEvents | None]:
-    """Whether consolidation considers the node, and the event that it publishes if not."""
+    """Return whether consolidation considers the node, and the event about it if not."""
     if candidate.is_static and rules.static_nodepools:
         return False, None
     labels = candidate.state.labels
@@ -67,12 +67,12 @@ def _eligible(rules: DisruptionRules, candidate: Candidate) -> tuple[bool, NodeE
 
 
 def sort_candidates(situation: Situation, candidates: list[Candidate]) -> None:
-    """Sorts candidates, in place, into the order in which consolidation tries them."""
+    """Sort candidates, in place, into the order in which consolidation tries them."""
     now = situation.view.now
     if situation.rules.by_savings:
         sort_lasting(situation, candidates, _most_savings_first)
     else:
-        sort_slice(candidates, lambda each: each.disruption_cost(now))
+        sort_slice(candidates, lambda candidate: candidate.disruption_cost(now))
 
 
 def _most_savings_first(candidate: Candidate) -> float:
@@ -105,11 +105,11 @@ def _replacement(
     situation: Situation, candidates: Sequence[Candidate], nodeclaims: Sequence[PlannedNodeClaim]
 ) -> PlannedNodeClaim | None:
     """The replacement, if there is one; else publishes why not."""
-    found = replacement(situation, candidates, nodeclaims)
-    if isinstance(found, str):
-        _explain(situation, candidates, found)
+    planned = replacement(situation, candidates, nodeclaims)
+    if isinstance(planned, str):
+        _explain(situation, candidates, planned)
         return None
-    return found
+    return planned
 
 
 def _with(outcome: Outcome, replacement: PlannedNodeClaim) -> Outcome:
@@ -125,8 +125,8 @@ def _explain(situation: Situation, candidates: Sequence[Candidate], text: Text) 
 def _announced(situation: Situation, command: Command) -> Command:
     if situation.rules.announces and command.decision == REPLACE:
         savings = command.savings(situation.rules, situation.view.release.vocabulary)
-        for each in command.candidates:
-            situation.say_all(candidate_event(each.state, command.about(each), savings))
+        for candidate in command.candidates:
+            situation.say_all(candidate_event(candidate.state, command.about(candidate), savings))
     return command
 
 
@@ -134,5 +134,5 @@ def announce_rejected(situation: Situation, command: Command, reason: str) -> No
     """Publishes that the validation of a command failed, in the releases that do so."""
     if situation.rules.announces:
         savings = command.savings(situation.rules, situation.view.release.vocabulary)
-        for each in command.candidates:
-            situation.say_all(rejected(each.state, command.about(each), reason, savings))
+        for candidate in command.candidates:
+            situation.say_all(rejected(candidate.state, command.about(candidate), reason, savings))

@@ -27,7 +27,7 @@ class Drift(Method):
     scores = False
 
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the node has drifted."""
+        """Return whether the node has drifted."""
         static = candidate.is_static and situation.rules.static_nodepools
         return not static and condition_of(candidate, DRIFTED)
 
@@ -35,34 +35,34 @@ class Drift(Method):
         """One command at most: the node whose pods all find a place, empty nodes first, then by the time of drift."""
         yield from ()  # it never waits
         sort_lasting(situation, proposal.candidates, _drifted_at)
-        empty = [each for each in proposal.candidates if not each.pods]
-        ordered = [*empty, *(each for each in proposal.candidates if each.pods)]
-        found = Findings(order=tuple(ordered))
+        empty = [candidate for candidate in proposal.candidates if not candidate.pods]
+        ordered = [*empty, *(candidate for candidate in proposal.candidates if candidate.pods)]
+        findings = Findings(order=tuple(ordered))
         if situation.rules.drift_first and (gathered := within(proposal.budgets, empty)):
-            found.commands.append(Command.of(gathered, Outcome()))
-            return found
+            findings.commands.append(Command.of(gathered, Outcome()))
+            return findings
         taken = ordered if situation.rules.drift_takes_empty else ordered[len(empty) :]
-        for each in taken:
-            if proposal.budgets[each.pool] == 0:
+        for candidate in taken:
+            if proposal.budgets[candidate.pool] == 0:
                 continue
             try:
-                outcome = simulate(situation, (each,), settled=False)
+                outcome = simulate(situation, (candidate,), settled=False)
             except SimulationError as error:
-                found.error = error
-                return found
+                findings.error = error
+                return findings
             if outcome is None:
                 continue
             if outcome.stranded:
-                situation.say_all(blocked(each.state, outcome.text))
+                situation.say_all(blocked(candidate.state, outcome.text))
                 continue
-            found.commands.append(Command.of((each,), outcome, outcome.nodeclaims))
-            return found
-        return found
+            findings.commands.append(Command.of((candidate,), outcome, outcome.nodeclaims))
+            return findings
+        return findings
 
 
 def _drifted_at(candidate: Candidate) -> int:
-    known: int | None = candidate.state.remembered.get(_drifted_at)
-    if known is None:
-        found = condition(candidate.nodeclaim, DRIFTED) or {}
-        known = candidate.state.remembered[_drifted_at] = parse(found["lastTransitionTime"])
-    return known
+    drifted_at: int | None = candidate.state.remembered.get(_drifted_at)
+    if drifted_at is None:
+        drifted = condition(candidate.nodeclaim, DRIFTED) or {}
+        drifted_at = candidate.state.remembered[_drifted_at] = parse(drifted["lastTransitionTime"])
+    return drifted_at

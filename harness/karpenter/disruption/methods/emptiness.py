@@ -28,7 +28,7 @@ class Emptiness(Method):
     scores = True
 
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the node is empty and may be consolidated."""
+        """Return whether the node is empty and may be consolidated."""
         rules = situation.rules
         if candidate.is_static and rules.static_nodepools:
             return False
@@ -42,18 +42,18 @@ class Emptiness(Method):
         """One command about as many empty nodes as the budgets allow."""
         candidates, rules = proposal.candidates, situation.rules
         sort_candidates(situation, candidates)
-        found = Findings(order=tuple(candidates), consolidated=False)
+        findings = Findings(order=tuple(candidates), consolidated=False)
         taken = within(proposal.budgets, candidates)
         if not taken:
-            found.consolidated = not candidates
-            return found
+            findings.consolidated = not candidates
+            return findings
         command = Command.of(taken, Outcome())
         if proposal.validates:
             try:
                 empty = validated_empty if rules.keeps_empty else validated_all_empty
                 command = yield from empty(situation, command, self.should_disrupt, self.reason, self.kind)
             except Invalid:
-                found.withdrawn = True
-                return found
-        found.commands.append(command)
-        return found
+                findings.withdrawn = True
+                return findings
+        findings.commands.append(command)
+        return findings

@@ -1,4 +1,4 @@
-"""What the methods of disruption have in common."""
+"""The common part of the methods of disruption."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -67,7 +67,7 @@ class Method(ABC):
 
     @abstractmethod
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the method considers the candidate; may publish why not."""
+        """Return whether the method considers the candidate; it may publish why not."""
 
     @abstractmethod
     def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:

@@ -37,52 +37,52 @@ class MultiNodeConsolidation(Method):
     scores = True
 
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the node may be consolidated."""
+        """Return whether the node may be consolidated."""
         return should_consolidate(situation, candidate)
 
     def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """One command at most."""
         budgets, rules = proposal.budgets, situation.rules
         sort_candidates(situation, proposal.candidates)
-        found = Findings(order=tuple(proposal.candidates), consolidated=False)
+        findings = Findings(order=tuple(proposal.candidates), consolidated=False)
         within: list[Candidate] = []
         constrained, left = False, sum(budgets.values())
-        for each in proposal.candidates:
-            if budgets[each.pool] == 0:
+        for candidate in proposal.candidates:
+            if budgets[candidate.pool] == 0:
                 constrained = True
                 if left == 0:
                     break  # nor is there anything left for those after it
                 continue
-            if not rules.empty_by_cost and each.is_empty(by_cost=False):
+            if not rules.empty_by_cost and candidate.is_empty(by_cost=False):
                 continue
-            within.append(each)
-            budgets[each.pool] -= 1
+            within.append(candidate)
+            budgets[candidate.pool] -= 1
             left -= 1
         try:
-            command, scores = _largest(situation, proposal, within, found)
+            command, scores = _largest(situation, proposal, within, findings)
         except (SimulationError, UnpricedError) as error:
-            found.error = error
-            return found
+            findings.error = error
+            return findings
         if command is None:
-            found.consolidated = not constrained
-            return found
+            findings.consolidated = not constrained
+            return findings
         if rules.balanced:
             announce_pools(situation, command, scores, taken=True)
         if proposal.validates:
             try:
                 command = yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
             except Invalid:
-                found.withdrawn = True
-                return found  # upstream publishes nothing: by then it has lost the command
+                findings.withdrawn = True
+                return findings  # upstream publishes nothing: by then it has lost the command
             except SimulationError as error:
-                found.error = SimulationError(f"validating consolidation, {error}")
-                return found
-        found.commands.append(command)
-        return found
+                findings.error = SimulationError(f"validating consolidation, {error}")
+                return findings
+        findings.commands.append(command)
+        return findings
 
 
 def _largest(
-    situation: Situation, proposal: Proposal, candidates: Sequence[Candidate], found: Findings
+    situation: Situation, proposal: Proposal, candidates: Sequence[Candidate], findings: Findings
 ) -> tuple[Command | None, Mapping[str, Score]]:
     """The last command that a binary search over prefixes of the candidates finds, which need not be the largest possible.
 
@@ -101,7 +101,7 @@ def _largest(
         try:
             command = consolidate(situation, prefix, time_limit=end - situation.seconds)
         except OutOfTime:
-            found.timeout = _timeout(situation, saved, middle)
+            findings.timeout = _timeout(situation, saved, middle)
             return saved, saved_scores
         command = _sensible(situation, command, prefix)
         if command is not None and situation.rules.balanced:
@@ -135,23 +135,25 @@ def _sensible(situation: Situation, command: Command | None, candidates: Sequenc
     (replacement,) = command.replacements
     vocabulary = situation.view.release.vocabulary
     prices = _prices_by_type(candidates, vocabulary)
-    names = [replacement.index.types[each].name for each in replacement.ordered]
+    names = [replacement.index.types[position].name for position in replacement.ordered]
     most = min((prices[name] for name in names if name in prices), default=_UNLIMITED)
-    found = cheaper(replacement, most)
-    if isinstance(found, MinValuesUnmet) or not found.mask:
+    cheaper_one = cheaper(replacement, most)
+    if isinstance(cheaper_one, MinValuesUnmet) or not cheaper_one.mask:
         return None
-    return replace(command, replacements=(found,), outcome=replace(command.outcome, nodeclaims=(found,)))
+    return replace(command, replacements=(cheaper_one,), outcome=replace(command.outcome, nodeclaims=(cheaper_one,)))
 
 
 def _prices_by_type(candidates: Sequence[Candidate], vocabulary: Vocabulary) -> dict[str, float]:
     """By instance type, the USD per hour of the cheapest candidate; 0 where no price is known."""
     prices: dict[str, float] = {}
-    for each in candidates:
-        assert each.instance_type is not None
-        name = each.instance_type.name
-        price = lowest_price(each.state, each.instance_type, vocabulary)
+    for candidate in candidates:
+        assert candidate.instance_type is not None
+        name = candidate.instance_type.name
+        price = lowest_price(candidate.state, candidate.instance_type, vocabulary)
         if price is not None:
             prices[name] = min(prices.get(name, _UNLIMITED), price)
     return {
-        each.instance_type.name: prices.get(each.instance_type.name, 0.0) for each in candidates if each.instance_type
+        candidate.instance_type.name: prices.get(candidate.instance_type.name, 0.0)
+        for candidate in candidates
+        if candidate.instance_type
     }

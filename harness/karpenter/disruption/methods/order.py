@@ -21,14 +21,14 @@ __all__ = ["Attempt", "Memory", "attempt", "methods_of"]
 
 
 class Memory:
-    """What methods keep from one turn to the next; this base class keeps nothing."""
+    """The memory of methods from one turn to the next; this base class keeps nothing."""
 
     def rests(self, method: Method) -> bool:
-        """Whether the method can be skipped (IsConsolidated)."""
+        """Return whether the method can be skipped (IsConsolidated)."""
         return False
 
     def found(self, method: Method, findings: Findings) -> None:
-        """Notes the result of a method."""
+        """Note the result of a method."""
 
 
 _NO_MEMORY = Memory()
@@ -63,7 +63,7 @@ def attempt(
     validates: bool = True,
     memory: Memory = _NO_MEMORY,
 ) -> TurnGenerator[Attempt]:
-    """Runs one method."""
+    """Run one method."""
     candidates = find_candidates(situation, method.should_disrupt, eventual=method.eventual)
     made = Attempt(method, candidates, situation.view.now)
     situation.tally.eligible[method.reason.lower()] = len(candidates)

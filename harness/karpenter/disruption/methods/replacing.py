@@ -1,4 +1,4 @@
-"""What may replace nodes, or why nothing does: exactly one new node that costs less.
+"""The replacement of nodes: exactly one new node that costs less, or the reason why there is none.
 
 Core ``pkg/controllers/disruption/consolidation.go``.
 """
@@ -27,7 +27,8 @@ SPOT_TO_SPOT_TYPES = 15
 def replacement(
     situation: Situation, candidates: Sequence[Candidate], nodeclaims: Sequence[PlannedNodeClaim]
 ) -> PlannedNodeClaim | str:
-    """What of these new nodes may replace the candidates, or why nothing does. The pods on the new nodes make no difference.
+    """Return the NodeClaim that replaces the candidates, or the reason why none does. The pods on the new nodes make no
+    difference.
 
     Of the candidates only their price, and whether all are spot nodes, make one. Raises UnpricedError.
     """
@@ -36,10 +37,10 @@ def replacement(
     price = source_price(candidates, situation.rules, situation.view.release.vocabulary)
     (planned,) = nodeclaims
     about = replacement, price, _only_spot(candidates), len(candidates) > 1, situation.spot_to_spot
-    known: PlannedNodeClaim | str | None = planned.remembered.get(about)
-    if known is None:
-        known = planned.remembered[about] = _cheaper_one(situation, candidates, planned, price)
-    return known if isinstance(known, str) else known.with_pods(planned.pods)
+    answer: PlannedNodeClaim | str | None = planned.remembered.get(about)
+    if answer is None:
+        answer = planned.remembered[about] = _cheaper_one(situation, candidates, planned, price)
+    return answer if isinstance(answer, str) else answer.with_pods(planned.pods)
 
 
 def _cheaper_one(
@@ -47,14 +48,14 @@ def _cheaper_one(
 ) -> PlannedNodeClaim | str:
     if _only_spot(candidates) and allows(planned, SPOT):
         return _spot_to_spot(situation, planned, price, several=len(candidates) > 1)
-    found = _cheaper(planned, price)
-    if not isinstance(found, str) and allows_both(found):
-        return _spot_only(situation, found)  # else a spot launch that fails would end in a dearer node on demand
-    return found
+    narrowed = _cheaper(planned, price)
+    if not isinstance(narrowed, str) and allows_both(narrowed):
+        return _spot_only(situation, narrowed)  # else a spot launch that fails would end in a dearer node on demand
+    return narrowed
 
 
 def _only_spot(candidates: Sequence[Candidate]) -> bool:
-    return all(each.capacity_type == SPOT for each in candidates)
+    return all(candidate.capacity_type == SPOT for candidate in candidates)
 
 
 def _spot_only(situation: Situation, planned: PlannedNodeClaim) -> PlannedNodeClaim:
@@ -63,10 +64,10 @@ def _spot_only(situation: Situation, planned: PlannedNodeClaim) -> PlannedNodeCl
 
 
 def _cheaper(planned: PlannedNodeClaim, price: float) -> PlannedNodeClaim | str:
-    found = cheaper(planned, price)
-    if isinstance(found, MinValuesUnmet):
-        return f"Filtering by price: {found}"
-    return found if found.mask else "Can't replace with a cheaper node"
+    narrowed = cheaper(planned, price)
+    if isinstance(narrowed, MinValuesUnmet):
+        return f"Filtering by price: {narrowed}"
+    return narrowed if narrowed.mask else "Can't replace with a cheaper node"
 
 
 def _spot_to_spot(
@@ -76,20 +77,20 @@ def _spot_to_spot(
         return "SpotToSpotConsolidation is disabled, can't replace a spot node with a spot node"
     spot = _spot_only(situation, planned)
     offered = spot.index.offered(spot.requirement_set.items)[0]
-    found = _cheaper(spot.narrowed([each for each in spot.ordered if offered >> each & 1]), price)
-    if isinstance(found, str) or several:
-        return found
-    count = len(found.ordered)
+    narrowed = _cheaper(spot.narrowed([position for position in spot.ordered if offered >> position & 1]), price)
+    if isinstance(narrowed, str) or several:
+        return narrowed
+    count = len(narrowed.ordered)
     if count < SPOT_TO_SPOT_TYPES:
         return (
             f"SpotToSpotConsolidation requires {SPOT_TO_SPOT_TYPES} cheaper instance type options than the current "
             f"candidate to consolidate, got {count}"
         )
-    return found.narrowed(found.ordered[: max(SPOT_TO_SPOT_TYPES, _needed(found))])
+    return narrowed.narrowed(narrowed.ordered[: max(SPOT_TO_SPOT_TYPES, _needed(narrowed))])
 
 
 def _needed(planned: PlannedNodeClaim) -> int:
-    """How many instance types, in their order, meet ``minValues``; 0 when nothing asks for that."""
+    """Return how many instance types, in their order, meet ``minValues``; 0 without ``minValues``."""
     wanted = {
         key: requirement.min_values
         for key, requirement in planned.requirement_set.items.items()
@@ -99,8 +100,8 @@ def _needed(planned: PlannedNodeClaim) -> int:
         return 0
     values: dict[str, set[str]] = {key: set() for key in wanted}
     for count, position in enumerate(planned.ordered, 1):
-        for key, found in values.items():
-            found.update(planned.index.types[position].requirements.get(key).values)
+        for key, distinct in values.items():
+            distinct.update(planned.index.types[position].requirements.get(key).values)
         if all(len(values[key]) >= least for key, least in wanted.items()):
             return count
     return len(planned.ordered)

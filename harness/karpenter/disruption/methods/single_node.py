@@ -36,21 +36,21 @@ class SingleNodeConsolidation(Method):
     scores = True
 
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the node may be consolidated."""
+        """Return whether the node may be consolidated."""
         return should_consolidate(situation, candidate)
 
     def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
         """One command at most."""
         sort_candidates(situation, proposal.candidates)
-        pools = {each.pool for each in proposal.candidates}
+        pools = {node.pool for node in proposal.candidates}
         ordered = _interleaved(proposal.candidates, proposal.unseen) if len(pools) > 1 else proposal.candidates
-        found = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
+        findings = Findings(order=tuple(ordered), consolidated=False, prioritized=proposal.unseen)
         begun = situation.seconds
         for number, candidate in enumerate(ordered):
             if situation.seconds - begun > LIMIT:
-                found.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
-                found.unseen = frozenset(pools.difference(each.pool for each in ordered[:number]))
-                return found
+                findings.timeout = situation.rules.single_timeout_text.format(number), {"candidates_evaluated": number}
+                findings.unseen = frozenset(pools.difference(node.pool for node in ordered[:number]))
+                return findings
             if _passes_over(situation, proposal, candidate):
                 continue
             command = self._command(situation, proposal, candidate)
@@ -61,16 +61,16 @@ class SingleNodeConsolidation(Method):
                     yield from validated(situation, command, self.should_disrupt, self.reason, self.kind)
                 except Invalid as error:
                     announce_rejected(situation, command, error.reason)
-                    found.withdrawn = True
-                    return found  # the turn ends, although the next candidate might be consolidated
+                    findings.withdrawn = True
+                    return findings  # the turn ends, although the next candidate might be consolidated
                 except SimulationError as error:
-                    found.error = SimulationError(f"validating consolidation, {error}")
-                    return found
-            found.commands.append(command)
-            return found
-        found.consolidated = all(proposal.budgets[each] for each in pools)
-        found.unseen = frozenset()
-        return found
+                    findings.error = SimulationError(f"validating consolidation, {error}")
+                    return findings
+            findings.commands.append(command)
+            return findings
+        findings.consolidated = all(proposal.budgets[pool] for pool in pools)
+        findings.unseen = frozenset()
+        return findings
 
     @staticmethod
     def _command(situation: Situation, proposal: Proposal, candidate: Candidate) -> Command | None:
@@ -84,7 +84,7 @@ class SingleNodeConsolidation(Method):
 
 
 def _passes_over(situation: Situation, proposal: Proposal, candidate: Candidate) -> bool:
-    """Whether nobody asks for a command about such a candidate."""
+    """Return whether a command about such a candidate is not asked for."""
     rules = situation.rules
     return (
         proposal.budgets[candidate.pool] == 0
@@ -96,8 +96,8 @@ def _passes_over(situation: Situation, proposal: Proposal, candidate: Candidate)
 def _interleaved(candidates: Iterable[Candidate], unseen: frozenset[str]) -> list[Candidate]:
     """The first candidate of each NodePool, the second of each, and so on; NodePools of ``unseen`` before the others."""
     by_pool: dict[str, list[Candidate]] = {}
-    for each in candidates:
-        by_pool.setdefault(each.pool, []).append(each)
+    for candidate in candidates:
+        by_pool.setdefault(candidate.pool, []).append(candidate)
     pools = [*sorted(unseen), *sorted(by_pool.keys() - unseen)]
     turns = zip_longest(*(by_pool.get(pool, ()) for pool in pools))
-    return [each for turn in turns for each in turn if each is not None]
+    return [candidate for turn in turns for candidate in turn if candidate is not None]

@@ -14,15 +14,15 @@ __all__ = ["sort_lasting"]
 
 
 def sort_lasting(situation: Situation, candidates: list[Candidate], key: Callable[[Candidate], Any]) -> None:
-    """Sorts candidates in place as Go's ``sort.Slice`` does, by what ``key`` tells of a candidate.
+    """Sort candidates in place as Go's ``sort.Slice`` does, by ``key`` of a candidate.
 
     Those that stood in the same order in the turn before come into the same order again, so that ``key`` has to rest on the candidate
     alone: it is another object as soon as its Node or NodeClaim changes.
     """
     about: Hashable = (sort_lasting, key)
-    known: tuple[Sequence[Candidate], Sequence[Candidate]] | None = situation.view.lasting.get(about)
-    if known is not None and same_objects(known[0], candidates):
-        candidates[:] = known[1]
+    entry: tuple[Sequence[Candidate], Sequence[Candidate]] | None = situation.view.lasting.get(about)
+    if entry is not None and same_objects(entry[0], candidates):
+        candidates[:] = entry[1]
         return
     before = tuple(candidates)
     sort_slice(candidates, key)

@@ -36,57 +36,61 @@ class StaticDrift(Method):
     scores = False
 
     def should_disrupt(self, situation: Situation, candidate: Candidate) -> bool:
-        """Whether the node has drifted."""
+        """Return whether the node has drifted."""
         return candidate.is_static and condition_of(candidate, DRIFTED)
 
     def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
-        """As many commands as budgets and ``limits.nodes`` allow; none while the NodePool has more nodes than ``replicas``."""
+        """Return as many commands as budgets and ``limits.nodes`` allow; none while the NodePool has more nodes than
+        ``replicas``.
+        """
         yield from ()  # it never waits
-        found = Findings(order=tuple(proposal.candidates))
+        findings = Findings(order=tuple(proposal.candidates))
         by_pool: dict[str, list[Candidate]] = {}
-        for each in proposal.candidates:
-            by_pool.setdefault(each.pool, []).append(each)
+        for candidate in proposal.candidates:
+            by_pool.setdefault(candidate.pool, []).append(candidate)
         for pool in sorted(by_pool):
             candidates = by_pool[pool]
             nodepool, counts = candidates[0].nodepool, counts_of(situation.view.simulations, pool)
             steady = counts.running + counts.replacing <= int(spec_of(nodepool).get("replicas") or 0)
             wanted = min(proposal.budgets[pool], len(candidates)) if steady else 0
             if wanted and situation.terminates_first and not _is_offered(situation, nodepool):
-                for each in candidates[:wanted]:
-                    situation.say_all(blocked(each.state, UNRESERVED))
+                for candidate in candidates[:wanted]:
+                    situation.say_all(blocked(candidate.state, UNRESERVED))
                 continue
             left = max(0, node_limit(nodepool) - counts.total)
             if not left and situation.rules.tells_unreplaceable:
-                found.commands += _unreplaceable(situation, nodepool, candidates[:wanted])
-            for each in candidates[: min(wanted, left)]:
-                planned = planned_static(situation, each)
-                found.commands.append(Command.of((each,), Outcome((planned,)), (planned,)))
-        return found
+                findings.commands += _unreplaceable(situation, nodepool, candidates[:wanted])
+            for candidate in candidates[: min(wanted, left)]:
+                planned = planned_static(situation, candidate)
+                findings.commands.append(Command.of((candidate,), Outcome((planned,)), (planned,)))
+        return findings
 
 
 def _unreplaceable(situation: Situation, nodepool: Object, candidates: Sequence[Candidate]) -> Iterator[Command]:
     """Let nodes go without a replacement where the NodePool will get new ones (unreplaceableCommands), else say why they stay."""
     refills = (condition(nodepool, "Ready") or {}).get("status") == "True" and not is_terminating(nodepool)
-    for each in candidates:
+    for candidate in candidates:
         if situation.terminates_first and refills:
-            yield Command.of((each,), Outcome(), terminate_first=STATIC_AT_LIMIT)
+            yield Command.of((candidate,), Outcome(), terminate_first=STATIC_AT_LIMIT)
         else:
-            situation.say_all(blocked(each.state, UNREPLACEABLE))
+            situation.say_all(blocked(candidate.state, UNREPLACEABLE))
 
 
 def _is_offered(situation: Situation, nodepool: Object) -> bool:
-    """Whether some offering suits the NodePool, available or not (core ``pkg/controllers/disruption/helpers.go`` staticReservations).
+    """Return whether some offering suits the NodePool, available or not (core ``pkg/controllers/disruption/helpers.go``
+    staticReservations).
 
-    Core takes a NodePool without any for one whose capacity reservations are full. Every key of an instance type has to be known for that,
-    and ``sku-hyperv-generation`` of the provider's is not: of those none suits. Reserved offerings are not sold to Karpenter in Azure.
+    Core takes a NodePool without any for one whose capacity reservations are full. Every key of an instance type has to
+    be known for that, and the provider's ``sku-hyperv-generation`` is not: types that have it never suit. Reserved
+    offerings are not sold to Karpenter in Azure.
     """
-    known = situation.view.release.vocabulary.well_known
+    well_known = situation.view.release.vocabulary.well_known
     wanted = situation.view.simulations.static_nodeclaim(nodepool).requirements
     return any(
         offering.capacity_type != RESERVED
-        for each in situation.view.instance_types.get(name_of(nodepool)) or ()
-        if wanted.compatible(each.requirements, known) is None
-        for offering in each.compatible_offerings(wanted)
+        for instance_type in situation.view.instance_types.get(name_of(nodepool)) or ()
+        if wanted.compatible(instance_type.requirements, well_known) is None
+        for offering in instance_type.compatible_offerings(wanted)
     )
 
 
@@ -104,7 +108,7 @@ class Counts:
 
 
 def counts_of(simulations: Simulations, pool: str, replacing: frozenset[str] = frozenset()) -> Counts:
-    """Counts the NodeClaims of a NodePool by state; ``replacing`` names those that a command is about to replace."""
+    """Count the NodeClaims of a NodePool by state; ``replacing`` names those that a command is about to replace."""
     states = {name_of(node.nodeclaim): node for node in simulations.state.nodes if node.nodeclaim is not None}
     running = deleting = going = 0
     for claim in simulations.snapshot.nodeclaims:

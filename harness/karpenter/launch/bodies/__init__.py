@@ -1,1 +1,1 @@
-"""What is sent to Azure for one NodeClaim: bodies, names and tags."""
+"""The requests to Azure for one NodeClaim: bodies, names and tags."""

@@ -25,7 +25,7 @@ __all__ = ["MachineInput", "machine_body"]
 
 @dataclass(frozen=True, slots=True)
 class MachineInput:
-    """What an AKS machine is made from; ``labels`` as sent, ``mode`` as asked for (``system`` or another text)."""
+    """The inputs of an AKS machine; ``labels`` as sent, ``mode`` as asked for (``system`` or another text)."""
 
     nodeclaim: Mapping[str, Any]
     nodeclass: Mapping[str, Any]
@@ -48,53 +48,53 @@ class MachineInput:
         return f"{self.options.machines_id}/{self.name}"
 
 
-def machine_body(given: MachineInput) -> dict[str, Any]:
+def machine_body(machine: MachineInput) -> dict[str, Any]:
     """The machine; what the NodeClass leaves out is left to AKS."""
-    spec = given.nodeclass.get("spec") or {}
-    kubernetes = kubernetes_version(given.nodeclass)
-    general, startup = claim_taints(given.nodeclaim)
+    spec = machine.nodeclass.get("spec") or {}
+    kubernetes = kubernetes_version(machine.nodeclass)
+    general, startup = claim_taints(machine.nodeclaim)
     properties: dict[str, Any] = {
         "hardware": _present(
             {
-                "vmSize": given.choice.instance_type.name,
-                "gpuProfile": _gpu_profile(given, spec),
-                "ultraSsdEnabled": given.choice.ultra_ssd
-                if keys.SKU_ULTRA_SSD in given.release.offering_keys
+                "vmSize": machine.choice.instance_type.name,
+                "gpuProfile": _gpu_profile(machine, spec),
+                "ultraSsdEnabled": machine.choice.ultra_ssd
+                if keys.SKU_ULTRA_SSD in machine.release.offering_keys
                 else None,
             }
         ),
         "kubernetes": _present(
             {
-                "artifactStreamingProfile": _artifact_streaming(given, spec),
+                "artifactStreamingProfile": _artifact_streaming(machine, spec),
                 "kubeletConfig": kubelet_config(spec),
                 "maxPods": spec.get("maxPods"),
                 "nodeInitializationTaints": list(dict.fromkeys(render(taint) for taint in general + startup)),
-                "nodeLabels": given.labels.values(),
+                "nodeLabels": machine.labels.values(),
                 "nodeTaints": [],
                 "orchestratorVersion": kubernetes,
             }
         ),
-        "mode": "System" if given.mode == keys.SYSTEM else "User",
+        "mode": "System" if machine.mode == keys.SYSTEM else "User",
         "network": _present({"vnetSubnetID": spec.get("vnetSubnetID")}),
-        "nodeImageVersion": node_image_version(given.image_id),
+        "nodeImageVersion": node_image_version(machine.image_id),
         "operatingSystem": _present(
             {
                 "enableFIPS": spec.get("fipsMode") == "FIPS",
                 "linuxProfile": linux_os_config(spec),
                 "osDiskSizeGB": spec.get("osDiskSizeGB"),
-                "osDiskType": "Ephemeral" if given.ephemeral else "Managed",
-                "osSKU": _os_sku(given, spec, kubernetes),
+                "osDiskType": "Ephemeral" if machine.ephemeral else "Managed",
+                "osSKU": _os_sku(machine, spec, kubernetes),
                 "osType": "Linux",
             }
         ),
-        "priority": "Spot" if given.choice.capacity_type == SPOT else "Regular",
-        "security": _security(spec, given.release),
-        "tags": dict(given.tags),
+        "priority": "Spot" if machine.choice.capacity_type == SPOT else "Regular",
+        "security": _security(spec, machine.release),
+        "tags": dict(machine.tags),
     }
-    dns = local_dns_profile(given.nodeclass, given.release) if given.release.machine_node_profiles else None
+    dns = local_dns_profile(machine.nodeclass, machine.release) if machine.release.machine_node_profiles else None
     if dns is not None:
         properties["localDNSProfile"] = dns
-    return {"properties": properties, "zones": zones(given.choice.zone)}
+    return {"properties": properties, "zones": zones(machine.choice.zone)}
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,26 +102,26 @@ def _present(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _security(spec: Mapping[str, Any], release: ProviderRelease) -> dict[str, Any]:
-    asked = spec.get("security") or {}
-    profile = {"enableEncryptionAtHost": bool(asked.get("encryptionAtHost")), "sshAccess": "LocalUser"}
+    security = spec.get("security") or {}
+    profile = {"enableEncryptionAtHost": bool(security.get("encryptionAtHost")), "sshAccess": "LocalUser"}
     if release.trusted_launch:
-        launch = asked.get("trustedLaunch") or {}
+        launch = security.get("trustedLaunch") or {}
         profile |= {"enableVTPM": bool(launch.get("vtpm")), "enableSecureBoot": bool(launch.get("secureBoot"))}
     return profile
 
 
-def _gpu_profile(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, str] | None:
-    if gpu_key(given.choice.instance_type.name) not in gpu_sizes(given.release.gpu_registry):
+def _gpu_profile(machine: MachineInput, spec: Mapping[str, Any]) -> dict[str, str] | None:
+    if gpu_key(machine.choice.instance_type.name) not in gpu_sizes(machine.release.gpu_registry):
         return None
     return {"driver": "None" if (spec.get("gpu") or {}).get("mode") == "None" else "Install"}
 
 
-def _artifact_streaming(given: MachineInput, spec: Mapping[str, Any]) -> dict[str, bool] | None:
-    architecture = architecture_of(given.choice.instance_type)
-    told = given.release.machine_node_profiles and artifact_streaming_enabled(spec, architecture, given.release)
-    return {"enabled": True} if told else None
+def _artifact_streaming(machine: MachineInput, spec: Mapping[str, Any]) -> dict[str, bool] | None:
+    architecture = architecture_of(machine.choice.instance_type)
+    streams = machine.release.machine_node_profiles and artifact_streaming_enabled(spec, architecture, machine.release)
+    return {"enabled": True} if streams else None
 
 
-def _os_sku(given: MachineInput, spec: Mapping[str, Any], kubernetes: str) -> str:
-    family = image_family(spec, kubernetes=kubernetes, release=given.release)
+def _os_sku(machine: MachineInput, spec: Mapping[str, Any], kubernetes: str) -> str:
+    family = image_family(spec, kubernetes=kubernetes, release=machine.release)
     return family.name if family.os_sku == "Ubuntu" else family.os_sku

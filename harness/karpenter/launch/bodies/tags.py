@@ -41,9 +41,9 @@ def resource_tags(
     pool = ((nodeclaim.get("metadata") or {}).get("labels") or {}).get(NODEPOOL)
     if pool is not None:
         own[NODEPOOL_TAG] = pool
-    asked = (nodeclass.get("spec") or {}).get("tags") or {}
+    own_tags = (nodeclass.get("spec") or {}).get("tags") or {}
     everywhere = options.additional_tags if release.additional_tags else {}
-    return {**_mapped(everywhere), **_mapped(asked), **own}
+    return {**_mapped(everywhere), **_mapped(own_tags), **own}
 
 
 def machine_tags(

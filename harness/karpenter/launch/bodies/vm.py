@@ -34,7 +34,7 @@ _EXTENSION_TYPE = "Microsoft.Compute/virtualMachines/extensions"
 
 @dataclass(frozen=True, slots=True)
 class VmInput:
-    """What a VM is made from. ``name`` is also that of its disk and network interface; ``custom_data`` is plain text."""
+    """The inputs of a VM. ``name`` is also that of its disk and network interface; ``custom_data`` is plain text."""
 
     name: str
     choice: Choice
@@ -70,18 +70,18 @@ def zones(label: str) -> list[str]:
     return [] if zone is None else [zone]
 
 
-def nic_body(given: VmInput) -> dict[str, Any]:
+def nic_body(vm: VmInput) -> dict[str, Any]:
     """The network interface, PUT first; Azure CNI without overlay takes one address per pod."""
-    options = given.options
-    accelerated = given.choice.instance_type.requirements.get(SKU_ACCELERATED_NETWORKING)
+    options = vm.options
+    accelerated = vm.choice.instance_type.requirements.get(SKU_ACCELERATED_NETWORKING)
     primary: dict[str, Any] = {
         "primary": True,
         "privateIPAllocationMethod": "Dynamic",
-        "subnet": {"id": given.subnet_id},
+        "subnet": {"id": vm.subnet_id},
     }
-    if given.environment.backend_pool_ids:
-        primary["loadBalancerBackendAddressPools"] = [{"id": pool} for pool in given.environment.backend_pool_ids]
-    configurations = [{"name": given.name, "properties": primary}]
+    if vm.environment.backend_pool_ids:
+        primary["loadBalancerBackendAddressPools"] = [{"id": pool} for pool in vm.environment.backend_pool_ids]
+    configurations = [{"name": vm.name, "properties": primary}]
     if options.network_plugin == "azure" and options.network_plugin_mode != "overlay":
         configurations += [
             {
@@ -89,10 +89,10 @@ def nic_body(given: VmInput) -> dict[str, Any]:
                 "properties": {
                     "primary": False,
                     "privateIPAllocationMethod": "Dynamic",
-                    "subnet": {"id": given.subnet_id},
+                    "subnet": {"id": vm.subnet_id},
                 },
             }
-            for number in range(1, max_pods(given.spec, options))
+            for number in range(1, max_pods(vm.spec, options))
         ]
     properties: dict[str, Any] = {
         "enableAcceleratedNetworking": not accelerated.complement and accelerated.values == {"true"},
@@ -100,25 +100,25 @@ def nic_body(given: VmInput) -> dict[str, Any]:
         "ipConfigurations": configurations,
     }
     if (
-        not Subnet.parse(given.subnet_id).managed_by_aks(options.node_resource_group)
-        and given.environment.network_security_group_id
+        not Subnet.parse(vm.subnet_id).managed_by_aks(options.node_resource_group)
+        and vm.environment.network_security_group_id
     ):
-        properties["networkSecurityGroup"] = {"id": given.environment.network_security_group_id}
-    return {"location": given.environment.region, "properties": properties, "tags": dict(given.tags)}
+        properties["networkSecurityGroup"] = {"id": vm.environment.network_security_group_id}
+    return {"location": vm.environment.region, "properties": properties, "tags": dict(vm.tags)}
 
 
-def vm_body(given: VmInput) -> dict[str, Any]:
+def vm_body(vm: VmInput) -> dict[str, Any]:
     """The virtual machine."""
-    options, choice = given.options, given.choice
+    options, choice = vm.options, vm.choice
     disk: dict[str, Any] = {
         "createOption": "FromImage",
         "deleteOption": "Delete",
-        "diskSizeGB": given.spec.get("osDiskSizeGB"),
-        "name": given.name,
+        "diskSizeGB": vm.spec.get("osDiskSizeGB"),
+        "name": vm.name,
     }
-    if given.ephemeral is not None:
+    if vm.ephemeral is not None:
         disk["caching"] = "ReadOnly"
-        placement = given.ephemeral.placement
+        placement = vm.ephemeral.placement
         disk["diffDiskSettings"] = {"option": "Local", **({"placement": placement} if placement else {})}
     if options.disk_encryption_set_id:
         disk["managedDisk"] = {"diskEncryptionSet": {"id": options.disk_encryption_set_id}}
@@ -126,12 +126,12 @@ def vm_body(given: VmInput) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "hardwareProfile": {"vmSize": choice.instance_type.name},
         "networkProfile": {
-            "networkInterfaces": [{"id": given.nic_id, "properties": {"deleteOption": "Delete", "primary": True}}]
+            "networkInterfaces": [{"id": vm.nic_id, "properties": {"deleteOption": "Delete", "primary": True}}]
         },
         "osProfile": {
             "adminUsername": options.admin_username,
-            "computerName": given.name,
-            "customData": base64.b64encode(given.custom_data.encode()).decode(),
+            "computerName": vm.name,
+            "customData": base64.b64encode(vm.custom_data.encode()).decode(),
             "linuxConfiguration": {
                 "disablePasswordAuthentication": True,
                 "ssh": {
@@ -145,20 +145,20 @@ def vm_body(given: VmInput) -> dict[str, Any]:
             },
         },
         "priority": "Spot" if choice.capacity_type == SPOT else "Regular",
-        "storageProfile": {"imageReference": {image_key: given.image_id}, "osDisk": disk},
+        "storageProfile": {"imageReference": {image_key: vm.image_id}, "osDisk": disk},
     }
     if choice.capacity_type == SPOT:
         properties["evictionPolicy"] = "Delete"
         properties["billingProfile"] = {"maxPrice": -1}
-    if security := _security_profile(given):
+    if security := _security_profile(vm):
         properties["securityProfile"] = security
     if choice.ultra_ssd:
         properties["additionalCapabilities"] = {"ultraSSDEnabled": True}
     body: dict[str, Any] = {
-        "location": given.environment.region,
-        "name": given.name,
+        "location": vm.environment.region,
+        "name": vm.name,
         "properties": properties,
-        "tags": dict(given.tags),
+        "tags": dict(vm.tags),
         "zones": zones(choice.zone),
     }
     if options.node_identities:
@@ -169,13 +169,13 @@ def vm_body(given: VmInput) -> dict[str, Any]:
     return body
 
 
-def _security_profile(given: VmInput) -> dict[str, Any]:
-    asked = given.spec.get("security") or {}
+def _security_profile(vm: VmInput) -> dict[str, Any]:
+    security = vm.spec.get("security") or {}
     profile: dict[str, Any] = {}
-    if asked.get("encryptionAtHost") is not None:
-        profile["encryptionAtHost"] = asked["encryptionAtHost"]
-    if given.release.asks_trusted_launch(given.spec):
-        launch = asked["trustedLaunch"]
+    if security.get("encryptionAtHost") is not None:
+        profile["encryptionAtHost"] = security["encryptionAtHost"]
+    if vm.release.asks_trusted_launch(vm.spec):
+        launch = security["trustedLaunch"]
         profile["securityType"] = "TrustedLaunch"
         profile["uefiSettings"] = {
             "secureBootEnabled": bool(launch.get("secureBoot")),
@@ -184,10 +184,10 @@ def _security_profile(given: VmInput) -> dict[str, Any]:
     return profile
 
 
-def billing_extension(given: VmInput) -> dict[str, Any]:
+def billing_extension(vm: VmInput) -> dict[str, Any]:
     """The extension by which Azure bills the VM as an AKS node; PUT after the VM is up."""
     return {
-        "location": given.environment.region,
+        "location": vm.environment.region,
         "name": BILLING_EXTENSION,
         "properties": {
             "autoUpgradeMinorVersion": True,
@@ -196,15 +196,15 @@ def billing_extension(given: VmInput) -> dict[str, Any]:
             "type": "Compute.AKS.Linux.Billing",
             "typeHandlerVersion": "1.0",
         },
-        "tags": dict(given.tags),
+        "tags": dict(vm.tags),
         "type": _EXTENSION_TYPE,
     }
 
 
-def custom_script_extension(given: VmInput, command: str) -> dict[str, Any]:
+def custom_script_extension(vm: VmInput, command: str) -> dict[str, Any]:
     """The extension that runs the bootstrapping service's command."""
     return {
-        "location": given.environment.region,
+        "location": vm.environment.region,
         "name": CUSTOM_SCRIPT_EXTENSION,
         "properties": {
             "autoUpgradeMinorVersion": True,
@@ -214,6 +214,6 @@ def custom_script_extension(given: VmInput, command: str) -> dict[str, Any]:
             "type": "CustomScript",
             "typeHandlerVersion": "2.0",
         },
-        "tags": dict(given.tags),
+        "tags": dict(vm.tags),
         "type": _EXTENSION_TYPE,
     }

@@ -1,1 +1,1 @@
-"""How a machine becomes a Node: what its first script and its kubelet are told, or what AKS is asked for."""
+"""The boot of a machine that becomes a Node: the inputs of its first script and its kubelet, or the request to AKS."""

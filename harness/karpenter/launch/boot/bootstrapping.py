@@ -1,4 +1,4 @@
-"""What the provider asks AKS's node bootstrapping service (kaz ``customscriptsbootstrap/provisionclientbootstrap.go``)."""
+"""The request to AKS's node bootstrapping service (kaz ``customscriptsbootstrap/provisionclientbootstrap.go``)."""
 
 import math
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _LOCAL_USER = 0
 
 @dataclass(frozen=True, slots=True)
 class BootstrapInput:
-    """What the service is told about one node; ``labels`` are the node's labels as sent."""
+    """The inputs of the service for one node; ``labels`` are the node's labels as sent."""
 
     nodeclaim: Mapping[str, Any]
     nodeclass: Mapping[str, Any]
@@ -43,44 +43,44 @@ class BootstrapInput:
     ephemeral: Ephemeral | None
 
 
-def provision_values(given: BootstrapInput) -> dict[str, Any]:
+def provision_values(inputs: BootstrapInput) -> dict[str, Any]:
     """The request's body; the service answers with custom data and a command for the custom script extension."""
-    spec = given.nodeclass.get("spec") or {}
-    item = given.choice.instance_type
+    spec = inputs.nodeclass.get("spec") or {}
+    item = inputs.choice.instance_type
     arch = architecture_of(item)
-    general, startup = claim_taints(given.nodeclaim)
+    general, startup = claim_taints(inputs.nodeclaim)
     linux = linux_os_config(spec)
     profile: dict[str, Any] = {
         "architecture": "x64" if arch == "amd64" else "Arm64",
-        "artifactStreamingProfile": {"enabled": artifact_streaming_enabled(spec, arch, given.release)},
+        "artifactStreamingProfile": {"enabled": artifact_streaming_enabled(spec, arch, inputs.release)},
         "customKubeletConfig": {"allowedUnsafeSysctls": None, **(kubelet_config(spec) or {})},
-        "customNodeLabels": dict(given.labels),
-        "distro": given.image.distro,
+        "customNodeLabels": dict(inputs.labels),
+        "distro": inputs.image.distro,
         "enableFIPS": spec.get("fipsMode") == "FIPS",
-        "maxPods": max_pods(spec, given.options),
-        "mode": _MODES[keys.SYSTEM if given.labels.get(keys.AKS_MODE) == keys.SYSTEM else keys.USER],
+        "maxPods": max_pods(spec, inputs.options),
+        "mode": _MODES[keys.SYSTEM if inputs.labels.get(keys.AKS_MODE) == keys.SYSTEM else keys.USER],
         "name": "",
         "nodeInitializationTaints": [render(taint) for taint in startup],
         "nodeTaints": [render(taint) for taint in general],
-        "orchestratorVersion": kubernetes_version(given.nodeclass),
-        "osSku": _OS_SKUS[given.family.os_sku],
+        "orchestratorVersion": kubernetes_version(inputs.nodeclass),
+        "osSku": _OS_SKUS[inputs.family.os_sku],
         "osType": _LINUX,
-        "securityProfile": _security_profile(spec, given.release),
-        "storageProfile": "Ephemeral" if given.ephemeral else "ManagedDisks",
+        "securityProfile": _security_profile(spec, inputs.release),
+        "storageProfile": "Ephemeral" if inputs.ephemeral else "ManagedDisks",
         "vmSize": item.name,
         "vnetCidrs": [],
-        "vnetSubnetID": spec.get("vnetSubnetID") or given.options.subnet_id,
+        "vnetSubnetID": spec.get("vnetSubnetID") or inputs.options.subnet_id,
     }
     if linux is not None:
         profile["customLinuxOSConfig"] = linux["linuxOSConfig"]
-    dns = local_dns_profile(given.nodeclass, given.release)
+    dns = local_dns_profile(inputs.nodeclass, inputs.release)
     if dns is not None:
         profile["localDNSProfile"] = dns
-    gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(item.name))
+    gpu = gpu_sizes(inputs.release.gpu_registry).get(gpu_key(item.name))
     if gpu is not None and gpu.manufacturer == keys.NVIDIA:
-        kind = _GRID if gpu_driver(item.name, given.release).kind == "grid" else _CUDA
+        kind = _GRID if gpu_driver(item.name, inputs.release).kind == "grid" else _CUDA
         profile["gpuProfile"] = {"driverType": kind, "installGPUDriver": (spec.get("gpu") or {}).get("mode") != "None"}
-    memory = item.capacity["memory"].value() / (1 - given.options.vm_memory_overhead_percent)
+    memory = item.capacity["memory"].value() / (1 - inputs.options.vm_memory_overhead_percent)
     helper = {"skuCPU": item.capacity["cpu"].value(), "skuMemory": math.ceil(memory / _GIB)}
     return {"provisionProfile": profile, "provisionHelperValues": helper}
 
@@ -88,8 +88,8 @@ def provision_values(given: BootstrapInput) -> dict[str, Any]:
 def _security_profile(spec: Mapping[str, Any], release: ProviderRelease) -> dict[str, Any]:
     profile: dict[str, Any] = {"sshAccess": _LOCAL_USER}
     if release.trusted_launch:
-        asked = (spec.get("security") or {}).get("trustedLaunch") or {}
+        trusted = (spec.get("security") or {}).get("trustedLaunch") or {}
         for name, field in (("vtpm", "enableVTPM"), ("secureBoot", "enableSecureBoot")):
-            if asked.get(name) is not None:
-                profile[field] = asked[name]
+            if trusted.get(name) is not None:
+                profile[field] = trusted[name]
     return profile

@@ -28,7 +28,7 @@ _EPILOGUE = ('/usr/bin/nohup /bin/bash -c "/bin/bash /opt/azure/containers/provi
 
 @dataclass(frozen=True, slots=True)
 class ScriptInput:
-    """What a script is made from: the node's labels and kubelet flags beside the launch's inputs."""
+    """The inputs of a script: the node's labels and kubelet flags beside the launch's inputs."""
 
     item: InstanceType
     nodeclass: Mapping[str, Any]
@@ -44,7 +44,7 @@ class ScriptInput:
 
     @property
     def network_plugin(self) -> str:
-        """What AKS's scripts set up: nothing where a daemonset brings the network."""
+        """Return the network plugin that AKS's scripts set up: none where a daemonset brings the network."""
         options = self.options
         cilium_subnet = (
             options.network_plugin == "azure"
@@ -54,35 +54,35 @@ class ScriptInput:
         return "none" if options.azure_cni_overlay or cilium_subnet or options.network_plugin == "none" else "azure"
 
 
-def script(given: ScriptInput) -> str:
+def script(inputs: ScriptInput) -> str:
     """The text, before base64; variables in AKS's order."""
-    lines = [f"{name}={value}" for name, value in _variables(given).items()]
+    lines = [f"{name}={value}" for name, value in _variables(inputs).items()]
     return "\n".join((*_PROLOGUE, *lines, *_EPILOGUE))
 
 
-def _variables(given: ScriptInput) -> dict[str, str]:
-    options, environment, subnet = given.options, given.environment, given.subnet
-    kubernetes = kubernetes_version(given.nodeclass)
-    arch = architecture_of(given.item)
-    driver = gpu_driver(given.item.name, given.release) if _installs_driver(given) else None
-    labels = ",".join(f"{key}={value}" for key, value in sorted(given.labels.items()))
-    flags = " ".join(f"{name}={value}" for name, value in given.flags.items())
+def _variables(inputs: ScriptInput) -> dict[str, str]:
+    options, environment, subnet = inputs.options, inputs.environment, inputs.subnet
+    kubernetes = kubernetes_version(inputs.nodeclass)
+    arch = architecture_of(inputs.item)
+    driver = gpu_driver(inputs.item.name, inputs.release) if _installs_driver(inputs) else None
+    labels = ",".join(f"{key}={value}" for key, value in sorted(inputs.labels.items()))
+    flags = " ".join(f"{name}={value}" for name, value in inputs.flags.items())
     return {
         "ADMINUSER": "azureuser",
         "TENANT_ID": options.tenant_id,
         "KUBERNETES_VERSION": kubernetes,
-        "CREDENTIAL_PROVIDER_DOWNLOAD_URL": _credential_provider(kubernetes, arch, given.release),
+        "CREDENTIAL_PROVIDER_DOWNLOAD_URL": _credential_provider(kubernetes, arch, inputs.release),
         "SUBSCRIPTION_ID": options.subscription_id,
         "RESOURCE_GROUP": options.node_resource_group,
         "LOCATION": environment.region,
-        "VM_TYPE": given.release.vm_type,
+        "VM_TYPE": inputs.release.vm_type,
         "SUBNET": subnet.name,
         "NETWORK_SECURITY_GROUP": environment.network_security_group,
         "VIRTUAL_NETWORK": subnet.vnet,
         "VIRTUAL_NETWORK_RESOURCE_GROUP": subnet.resource_group,
         "ROUTE_TABLE": environment.route_table,
         "SERVICE_PRINCIPAL_CLIENT_ID": "msi",
-        "NETWORK_PLUGIN": given.network_plugin,
+        "NETWORK_PLUGIN": inputs.network_plugin,
         "NETWORK_POLICY": _quoted(options.network_policy),
         "VNET_CNI_PLUGINS_URL": f"{_MIRROR}/azure-cni/v1.4.32/binaries/azure-vnet-cni-linux-{arch}-v1.4.32.tgz",
         "CNI_PLUGINS_URL": f"{_MIRROR}/cni-plugins/v1.1.1/binaries/cni-plugins-linux-{arch}-v1.1.1.tgz",
@@ -90,12 +90,12 @@ def _variables(given: ScriptInput) -> dict[str, str]:
         "USE_INSTANCE_METADATA": "true",
         "LOAD_BALANCER_SKU": "Standard",
         "CONTAINER_RUNTIME": "containerd",
-        "KUBE_BINARY_URL": _kube_binary(kubernetes, arch, given.release),
+        "KUBE_BINARY_URL": _kube_binary(kubernetes, arch, inputs.release),
         "USER_ASSIGNED_IDENTITY_ID": options.kubelet_identity_client_id,
         "API_SERVER_NAME": options.cluster_endpoint.removeprefix("https://").partition("/")[0].partition(":")[0],
         "IS_VHD": "true",
         "GPU_NODE": "true" if driver else "false",
-        "CONFIG_GPU_DRIVER_IF_NEEDED": "true" if driver or not given.release.gpu_driver_optional else "false",
+        "CONFIG_GPU_DRIVER_IF_NEEDED": "true" if driver or not inputs.release.gpu_driver_optional else "false",
         "IPV6_DUAL_STACK_ENABLED": _quoted("false"),
         "TARGET_CLOUD": _quoted("AzurePublicCloud"),
         "ENABLE_TLS_BOOTSTRAPPING": _quoted("true"),
@@ -107,14 +107,14 @@ def _variables(given: ScriptInput) -> dict[str, str]:
         "KUBELET_FLAGS": _quoted(flags),
         "KUBELET_NODE_LABELS": _quoted(labels),
         "KUBE_CA_CRT": _quoted(environment.ca_bundle),
-        **({"CSE_TIMEOUT": given.release.script_timeout} if given.release.script_timeout else {}),
+        **({"CSE_TIMEOUT": inputs.release.script_timeout} if inputs.release.script_timeout else {}),
     }
 
 
-def _installs_driver(given: ScriptInput) -> bool:
-    gpu = gpu_sizes(given.release.gpu_registry).get(gpu_key(given.item.name))
-    mode = ((given.nodeclass.get("spec") or {}).get("gpu") or {}).get("mode") or "Driver"
-    optional = given.release.gpu_driver_optional
+def _installs_driver(inputs: ScriptInput) -> bool:
+    gpu = gpu_sizes(inputs.release.gpu_registry).get(gpu_key(inputs.item.name))
+    mode = ((inputs.nodeclass.get("spec") or {}).get("gpu") or {}).get("mode") or "Driver"
+    optional = inputs.release.gpu_driver_optional
     return gpu is not None and gpu.manufacturer == "nvidia" and not (optional and mode == "None")
 
 

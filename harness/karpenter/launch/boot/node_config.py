@@ -21,7 +21,7 @@ def kubelet_config(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     if kubelet is None:
         return None
     pids = kubelet.get("podPidsLimit")
-    found = {
+    values = {
         "allowedUnsafeSysctls": kubelet.get("allowedUnsafeSysctls") or None,
         "containerLogMaxFiles": kubelet.get("containerLogMaxFiles"),
         "containerLogMaxSizeMB": _mebibytes(kubelet.get("containerLogMaxSize")),
@@ -34,7 +34,7 @@ def kubelet_config(spec: Mapping[str, Any]) -> dict[str, Any] | None:
         "podMaxPids": None if pids is None else max(-1, min(int(pids), _MAX_INT32)),
         "topologyManagerPolicy": kubelet.get("topologyManagerPolicy") or None,
     }
-    return {key: value for key, value in found.items() if value is not None}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def linux_os_config(spec: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -42,13 +42,13 @@ def linux_os_config(spec: Mapping[str, Any]) -> dict[str, Any] | None:
     config = spec.get("linuxOSConfig")
     if config is None:
         return None
-    found = {
+    values = {
         "swapFileSizeMB": _mebibytes(config.get("swapFileSize")),
         "sysctls": config.get("sysctls"),
         "transparentHugePageDefrag": config.get("transparentHugePageDefrag"),
         "transparentHugePageEnabled": config.get("transparentHugePageEnabled"),
     }
-    return {"linuxOSConfig": {key: value for key, value in found.items() if value is not None}}
+    return {"linuxOSConfig": {key: value for key, value in values.items() if value is not None}}
 
 
 def local_dns_profile(nodeclass: Mapping[str, Any], release: ProviderRelease) -> dict[str, Any] | None:
@@ -59,16 +59,16 @@ def local_dns_profile(nodeclass: Mapping[str, Any], release: ProviderRelease) ->
     mode = dns.get("mode")
     if mode == "Preferred" and release.local_dns is LocalDnsSource.STATUS:
         mode = "Required" if (nodeclass.get("status") or {}).get("localDNSState") == "Enabled" else "Disabled"
-    found = {
+    values = {
         "mode": mode or None,
         "vnetDNSOverrides": _overrides(dns.get("vnetDNSOverrides") or ()),
         "kubeDNSOverrides": _overrides(dns.get("kubeDNSOverrides") or ()),
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in values.items() if value}
 
 
 def _overrides(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     for item in items:
         override: dict[str, Any] = {name: item[name] for name in _DNS_TEXTS if item.get(name)}
         if item.get("maxConcurrent") is not None:
@@ -76,8 +76,8 @@ def _overrides(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         for name in ("cacheDuration", "serveStaleDuration"):
             if item.get(name) not in (None, "Never"):
                 override[f"{name}InSeconds"] = parse_duration(item[name]) // 10**9
-        found[item.get("zone") or ""] = override
-    return found
+        overrides[item.get("zone") or ""] = override
+    return overrides
 
 
 def _mebibytes(text: str | None) -> int | None:

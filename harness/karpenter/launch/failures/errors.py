@@ -5,12 +5,12 @@ from enum import StrEnum
 __all__ = ["CREATING_MACHINE", "FailureKind", "LaunchError", "LaunchPanic"]
 
 CREATING_MACHINE = "creating AKS machine failed"
-"""What stands before the error of an AKS machine that could not be made."""
+"""The beginning of the error of an AKS machine that could not be made."""
 _SHOWN = 1200
 
 
 class FailureKind(StrEnum):
-    """How Karpenter core handles the error."""
+    """The ways in which Karpenter core handles the error."""
 
     CAPACITY = "insufficient-capacity"
     """Insufficient capacity: the NodeClaim is deleted and its pods are scheduled again."""
@@ -19,7 +19,7 @@ class FailureKind(StrEnum):
     CREATE = "create"
     """The NodeClaim stays with a reason and a message in its Launched condition, and is tried again."""
     OTHER = "other"
-    """As ``create``, with the reason LaunchFailed."""
+    """Handled like ``create``, with the reason LaunchFailed."""
 
 
 class LaunchError(Exception):

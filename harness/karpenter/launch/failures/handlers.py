@@ -1,4 +1,5 @@
-"""What Azure's errors mean: which offerings become unavailable, for how long, and Karpenter's message.
+"""The meaning of Azure's errors: the offerings that become unavailable, the time until they return, and Karpenter's
+message.
 
 Sources: kaz ``pkg/providers/instance/offerings``, azure-sdk-for-go-extensions ``pkg/errors``. Rules are tried in order.
 """
@@ -34,7 +35,7 @@ _UNAVAILABLE_TTL = 23 * HOUR
 
 
 class Scope(StrEnum):
-    """Which offerings of the chosen size a failure makes unavailable."""
+    """The offerings of the chosen size that a failure makes unavailable."""
 
     NOTHING = "nothing"
     ALL_SPOT = "all-spot"
@@ -71,7 +72,7 @@ class AzureFailure:
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What was marked unavailable: the `size`, and its family from `vcpus` on. Without a zone: the whole capacity type."""
+    """A mark of unavailability: the `size`, and its family from `vcpus` on. Without a zone: the whole capacity type."""
 
     zone: str | None
     capacity_type: str
@@ -81,7 +82,7 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a failure means.
+    """The meaning of a failure.
 
     ``reason`` is that of the NodeClaim's condition and of the marks, which last ``ttl`` seconds. ``capacity``: core treats it as
     insufficient capacity and deletes the NodeClaim.
@@ -103,16 +104,20 @@ class Verdict:
 
     def offerings(self, choice: Choice, release: ProviderRelease) -> tuple[tuple[str, str], ...]:
         """Zones and capacity types of the chosen size that become unavailable, sorted, those without a zone last."""
-        return tuple(sorted(set(_marked(self.scope, choice, release)), key=lambda one: (one[0] == REGIONAL_ZONE, one)))
+        return tuple(
+            sorted(
+                set(_marked(self.scope, choice, release)), key=lambda offering: (offering[0] == REGIONAL_ZONE, offering)
+            )
+        )
 
     def mark(
         self, marks: UnavailableOfferings, sku: Sku, choice: Choice, release: ProviderRelease, *, now: float
     ) -> tuple[Marked, ...]:
         """Marks the offerings unavailable from ``now`` on (the clock's seconds). Returns what was marked."""
-        found: list[Marked] = []
+        marked: list[Marked] = []
         if self.scope is Scope.ALL_SPOT:
             marks.mark_spot(self.reason, now=now, ttl=self.ttl)
-            found.append(Marked(None, SPOT))
+            marked.append(Marked(None, SPOT))
         for zone, capacity_type in self.offerings(choice, release):
             family_alone = release.zonal_failure_marks_family and not release.family_marked_with_size
             if self.scope is Scope.ZONE and family_alone:
@@ -120,11 +125,11 @@ class Verdict:
                 vcpus = marks.mark_family(
                     self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl, vcpus=sku.vcpus or 0
                 )
-                found.append(Marked(zone, capacity_type, vcpus=vcpus))
+                marked.append(Marked(zone, capacity_type, vcpus=vcpus))
             else:
                 vcpus = marks.mark(self.reason, sku, zone, capacity_type, now=now, ttl=self.ttl)
-                found.append(Marked(zone, capacity_type, True, vcpus))
-        return tuple(found)
+                marked.append(Marked(zone, capacity_type, True, vcpus))
+        return tuple(marked)
 
 
 def _marked(scope: Scope, choice: Choice, release: ProviderRelease) -> Iterable[tuple[str, str]]:
@@ -290,7 +295,7 @@ def codes_of(reason: str) -> frozenset[str]:
 def classify(
     failure: AzureFailure, choice: Choice, release: ProviderRelease, *, machine_request: bool = False
 ) -> Verdict | None:
-    """What a failure means, None when the provider has no rule for it.
+    """Return the meaning of a failure, None when the provider has no rule for it.
 
     ``machine_request``: AKS refused the machine itself; failures of the VM behind a machine count as those of a VM.
     """

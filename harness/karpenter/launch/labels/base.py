@@ -127,17 +127,17 @@ def base_labels(
 ) -> dict[str, str]:
     """The release's base labels, by key. Raises LaunchError for a malformed subnet id or Kubernetes version."""
     facts = _Facts(nodeclass, options, release, architecture)
-    found = {key: formula(facts) for key, formula in _FORMULAS.items() if key in release.base_keys}
-    return {key: value for key, value in found.items() if value is not None}
+    labels = {key: formula(facts) for key, formula in _FORMULAS.items() if key in release.base_keys}
+    return {key: value for key, value in labels.items() if value is not None}
 
 
 def is_kubelet_managed(key: str) -> bool:
-    """Whether kubelet writes ``key`` by itself."""
+    """Return whether kubelet writes ``key`` by itself."""
     return key in _KUBELET_LABELS
 
 
 def can_kubelet_set(key: str) -> bool:
-    """Whether kubelet accepts ``key`` in ``--node-labels``: Kubernetes' own domains are closed but for a few."""
+    """Return whether kubelet accepts ``key`` in ``--node-labels``: Kubernetes' own domains are closed but for a few."""
     if key in _KUBELET_LABELS:
         return True
     domain, slash, _ = key.partition("/")

@@ -14,7 +14,7 @@ __all__ = ["Labels", "Source", "single_values"]
 
 
 class Source(StrEnum):
-    """Where inside the sender a label value comes from."""
+    """The part of the sender that a label value comes from."""
 
     BASE = "base"
     NODECLAIM_LABEL = "nodeclaim-label"
@@ -37,11 +37,11 @@ class Labels:
         return cls(tuple(LabelLayer(key, values[key], source) for source, values in parts for key in sorted(values)))
 
     def on_top(self, *parts: tuple[Source, Mapping[str, str]]) -> "Labels":
-        """These labels with further layers."""
+        """Return these labels with further layers."""
         return Labels(self.layers + Labels.stack(*parts).layers, self.withheld)
 
     def withhold(self, held_back: Callable[[str], bool]) -> "Labels":
-        """These labels without the keys that ``held_back`` names; their winning values are kept in ``withheld``."""
+        """Return these labels without the keys that ``held_back`` names; their winning values are kept in ``withheld``."""
         gone = tuple(layer for key, layer in sorted(self.winners().items()) if held_back(key))
         keys = {layer.key for layer in gone}
         return Labels(tuple(layer for layer in self.layers if layer.key not in keys), self.withheld + gone)

@@ -57,7 +57,7 @@ def node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Mapp
         offered[keys.PLACEMENT_SCOPE] = choice.placement_scope
     if keys.SKU_ULTRA_SSD in release.offering_keys:
         offered[keys.SKU_ULTRA_SSD] = "true" if choice.ultra_ssd else "false"
-    asked = [
+    layers = [
         (Source.NODECLAIM_LABEL, metadata.get("labels") or {}),
         (Source.CLAIM_REQUIREMENT, _requirement_labels(wanted, release)),
         (Source.INSTANCE_TYPE, single_values(choice.instance_type.requirements)),
@@ -65,7 +65,7 @@ def node_labels(launch: Launch, wanted: Requirements, choice: Choice, base: Mapp
     ]
     last = {key: value for key, value in base.items() if key in release.winning_base_keys}
     first = {key: value for key, value in base.items() if key not in last}
-    labels = Labels.stack((Source.BASE, first), *asked, (Source.BASE, last))
+    labels = Labels.stack((Source.BASE, first), *layers, (Source.BASE, last))
     if launch.machines or not release.kubelet_filter:
         return labels
     return labels.withhold(lambda key: not can_kubelet_set(key))
@@ -81,7 +81,7 @@ def _requirement_labels(wanted: Requirements, release: ProviderRelease) -> dict[
 
 
 def machine_leaves_out(key: str, release: ProviderRelease) -> bool:
-    """Whether AKS or the kubelet writes the label by itself, so that the machine's body does not name it."""
+    """Return whether AKS or the kubelet writes the label by itself, so that the machine's body does not name it."""
     if release.machine_drops_legacy_labels:
         return keys.is_aks_label(key) or is_kubelet_managed(key) or not can_kubelet_set(key)
     return key in _MACHINE_LEFT_OUT or key.startswith(keys.AKS_DOMAIN + "/")

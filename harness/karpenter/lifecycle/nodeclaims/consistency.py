@@ -133,19 +133,19 @@ def shape_issues(claim: Object, node: Object) -> Iterator[str]:
     if is_terminating(claim) or not condition_is(claim, "Initialized"):
         return
     requests = parse_list((spec_of(claim).get("resources") or {}).get("requests"))
-    expected, found = parse_list(status_of(claim).get("capacity")), parse_list(status_of(node).get("capacity"))
+    expected, actual = parse_list(status_of(claim).get("capacity")), parse_list(status_of(node).get("capacity"))
     nothing = Quantity(0)
     for name in sorted(requests):
         wanted = expected.get(name, nothing)
         if not requests[name].nano or not wanted.nano:
             continue
-        has = found.get(name, nothing)
+        has = actual.get(name, nothing)
         share = has.nano / wanted.nano
         if share < _LEAST:
             yield f"expected {wanted} of resource {name}, but found {has} ({share * 100:.1f}% of expected)"
 
 
 def _state(claim: Object) -> tuple[object, ...]:
-    """What a look goes by."""
+    """Return the state that a look compares."""
     status = status_of(claim)
     return status.get("providerID"), status.get("capacity"), condition_is(claim, "Initialized"), is_terminating(claim)

@@ -103,7 +103,9 @@ class NodeClaimLifecycle:
             return after_refusal(error)
 
     def _is_complete(self, claim: Object) -> bool:
-        """Whether every step was taken for the present generation, so that a pass would change nothing, whatever time it is."""
+        """Return whether every step was taken for the present generation, so that a pass would change nothing, whatever
+        time it is.
+        """
         return (
             are_true(claim, NODECLAIM) and not is_terminating(claim) and TERMINATION_FINALIZER in finalizers_of(claim)
         )
@@ -191,8 +193,8 @@ class NodeClaimLifecycle:
                 )
             if not gone:
                 return Result(5.0)
-        kept = [each for each in finalizers_of(claim) if each != TERMINATION_FINALIZER]
-        self._writer.patch("NodeClaim", name_of(claim), {"metadata": {"finalizers": kept or None}})
+        finalizers = [finalizer for finalizer in finalizers_of(claim) if finalizer != TERMINATION_FINALIZER]
+        self._writer.patch("NodeClaim", name_of(claim), {"metadata": {"finalizers": finalizers or None}})
         self._sink.log("info", self.name, "deleted nodeclaim", NodeClaim=name_of(claim))
         return DONE
 

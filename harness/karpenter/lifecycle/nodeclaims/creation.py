@@ -36,7 +36,7 @@ def create_nodeclaim(
     core: CoreRelease,
     deleting: frozenset[str] = frozenset(),
 ) -> Object:
-    """Creates the NodeClaim that `make` returns, and returns it as it is stored. Raises NodeClaimRefused.
+    """Create the NodeClaim that `make` returns, and return it as it is stored. Raises NodeClaimRefused.
 
     `deleting` are NodeClaims that do not count as usage any more.
     """

@@ -34,7 +34,7 @@ class Draft:
         return {**self.stored, "metadata": meta, "status": status}
 
     def write(self, writer: Writer) -> bool:
-        """Patches what changed: first metadata, then the status. Returns whether anything did. Raises ApiError."""
+        """Patch the changes: first metadata, then the status. Return whether there were any. Raises ApiError."""
         new = self.object
         name = name_of(new)
         meta = merge_diff(metadata_of(self.stored), metadata_of(new))

@@ -41,7 +41,7 @@ class Expiration:
         return (name_of(change.object),)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes a NodeClaim that has expired, or comes back when it will have."""
+        """Delete a NodeClaim that has expired, or comes back when it will have."""
         claim = self._view.get("NodeClaim", str(key))
         left = expires_in(claim, self._clock.now) if claim is not None else None
         if claim is None or left is None:

@@ -26,7 +26,7 @@ class Deleter(InstanceProvider, Protocol):
     """A provider that can delete an instance without a NodeClaim."""
 
     def delete_instance(self, instance: Instance) -> None:
-        """Starts the deletion. Raises InstanceNotFound."""
+        """Start the deletion. Raises InstanceNotFound."""
         ...
 
 
@@ -67,10 +67,10 @@ class GarbageCollection:
         if self._swept == self._changes():
             return _AGAIN
         try:
-            instances = [each for each in self._provider.list() if not each.deleting]
+            instances = [instance for instance in self._provider.list() if not instance.deleting]
         except CloudProviderError:
             return _AGAIN
-        present: set[str] = {each.provider_id for each in instances}
+        present: set[str] = {instance.provider_id for instance in instances}
         settled = present == self._machines()  # as it mostly is: then nothing is without the other
         if not settled:
             self._claims_without_instance(present)
@@ -104,9 +104,9 @@ class GarbageCollection:
             )
 
     def _instances_without_claim(self, instances: Iterable[Instance]) -> None:
-        known = {status_of(claim).get("providerID") for claim in self._view.list("NodeClaim")}
+        claimed = {status_of(claim).get("providerID") for claim in self._view.list("NodeClaim")}
         for instance in instances:
-            if instance.provider_id in known or self._clock.now - (instance.created or 0) <= _GRACE:
+            if instance.provider_id in claimed or self._clock.now - (instance.created or 0) <= _GRACE:
                 continue
             try:
                 self._provider.delete_instance(instance)

@@ -36,7 +36,9 @@ class Launch:
         self._asked: dict[str, tuple[int, Instance | LaunchError | LaunchPanic]] = {}
 
     def under_way(self, claim: Object) -> bool:
-        """Whether the controller is in the middle of this NodeClaim's launch, which blocks everything else about it, even its deletion."""
+        """Return whether the controller is in the middle of this NodeClaim's launch, which blocks everything else about
+        it, even its deletion.
+        """
         return uid_of(claim) in self._asking or uid_of(claim) in self._asked
 
     def waits(self, draft: Draft, pace: Pace) -> float:
@@ -59,7 +61,7 @@ class Launch:
         return max(0, self._asked[uid][0] - now) / SECOND
 
     def _go_on(self, draft: Draft) -> float | Instance | LaunchError | LaunchPanic:
-        """Begins the launch, or resumes it. Returns its outcome, or the seconds to wait before it is resumed."""
+        """Begin the launch, or resume it. Return its outcome, or the seconds to wait before it is resumed."""
         uid = uid_of(draft.stored)
         launch = self._running.pop(uid, None) or self._provider.create(draft.object)
         try:

@@ -50,7 +50,7 @@ class LaunchFailures:
             text = self._event(f"NodeClaim {name} nominated for this pod failed to launch", error)
             self._sink.event(pod, "Warning", _REASON, text)
 
-    def _event(self, what: str, error: str) -> str:
+    def _event(self, prefix: str, error: str) -> str:
         if self._core.long_messages:
-            return self.shortened(f"{what}: {error}")
-        return f"{what}: {self.shortened(error)}"
+            return self.shortened(f"{prefix}: {error}")
+        return f"{prefix}: {self.shortened(error)}"

@@ -25,7 +25,7 @@ class Liveness:
         self._launch_timeout = core.launch_timeout
 
     def step(self, draft: Draft) -> float | None:
-        """Returns in how many seconds to look again; None when there is nothing to wait for. Raises ApiError."""
+        """Return in how many seconds to look again; None when there is nothing to wait for. Raises ApiError."""
         conditions = draft.conditions
         if conditions.is_true("Registered"):
             return None

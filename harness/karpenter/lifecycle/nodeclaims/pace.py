@@ -1,4 +1,4 @@
-"""How long the NodeClaim lifecycle takes over its steps, in virtual time."""
+"""The time that the NodeClaim lifecycle takes over its steps, in virtual time."""
 
 from __future__ import annotations
 

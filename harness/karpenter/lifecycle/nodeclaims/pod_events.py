@@ -42,7 +42,7 @@ class PodEvents:
         return (node,)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Notes the time on the NodeClaim, at most every ten seconds."""
+        """Note the time on the NodeClaim, at most every ten seconds."""
         node = self._view.get("Node", str(key))
         claim = claim_of(self._view, node) if node is not None else None
         if claim is None or not is_managed(claim):
@@ -57,7 +57,7 @@ class PodEvents:
 
 
 def _matters(old: Object, new: Object) -> bool:
-    """Whether the pod was bound just now, has ended, or is being deleted."""
+    """Return whether the pod was bound just now, has ended, or is being deleted."""
     bound = not spec_of(old).get("nodeName")
     ended = not is_terminal(old) and is_terminal(new)
     going = not is_terminating(old) and is_terminating(new)

@@ -59,7 +59,7 @@ class Registration:
             conditions.set_false("Registered", "MultipleNodesFound", "Invariant violated, matched multiple nodes")
             return False
         node = nodes[0]
-        tainted = any(same_taint(each, UNREGISTERED_TAINT) for each in spec_of(node).get("taints") or ())
+        tainted = any(same_taint(taint, UNREGISTERED_TAINT) for taint in spec_of(node).get("taints") or ())
         if REGISTERED not in labels_of(node) and not tainted:
             self._sink.log("error", "nodeclaim.lifecycle", "node claim registration error", NodeClaim=name_of(claim))
             self._sink.event(claim, "Warning", "UnregisteredTaintMissing", _MISSING_TAINT)
@@ -96,7 +96,7 @@ def synced_node(claim: Object, node: Object, core: CoreRelease) -> dict[str, Any
     if not managed:
         taints = _merged(taints, spec_of(claim).get("taints") or ())
         taints = _merged(taints, spec_of(claim).get("startupTaints") or ())
-    taints = [each for each in taints if not same_taint(each, UNREGISTERED_TAINT)]
+    taints = [taint for taint in taints if not same_taint(taint, UNREGISTERED_TAINT)]
     if taints:
         spec["taints"] = taints
     else:
@@ -110,5 +110,5 @@ def synced_node(claim: Object, node: Object, core: CoreRelease) -> dict[str, Any
 def _merged(taints: Sequence[Mapping[str, Any]], more: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Taints, and those of `more` whose key and effect none of them has (scheduling.Taints.Merge)."""
     result = list(taints)
-    result.extend(each for each in more if not any(same_taint(each, present) for present in taints))
+    result.extend(taint for taint in more if not any(same_taint(taint, present) for present in taints))
     return result

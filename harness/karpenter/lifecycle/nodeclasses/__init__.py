@@ -1,1 +1,1 @@
-"""What the provider keeps on an AKSNodeClass: its status and conditions, node images, and the maintenance window."""
+"""The provider's controllers of an AKSNodeClass: its status and conditions, node images, and the maintenance window."""

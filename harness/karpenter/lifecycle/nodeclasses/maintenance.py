@@ -1,4 +1,4 @@
-"""Whether node images may be updated now: AKS's maintenance window, which the provider reads from a ConfigMap.
+"""AKS's maintenance window of node images, which the provider reads from a ConfigMap.
 
 Source: kaz pkg/controllers/nodeclass/status/images.go (isMaintenanceWindowOpen).
 """
@@ -25,9 +25,9 @@ class WindowError(Exception):
 
 
 def is_open(view: View, clock: Clock, release: ProviderRelease) -> bool:
-    """Whether the maintenance window of node images is open now; without one it always is. Raises WindowError."""
-    found = view.get("ConfigMap", CONFIG_MAP, NAMESPACE)
-    data: Mapping[str, str] = (found or {}).get("data") or {}
+    """Return whether the maintenance window of node images is open now; without one it always is. Raises WindowError."""
+    config = view.get("ConfigMap", CONFIG_MAP, NAMESPACE)
+    data: Mapping[str, str] = (config or {}).get("data") or {}
     start, end = (_edge(data, f"{_CHANNEL}-{edge}", release) for edge in ("start", "end"))
     if start is None and end is None:
         return True

@@ -29,7 +29,7 @@ _Wanted = tuple[ImageFamily, Sequence[ImageDefinition], tuple[str, ...]]
 
 _TTL = 3 * 24 * 3600.0
 _SPECS = 64
-"""How many specs' images are kept; they are read every three minutes."""
+"""The number of specs whose images are kept; they are read every three minutes."""
 
 
 class NodeImages:
@@ -49,9 +49,9 @@ class NodeImages:
     def newest(self, spec: Mapping[str, Any], kubernetes: str) -> Images:
         """The newest images for an AKSNodeClass with this spec, in the form of ``status.images``."""
         family, definitions, slot = self._wanted.of(spec, lambda: self._of(spec, kubernetes), kubernetes)
-        known = self._known.get(slot)
-        if known is not None and self._clock.seconds < known[1]:
-            return known[0]
+        entry = self._known.get(slot)
+        if entry is not None and self._clock.seconds < entry[1]:
+            return entry[0]
         versions = self._gallery_versions() if self._options.use_sig else {}
         images = [
             {"id": image_id, "requirements": _sorted(definition.requirements())}
@@ -81,9 +81,11 @@ class NodeImages:
             f"/subscriptions/{self._options.subscription_id}/providers/Microsoft.Compute/locations/{self._region}"
             f"/communityGalleries/{family.community_gallery}/images/{definition.name}/versions"
         )
-        found = self._read(path, "2025-03-03")
+        versions = self._read(path, "2025-03-03")
         newest = max(
-            found, key=lambda each: str((each.get("properties") or {}).get("publishedDate") or ""), default=None
+            versions,
+            key=lambda version: str((version.get("properties") or {}).get("publishedDate") or ""),
+            default=None,
         )
         return str(newest["name"]) if newest is not None else None
 
@@ -94,8 +96,8 @@ class NodeImages:
             f"/locations/{self._region}/nodeImageVersions"
         )
         newest: dict[str, str] = {}
-        for each in self._read(path, "2026-04-02-preview"):
-            sku, version = str(each.get("sku")), str(each.get("version"))
+        for item in self._read(path, "2026-04-02-preview"):
+            sku, version = str(item.get("sku")), str(item.get("version"))
             if sku not in newest or _numbers(version) > _numbers(newest[sku]):
                 newest[sku] = version
         return newest
@@ -104,14 +106,14 @@ class NodeImages:
         answer = self._cloud.request("GET", path, query={"api-version": version})
         if answer.status != 200:
             return ()
-        found: Images = (answer.body or {}).get("value") or ()
-        return found
+        items: Images = (answer.body or {}).get("value") or ()
+        return items
 
 
 def kept(images: Images, newest: Images) -> Images:
     """The newest images; of those that an AKSNodeClass has already, its own version (overrideAnyGoalStateVersionsWithExisting)."""
-    mine = {_base(each): each for each in images}
-    return [mine.get(_base(each), each) for each in newest]
+    mine = {_base(image): image for image in images}
+    return [mine.get(_base(image), image) for image in newest]
 
 
 def _base(image: Mapping[str, Any]) -> str:
@@ -124,4 +126,4 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _sorted(requirements: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return sorted(requirements, key=lambda each: (len(each["key"]), each["key"]))
+    return sorted(requirements, key=lambda requirement: (len(requirement["key"]), requirement["key"]))

@@ -1,4 +1,4 @@
-"""What the provider writes on an AKSNodeClass: Kubernetes version, images, subnet, LocalDNS, readiness, hash.
+"""The provider's changes of an AKSNodeClass: Kubernetes version, images, subnet, LocalDNS, readiness, hash.
 
 Source: kaz pkg/controllers/nodeclass/{status,hash,termination}.
 """
@@ -47,12 +47,12 @@ _NO_IMAGES = {
     ),
     "ImagesNotFound": "ImageSelectors did not match any Images",
 }
-"""Why there are no images."""
+"""The reasons why there are no images."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Subnet:
-    """What is wrong with a subnet, nothing if ``reason`` is empty. ``retry``: the error after which it is looked at again."""
+    """The problem of a subnet, none if ``reason`` is empty. ``retry``: the error after which it is looked at again."""
 
     reason: str = ""
     message: str = ""
@@ -64,8 +64,9 @@ _FINE = _Subnet()
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What one look found out: the Kubernetes version of new nodes, their images or why there are none (None: nobody can tell), the
-    subnet."""
+    """The results of one look: the Kubernetes version of new nodes, their images or why there are none (None: nobody
+    can tell), the subnet.
+    """
 
     version: str
     images: Images | str | None
@@ -109,9 +110,9 @@ class NodeClasses:
         """The Kubernetes version of new nodes: the API server's as last read, never older than the one before (kubernetesversion.go)."""
         if self._clock.seconds - self._read_at >= _VERSION_TTL:
             self._kubernetes, self._read_at = self._server, self._clock.seconds
-        known = str(status_of(nodeclass).get("kubernetesVersion") or "")
-        before, now = Version.find(known), Version.find(self._kubernetes)
-        return known if before is not None and now is not None and before > now else self._kubernetes
+        recorded = str(status_of(nodeclass).get("kubernetesVersion") or "")
+        before, now = Version.find(recorded), Version.find(self._kubernetes)
+        return recorded if before is not None and now is not None and before > now else self._kubernetes
 
     def watches(self) -> Mapping[str, Router]:
         """AKSNodeClasses, and deleted NodeClaims, for which an AKSNodeClass may be waiting."""
@@ -133,37 +134,39 @@ class NodeClasses:
         rested = self._rested.get(name)
         if rested is None or rested[0] is not nodeclass:
             rested, nodeclass = None, self._hashed(self._held(nodeclass))
-        found = self._find(nodeclass)
-        if (rested is None or rested[1] != found) and not self._write(nodeclass, found):
-            self._rested[name] = nodeclass, found
-        if found.subnet.retry is not None:
-            raise ReconcileError(found.subnet.retry)
+        findings = self._find(nodeclass)
+        if (rested is None or rested[1] != findings) and not self._write(nodeclass, findings):
+            self._rested[name] = nodeclass, findings
+        if findings.subnet.retry is not None:
+            raise ReconcileError(findings.subnet.retry)
         # what cannot be understood stays so until somebody changes it: nothing that a world has to wait for
-        return _AGAIN if found.images is not None else Result(self.backoff[1], Wait.ALARM)
+        return _AGAIN if findings.images is not None else Result(self.backoff[1], Wait.ALARM)
 
     def _held(self, nodeclass: Object) -> Object:
         """The NodeClass with the finalizer."""
-        kept = finalizers_of(nodeclass)
-        if FINALIZER in kept:
+        finalizers = finalizers_of(nodeclass)
+        if FINALIZER in finalizers:
             return nodeclass
-        return self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*kept, FINALIZER]}})
+        return self._writer.patch(
+            "AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": [*finalizers, FINALIZER]}}
+        )
 
     def _find(self, nodeclass: Object) -> _Found:
-        """What Azure and the API server say that concerns the NodeClass; each question is asked each time."""
+        """Read the state of Azure and of the API server that concerns the NodeClass; each question is asked each time."""
         version = self._version(nodeclass)
         images = self._images(nodeclass, version)
-        asked = "SubnetsReady" in self._release.nodeclass_conditions
-        return _Found(version, images, self._subnet(nodeclass) if asked else _FINE)
+        looks_at_subnet = "SubnetsReady" in self._release.nodeclass_conditions
+        return _Found(version, images, self._subnet(nodeclass) if looks_at_subnet else _FINE)
 
-    def _write(self, nodeclass: Object, found: _Found) -> bool:
-        """Writes what was found into the status. Returns whether that changes it."""
-        needed, subnet = self._release.nodeclass_conditions, found.subnet
+    def _write(self, nodeclass: Object, findings: _Found) -> bool:
+        """Write the findings into the status. Return whether that changes it."""
+        needed, subnet = self._release.nodeclass_conditions, findings.subnet
         conditions = Conditions(nodeclass, needed, self._clock.timestamp())
         status: dict[str, Any] = dict(status_of(nodeclass))
-        status["kubernetesVersion"] = found.version
+        status["kubernetesVersion"] = findings.version
         conditions.set_true("KubernetesVersionReady")
-        if found.images is not None:
-            self._set_images(found.images, status, conditions)
+        if findings.images is not None:
+            self._set_images(findings.images, status, conditions)
         if "SubnetsReady" in needed:
             if subnet.reason:
                 conditions.set_false("SubnetsReady", subnet.reason, subnet.message)
@@ -181,16 +184,16 @@ class NodeClasses:
         return bool(patch)
 
     def _hashed(self, nodeclass: Object) -> Object:
-        """Writes the hash by which drift is detected.
+        """Write the hash by which drift is detected.
 
         NodeClaims with another hash version are not simulated (nodeclass/hash/controller.go).
         """
-        spec, known = spec_of(nodeclass), self._hashes.get(name_of(nodeclass))
-        if known is None or known[0] is not spec:
-            known = spec, nodeclass_hash(nodeclass, self._release.nodeclass_hash_fields)
-            self._hashes[name_of(nodeclass)] = known
+        spec, entry = spec_of(nodeclass), self._hashes.get(name_of(nodeclass))
+        if entry is None or entry[0] is not spec:
+            entry = spec, nodeclass_hash(nodeclass, self._release.nodeclass_hash_fields)
+            self._hashes[name_of(nodeclass)] = entry
         marks = {
-            NODE_CLASS_HASH: known[1],
+            NODE_CLASS_HASH: entry[1],
             NODE_CLASS_HASH_VERSION: self._release.nodeclass_hash_version,
         }
         if marks.items() <= annotations_of(nodeclass).items():
@@ -204,8 +207,8 @@ class NodeClasses:
             text = f"Waiting on NodeClaim termination for {pretty_slice(using, _NAMED)}"
             self._sink.event(nodeclass, "Normal", "WaitingOnNodeClaimTermination", text)
             return Result(_TOLD_AGAIN, Wait.ALARM)
-        kept = [each for each in finalizers_of(nodeclass) if each != FINALIZER]
-        self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": kept or None}})
+        finalizers = [finalizer for finalizer in finalizers_of(nodeclass) if finalizer != FINALIZER]
+        self._writer.patch("AKSNodeClass", name_of(nodeclass), {"metadata": {"finalizers": finalizers or None}})
         return DONE
 
     def _images(self, nodeclass: Object, version: str) -> Images | str | None:
@@ -223,12 +226,12 @@ class NodeClasses:
                 return None
         return goal or "ImagesNotFound"
 
-    def _set_images(self, found: Images | str, status: dict[str, Any], conditions: Conditions) -> None:
-        if isinstance(found, str):
+    def _set_images(self, images: Images | str, status: dict[str, Any], conditions: Conditions) -> None:
+        if isinstance(images, str):
             status.pop("images", None)
-            conditions.set_false("ImagesReady", found, _NO_IMAGES[found])
+            conditions.set_false("ImagesReady", images, _NO_IMAGES[images])
         else:
-            status["images"] = list(found)
+            status["images"] = list(images)
             conditions.set_true("ImagesReady")
 
     def _subnet(self, nodeclass: Object) -> _Subnet:

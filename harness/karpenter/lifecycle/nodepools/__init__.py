@@ -1,1 +1,1 @@
-"""What Karpenter keeps on a NodePool: its status, whether its Nodes come up, and what its machines use of its limits."""
+"""Karpenter's controllers of a NodePool: its status, the registration of its Nodes, and the usage of its limits."""

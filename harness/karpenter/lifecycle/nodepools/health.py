@@ -1,4 +1,4 @@
-"""Whether the Nodes of a NodePool register: it counts the last four outcomes, two failures make it unhealthy.
+"""The registration of the Nodes of a NodePool: the last four outcomes count, two failures make it unhealthy.
 
 Up to core 1.7 nothing is counted: a Node that registers makes the NodePool of its label healthy; a NodeClaim that does not register in time
 makes it unhealthy if the condition is still Unknown, and one that is not launched in time changes nothing.
@@ -34,7 +34,7 @@ class RegistrationHealth:
         self._outcomes: dict[str, deque[bool]] = {}
 
     def succeeded(self, claim: Object) -> None:
-        """Counts a NodeClaim whose Node registered."""
+        """Count a NodeClaim whose Node registered."""
         pool = self._pool(claim)
         if pool is None:
             return
@@ -44,7 +44,7 @@ class RegistrationHealth:
                 self._write(pool, conditions)
 
     def failed(self, claim: Object, of_claim: Conditions, *, launching: bool = False) -> None:
-        """Counts a NodeClaim that timed out, with its conditions; `launching`: before it was launched."""
+        """Count a NodeClaim that timed out, with its conditions; `launching`: before it was launched."""
         pool = self._pool(claim)
         if pool is None or (launching and not self._counts):
             return

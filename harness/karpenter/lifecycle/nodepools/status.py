@@ -1,4 +1,5 @@
-"""What Karpenter's controllers write on a NodePool: hash, validation, readiness of its NodeClass, registration health, usage.
+"""The changes of Karpenter's controllers on a NodePool: hash, validation, readiness of its NodeClass, registration
+health, usage.
 
 Sources: core pkg/controllers/nodepool/{hash,validation,readiness,registrationhealth,counter}.
 """
@@ -89,7 +90,7 @@ class NodePools:
         return (pool,) if pool and _counts_differently(change) else ()
 
     def reconcile(self, key: Hashable) -> Result:
-        """Brings one NodePool up to date."""
+        """Bring one NodePool up to date."""
         pool = self._view.get("NodePool", str(key))
         if pool is None:
             return DONE
@@ -125,11 +126,11 @@ class NodePools:
     def _judge(self, pool: Object) -> tuple[str, str | None]:
         """Hash and validation error (None: valid) of a NodePool, calculated once per generation."""
         generation = metadata_of(pool).get("generation")
-        known = self._judged.get(uid_of(pool))
-        if known is None or known[0] != generation:
+        entry = self._judged.get(uid_of(pool))
+        if entry is None or entry[0] != generation:
             problem = joined(nodepool_findings(pool, self._wording))
-            known = self._judged[uid_of(pool)] = generation, nodepool_hash(pool), problem
-        return known[1], known[2]
+            entry = self._judged[uid_of(pool)] = generation, nodepool_hash(pool), problem
+        return entry[1], entry[2]
 
     def _observe(self, pool: Object, nodeclass: Object, conditions: Conditions, status: dict[str, Any]) -> None:
         """A new generation of NodePool or NodeClass makes the registration health unknown again."""

@@ -78,7 +78,7 @@ class _Sum:
         """By resource, in how many machines its quantity has each format."""
 
     def add(self, capacity: ResourceList, sign: int) -> None:
-        """Adds a machine, or takes it away."""
+        """Add a machine, or take it away."""
         self.machines += sign
         for name, quantity in capacity.items():
             formats = self.formats.setdefault(name, Counter())
@@ -95,15 +95,19 @@ class _Sum:
         `in_order` yields the machines in order of creation. Returns None where all quantities of a resource are zero and their formats
         differ: then `usage_of` decides.
         """
-        found = {name: next(iter(formats)) for name, formats in self.formats.items() if len(formats) == 1}
-        missing = self.formats.keys() - found.keys()
+        formats_by_name = {name: next(iter(formats)) for name, formats in self.formats.items() if len(formats) == 1}
+        missing = self.formats.keys() - formats_by_name.keys()
         for capacity in in_order() if missing else ():
             for name in [name for name in missing if capacity.get(name)]:
-                found[name] = capacity[name].format
+                formats_by_name[name] = capacity[name].format
                 missing.remove(name)
             if not missing:
                 break
-        return None if missing else {name: Quantity(amount, found[name]) for name, amount in self.amounts.items()}
+        return (
+            None
+            if missing
+            else {name: Quantity(amount, formats_by_name[name]) for name, amount in self.amounts.items()}
+        )
 
 
 class RunningUsage:
@@ -123,7 +127,7 @@ class RunningUsage:
         """Provider ids of Nodes that have changed since."""
 
     def hear(self, change: Change) -> None:
-        """Takes note of a change of a NodeClaim or Node."""
+        """Record a change of a NodeClaim or Node."""
         if change.object["kind"] == "NodeClaim":
             self._stale[name_of(change.object)] = None
             return
@@ -133,13 +137,13 @@ class RunningUsage:
                 self._stale_machines[machine] = None
 
     def of(self, pool: str) -> dict[str, Quantity]:
-        """What `usage_of` returns for a NodePool."""
+        """Return the result of `usage_of` for a NodePool."""
         self._catch_up()
-        found = self._sums.get(pool)
-        if found is None:
+        sum_of_pool = self._sums.get(pool)
+        if sum_of_pool is None:
             return {NODES: _number(0)}
-        total = found.total(lambda: self._in_order(pool))
-        return usage_of(self._view, pool) if total is None else {**total, NODES: _number(found.machines)}
+        total = sum_of_pool.total(lambda: self._in_order(pool))
+        return usage_of(self._view, pool) if total is None else {**total, NODES: _number(sum_of_pool.machines)}
 
     def _in_order(self, pool: str) -> Iterator[ResourceList]:
         for claim in self._view.list("NodeClaim"):
@@ -163,18 +167,18 @@ class RunningUsage:
                 del self._counted[name]
                 self._add(before, -1)
             return
-        pool, (said, reported) = nodepool_of(claim), _said(self._view, claim)
+        pool, (own, reported) = nodepool_of(claim), _said(self._view, claim)
         if before is not None:
-            if before.pool == pool and before.said is said and before.reported is reported:
+            if before.pool == pool and before.said is own and before.reported is reported:
                 return
             self._add(before, -1)
-        now = self._counted[name] = _Counted(pool, said, reported, _capacity(said, reported))
+        now = self._counted[name] = _Counted(pool, own, reported, _capacity(own, reported))
         self._add(now, 1)
 
     def _add(self, counted: _Counted, sign: int) -> None:
-        found = self._sums.setdefault(counted.pool, _Sum())
-        found.add(counted.capacity, sign)
-        if not found.machines:
+        sum_of_pool = self._sums.setdefault(counted.pool, _Sum())
+        sum_of_pool.add(counted.capacity, sign)
+        if not sum_of_pool.machines:
             del self._sums[counted.pool]
 
 
@@ -190,9 +194,9 @@ def _said(view: View, claim: Object) -> tuple[Mapping[str, str], Mapping[str, st
     ) or _NOTHING
 
 
-def _capacity(said: Mapping[str, str], reported: Mapping[str, str]) -> ResourceList:
+def _capacity(own: Mapping[str, str], reported: Mapping[str, str]) -> ResourceList:
     """The capacity of the Node, completed by that of the NodeClaim."""
-    return parse_list({**said, **reported})
+    return parse_list({**own, **reported})
 
 
 def _number(machines: int) -> Quantity:

@@ -11,8 +11,8 @@ from harness.kube.scheduling.taints import Taint, same_taint
 
 
 def is_disrupted(node: Object) -> bool:
-    """Whether the Node has the taint."""
-    return bool([each for each in _taints_of(node) if same_taint(each, DISRUPTED_TAINT)])
+    """Return whether the Node has the taint."""
+    return bool([taint for taint in _taints_of(node) if same_taint(taint, DISRUPTED_TAINT)])
 
 
 def with_disrupted(node: Object) -> list[Taint]:
@@ -20,14 +20,14 @@ def with_disrupted(node: Object) -> list[Taint]:
     taints = list(_taints_of(node))
     if is_disrupted(node):
         return taints
-    return [*(each for each in taints if each.get("key") != DISRUPTED_TAINT["key"]), dict(DISRUPTED_TAINT)]
+    return [*(taint for taint in taints if taint.get("key") != DISRUPTED_TAINT["key"]), dict(DISRUPTED_TAINT)]
 
 
 def without_disrupted(node: Object) -> list[Taint]:
     """The Node's taints without this one."""
-    return [each for each in _taints_of(node) if not same_taint(each, DISRUPTED_TAINT)]
+    return [taint for taint in _taints_of(node) if not same_taint(taint, DISRUPTED_TAINT)]
 
 
 def _taints_of(node: Object) -> Sequence[Taint]:
-    found: Sequence[Taint] = spec_of(node).get("taints") or ()
-    return found
+    taints: Sequence[Taint] = spec_of(node).get("taints") or ()
+    return taints

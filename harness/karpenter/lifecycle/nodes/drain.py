@@ -36,7 +36,8 @@ _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction s
 
 
 def is_drainable(pod: Object, now: int) -> bool:
-    """Whether a drain concerns the pod: it does not tolerate disruption, is no mirror pod, and not stuck terminating.
+    """Return whether a drain concerns the pod: it does not tolerate disruption, is no mirror pod, and not stuck
+    terminating.
 
     `now` in nanoseconds.
     """
@@ -46,12 +47,12 @@ def is_drainable(pod: Object, now: int) -> bool:
 
 
 def is_waiting(pod: Object, now: int) -> bool:
-    """Whether a drain has to wait for the pod."""
+    """Return whether a drain has to wait for the pod."""
     return not is_terminal(pod) and is_drainable(pod, now)
 
 
 def is_evictable(pod: Object, now: int, *, protection_may_end: bool, sink: Sink) -> bool:
-    """Whether a drain may evict the pod; publishes an event where its do-not-disrupt is a duration."""
+    """Return whether a drain may evict the pod; publish an event where its do-not-disrupt is a duration."""
     if not is_active(pod) or tolerates_disruption(pod) or is_static(pod):
         return False
     protection = protection_of(pod, now, may_end=protection_may_end)
@@ -62,11 +63,11 @@ def is_evictable(pod: Object, now: int, *, protection_may_end: bool, sink: Sink)
 
 def tiers(pods: Sequence[Object]) -> tuple[list[Object], ...]:
     """The pods in four tiers, evicted one after the other: others, DaemonSets', critical ones, DaemonSets' critical ones."""
-    found: tuple[list[Object], ...] = ([], [], [], [])
+    tiers_of_pods: tuple[list[Object], ...] = ([], [], [], [])
     for pod in pods:
         critical = spec_of(pod).get("priorityClassName") in _CRITICAL
-        found[2 * critical + is_daemon(pod)].append(pod)
-    return found
+        tiers_of_pods[2 * critical + is_daemon(pod)].append(pod)
+    return tiers_of_pods
 
 
 class Evictions:
@@ -95,11 +96,11 @@ class Evictions:
         self.deletes_late = core.eviction_queue_deletes
         self._queued: dict[tuple[str, str, str], int | None] = {}  # the deadline of the pod's node
         self.answers: Counter[int] = Counter()
-        """How often the API server answered an eviction with each code."""
+        """The number of the API server's answers to evictions, by code."""
         self.drained: Counter[str] = Counter()
-        """How many pods were evicted for each reason, or deleted by the queue."""
+        """The number of pods that were evicted for each reason, or deleted by the queue."""
         self.left = 0
-        """How many pods have left the queue, whatever became of them."""
+        """The number of pods that have left the queue, for any reason."""
 
     def watches(self) -> Mapping[str, Router]:
         """Nothing: pods are added by drains."""
@@ -151,15 +152,15 @@ class Evictions:
             several = error.message == _SEVERAL and self._core.tells_several_budgets
             if error.code != 429 and not several:
                 raise ReconcileError(error.message) from error
-            what = "eviction does not support multiple PDBs" if several else "evicting pod violates a PDB"
-            self._tell_refused(pod, what)
-            raise self._again(what, deadline) from error
+            problem = "eviction does not support multiple PDBs" if several else "evicting pod violates a PDB"
+            self._tell_refused(pod, problem)
+            raise self._again(problem, deadline) from error
         reason = self._reason(pod)
         self.answers[200] += 1
         self.drained[reason] += 1
         self._sink.event(pod, "Normal", "Evicted", f"Evicted pod: {reason}")
 
-    def _tell_refused(self, pod: Object, what: str) -> None:
+    def _tell_refused(self, pod: Object, problem: str) -> None:
         """The event about the pod's Node; up to core 1.5 about a Node called as the pod, so that the Node's own does not hide it."""
         namespace, name = namespace_of(pod), name_of(pod)
         if self._core.terminates_in_steps:
@@ -168,9 +169,9 @@ class Evictions:
             node = {"kind": "Node", "metadata": {"name": name, "namespace": namespace}}
         if node is None:
             return
-        text = f"{what} (Pod={namespace}/{name})"
+        text = f"{problem} (Pod={namespace}/{name})"
         if not self._core.structured_errors:
-            text = what.replace("pod", f"pod {namespace}/{name}")
+            text = problem.replace("pod", f"pod {namespace}/{name}")
         self._sink.event(node, "Warning", "FailedDraining", f"Failed to drain node, {text}")
 
     def _again(self, why: str, deadline: int | None) -> ReconcileError:
@@ -189,8 +190,8 @@ class Evictions:
         claim = claim_of(self._view, node) if node is not None else None
         if claim is None:
             return ""
-        found = condition(claim, "DisruptionReason")
-        return str(found["reason"]) if found is not None and found["status"] == "True" else "Forceful Termination"
+        reason = condition(claim, "DisruptionReason")
+        return str(reason["reason"]) if reason is not None and reason["status"] == "True" else "Forceful Termination"
 
 
 class Drain:
@@ -243,8 +244,9 @@ class Drain:
         return f"{len(waiting)} pods are waiting to be evicted" if waiting else None
 
     def is_timeless(self, node: Object) -> bool:
-        """Whether a look at another moment comes to the same on a node without a deadline, as long as no object changes: no pod may be
-        stuck terminating by then, and none is protected for a while."""
+        """Return whether a later look at a node without a deadline comes to the same, as long as no object changes: no
+        pod may be stuck terminating by then, and none is protected for a while.
+        """
         pods = self._view.indexed("pods-by-node", name_of(node))
         return not any(is_terminating(pod) or annotations_of(pod).get(DO_NOT_DISRUPT, "true") != "true" for pod in pods)
 
@@ -255,7 +257,8 @@ def _first(pods: Sequence[Object]) -> list[Object]:
 
 
 def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
-    """Whether the pod has to be deleted now so as not to outlive the deadline; times are in nanoseconds since the start.
+    """Return whether the pod has to be deleted now so as not to outlive the deadline; times are in nanoseconds since
+    the start.
 
     A pod that is being deleted already, but too late, is deleted again: with ``ending_too`` at once, else when its own grace period no
     longer fits (terminator/terminator.go DeleteExpiringPods, since core 1.6; since 1.15.0 terminator/eviction.go needsForceDelete).
@@ -270,7 +273,9 @@ def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
 
 
 def _delete_in_time(writer: Writer, sink: Sink, pod: Object, deadline: int, now: int) -> None:
-    """Deletes a pod that would otherwise outlive the node's deadline; its grace period is the time that is left, at least 1 s."""
+    """Delete a pod that would otherwise outlive the node's deadline; its grace period is the time that is left, at
+    least 1 s.
+    """
     left = max((deadline - now) // SECOND, 1)
     text = (
         f"Deleting the pod to accommodate the terminationTime {_go_time(deadline)} of the node. The pod was granted "

@@ -18,7 +18,7 @@ __all__ = ["Protection", "protection_of", "tolerates_disruption"]
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Whether the annotation protects the pod now. ``event`` is type, reason and message of the event about a duration."""
+    """The protection of a pod by the annotation. ``event`` is type, reason and message of the event about a duration."""
 
     active: bool
     event: tuple[str, str, str] | None = None
@@ -28,8 +28,8 @@ _NONE, _FOR_EVER = Protection(active=False), Protection(active=True)
 
 
 def protection_of(pod: Object, now: int, *, may_end: bool) -> Protection:
-    """Whether a pod is protected at ``now`` (nanoseconds since the start): for ever (`true`) or, where protection ``may_end``, for a
-    duration since it started.
+    """Return whether a pod is protected at ``now`` (nanoseconds since the start): for ever (`true`) or, where
+    protection ``may_end``, for a duration since it started.
     """
     value = annotations_of(pod).get(DO_NOT_DISRUPT)
     if value is None or value == "true" or not may_end:
@@ -57,5 +57,7 @@ def _ignored(problem: str) -> Protection:
 
 
 def tolerates_disruption(pod: Object) -> bool:
-    """Whether the pod tolerates the taint karpenter.sh/disrupted, so that a drain leaves it alone."""
-    return bool([each for each in spec_of(pod).get("tolerations") or () if tolerates(each, DISRUPTED_TAINT)])
+    """Return whether the pod tolerates the taint karpenter.sh/disrupted, so that a drain leaves it alone."""
+    return bool(
+        [toleration for toleration in spec_of(pod).get("tolerations") or () if tolerates(toleration, DISRUPTED_TAINT)]
+    )

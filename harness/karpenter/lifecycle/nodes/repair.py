@@ -39,7 +39,7 @@ _TOLD_AGAIN = 900.0
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What is done about a Node; nothing about a healthy one.
+    """The repair of a Node; none for a healthy one.
 
     ``again``: look again after so many nanoseconds, because the policy's toleration lasts or too many Nodes are unhealthy; ``held`` is
     core's text about the latter. ``deletes``: its NodeClaim is deleted; its pods have until ``deadline``, None when that is set already.
@@ -60,11 +60,11 @@ def replacing_policies(release: ProviderRelease) -> Sequence[RepairPolicy]:
 def unhealthy_since(node: Object, policies: Sequence[RepairPolicy]) -> int | None:
     """The moment (nanoseconds) from which on a Node may be replaced, the earliest of all policies that it matches; None for a healthy
     one."""
-    found = ((condition(node, each.condition), each) for each in policies)
+    conditions = ((condition(node, each_policy.condition), each_policy) for each_policy in policies)
     return min(
         (
             parse(present.get("lastTransitionTime") or ZERO_TIME) + nanoseconds(policy.toleration)
-            for present, policy in found
+            for present, policy in conditions
             if present is not None and present["status"] == policy.status
         ),
         default=None,
@@ -80,7 +80,7 @@ def repair_of(
     *,
     node_first: bool = True,
 ) -> Repair:
-    """What is done at ``now`` about a Node and its one NodeClaim in a cluster of these Nodes.
+    """Return the repair at ``now`` of a Node and its one NodeClaim in a cluster of these Nodes.
 
     Nodes count as unhealthy as soon as they have the condition. More than a fifth of the NodePool's (or the cluster's), rounded up,
     block all repairs. ``node_first``: they are counted only once the Node's own time has come.
@@ -101,8 +101,8 @@ def repair_of(
 def _held(claim: Object, nodes: Sequence[Object], policies: Sequence[RepairPolicy]) -> str:
     """The sentence about too many unhealthy Nodes of the NodePool, or of the cluster for a NodeClaim without one."""
     pool = labels_of(claim).get(NODEPOOL)
-    among = nodes if pool is None else [each for each in nodes if labels_of(each).get(NODEPOOL) == pool]
-    unhealthy = sum(unhealthy_since(each, policies) is not None for each in among)
+    among = nodes if pool is None else [node for node in nodes if labels_of(node).get(NODEPOOL) == pool]
+    unhealthy = sum(unhealthy_since(node, policies) is not None for node in among)
     if unhealthy <= -(-len(among) * _ALLOWED_PERCENT // 100):
         return ""
     # core's own spelling differs between the two
@@ -115,7 +115,7 @@ def _held(claim: Object, nodes: Sequence[Object], policies: Sequence[RepairPolic
 
 
 def _is_over(claim: Object, now: int) -> bool:
-    """Whether the termination timestamp of its NodeClaim has passed; one that cannot be parsed does not count."""
+    """Return whether the termination timestamp of its NodeClaim has passed; one that cannot be parsed does not count."""
     try:
         return parse(annotations_of(claim).get(TERMINATION_TIMESTAMP) or "") < now
     except ValueError:
@@ -147,7 +147,7 @@ class NodeRepair:
         return (name_of(change.object),)
 
     def reconcile(self, key: Hashable) -> Result:
-        """Deletes the NodeClaim of one Node, if its time has come and not too many others are unhealthy."""
+        """Delete the NodeClaim of one Node, if its time has come and not too many others are unhealthy."""
         node = self._view.get("Node", str(key))
         claim = claim_of(self._view, node) if node is not None else None
         if node is None or claim is None:
@@ -191,4 +191,4 @@ class NodeRepair:
 
 
 def _conditions(node: Object) -> Sequence[tuple[object, object, object]]:
-    return [(each["type"], each["status"], each.get("lastTransitionTime")) for each in conditions_of(node)]
+    return [(entry["type"], entry["status"], entry.get("lastTransitionTime")) for entry in conditions_of(node)]

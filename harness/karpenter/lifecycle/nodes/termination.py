@@ -51,11 +51,13 @@ _Told = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """What a look at a Node that waits came to; the next one comes to the same while nothing has changed, and only tells it again."""
+    """The result of a look at a Node that waits; the next look comes to the same while nothing has changed, and only
+    tells it again.
+    """
 
     revision: int
     left: int
-    """How many pods had left the eviction queue."""
+    """The number of pods that had left the eviction queue."""
     node: Object
     told: _Told | None
 
@@ -101,8 +103,8 @@ class NodeTermination:
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
         node = spec_of(change.object).get("nodeName")
         if node:
-            found = self._view.get("Node", node)
-            if found is not None and is_terminating(found):
+            current = self._view.get("Node", node)
+            if current is not None and is_terminating(current):
                 yield node
 
     def reconcile(self, key: Hashable) -> Result:
@@ -152,43 +154,43 @@ class NodeTermination:
     ) -> Result | None:
         """Drain, volumes, instance. Returns what to wait for, None when everything is done."""
         in_steps = self._core.terminates_in_steps
-        told = conditions if in_steps else None
+        steps = conditions if in_steps else None
         least = self._core.min_drain_seconds
-        if told is not None and least and told.get("Drained") is None:
-            told.set_unknown("Drained", "Draining", "Draining")
+        if steps is not None and least and steps.get("Drained") is None:
+            steps.set_unknown("Drained", "Draining", "Draining")
         problem = self._drain.step(node, deadline)
         if problem is not None:
             failed: _Told = ("Warning", "FailedDraining", f"Failed to drain node, {problem}")
             self._sink.event(node, *failed)
             if not in_steps and self._instance_gone(node):
                 return None
-            if told is not None and not least:
-                told.set_unknown("Drained", "Draining", "Draining")
+            if steps is not None and not least:
+                steps.set_unknown("Drained", "Draining", "Draining")
             return self._look_again(node, deadline, failed)
-        if told is not None and not told.is_true("Drained"):
-            if least and (self._clock.now - parse(told.since("Drained"))) / SECOND < least:
+        if steps is not None and not steps.is_true("Drained"):
+            if least and (self._clock.now - parse(steps.since("Drained"))) / SECOND < least:
                 return Result(1.0)
-            told.set_true("Drained")
+            steps.set_true("Drained")
         waiting = self._volumes(node)
         if waiting and (deadline is None or self._clock.now < deadline or (in_steps and self._clock.now == deadline)):
             awaiting: _Told | None = None
             if in_steps:
-                names = pretty_slice([name_of(each) for each in waiting], _NAMED)
+                names = pretty_slice([name_of(pod) for pod in waiting], _NAMED)
                 awaiting = (
                     "Normal",
                     "AwaitingVolumeDetachment",
                     f"Awaiting deletion of bound volumeattachments ({names})",
                 )
                 self._sink.event(node, *awaiting)
-            if told is not None:
-                told.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
+            if steps is not None:
+                steps.set_unknown("VolumesDetached", "AwaitingVolumeDetachment", "AwaitingVolumeDetachment")
             return self._look_again(node, deadline, awaiting)
-        if told is not None:
+        if steps is not None:
             if waiting:
                 reason = "TerminationGracePeriodElapsed"
-                told.set_false("VolumesDetached", reason, reason)
+                steps.set_false("VolumesDetached", reason, reason)
             else:
-                told.set_true("VolumesDetached")
+                steps.set_true("VolumesDetached")
         if claim is None or conditions is None:
             return None
         gone = False
@@ -199,16 +201,16 @@ class NodeTermination:
         conditions.set_true("InstanceTerminating")
         return None if gone else Result(5.0)
 
-    def _look_again(self, node: Object, deadline: int | None, told: _Told | None) -> Result:
+    def _look_again(self, node: Object, deadline: int | None, published: _Told | None) -> Result:
         """Looks again after a second: as a poll, unless a deadline will end the waiting. Azure is asked about a Node that is not ready."""
         if deadline is not None and self._clock.now <= deadline:
             return Result(1.0)
         if deadline is None and condition_is(node, "Ready") and self._drain.is_timeless(node):
-            self._waiting[name_of(node)] = _Waiting(self._engine.revision, self._evictions.left, node, told)
+            self._waiting[name_of(node)] = _Waiting(self._engine.revision, self._evictions.left, node, published)
         return _POLL
 
     def _instance_gone(self, node: Object) -> bool:
-        """Whether the cloud knows nothing of a Node whose kubelet does not say that it is ready."""
+        """Return whether the cloud does not have the machine of a Node whose kubelet does not say that it is ready."""
         if condition_is(node, "Ready"):
             return False
         try:
@@ -235,7 +237,9 @@ class NodeTermination:
     def _volumes(self, node: Object) -> list[Object]:
         """VolumeAttachments of the node, without those of pods that a drain leaves alone."""
         attachments = [
-            each for each in self._view.list("VolumeAttachment") if spec_of(each).get("nodeName") == name_of(node)
+            attachment
+            for attachment in self._view.list("VolumeAttachment")
+            if spec_of(attachment).get("nodeName") == name_of(node)
         ]
         if not attachments:
             return []
@@ -249,15 +253,15 @@ class NodeTermination:
                 if claim is not None:
                     staying.add(str(spec_of(claim).get("volumeName")))
         return [
-            each
-            for each in attachments
-            if (name := (spec_of(each).get("source") or {}).get("persistentVolumeName")) and name not in staying
+            attachment
+            for attachment in attachments
+            if (name := (spec_of(attachment).get("source") or {}).get("persistentVolumeName")) and name not in staying
         ]
 
     def _release(self, node: Object) -> None:
         current = self._view.get("Node", name_of(node))
         if current is None:
             return
-        kept = [each for each in finalizers_of(current) if each != TERMINATION_FINALIZER]
-        self._writer.patch("Node", name_of(node), {"metadata": {"finalizers": kept or None}})
+        finalizers = [finalizer for finalizer in finalizers_of(current) if finalizer != TERMINATION_FINALIZER]
+        self._writer.patch("Node", name_of(node), {"metadata": {"finalizers": finalizers or None}})
         self._sink.log("info", self.name, "deleted node", Node=name_of(node))

@@ -111,7 +111,7 @@ def daemon_pods(
 ) -> list[DaemonPod]:
     """One pod per DaemonSet, by namespace and name: the newest that exists, else one made of its template."""
     pods = []
-    for daemonset in sorted(daemonsets, key=lambda each: (namespace_of(each), name_of(each))):
+    for daemonset in sorted(daemonsets, key=lambda item: (namespace_of(item), name_of(item))):
         template = spec_of(daemonset).get("template") or {}
         running = newest.get((namespace_of(daemonset), uid_of(daemonset) or "?"))
         pod = running or {
