@@ -1,1 +1,1 @@
-"""Why: the scheduler's ledger in words, who wrote a label, what things cost."""
+"""Reasons: the scheduler's ledger in words, who wrote a label, and the costs of things."""

@@ -1,1 +1,1 @@
-"""What would help pods that wait: changes that are tried in a world before they are told."""
+"""Changes that would help pods that wait, tried in a world before they are told."""

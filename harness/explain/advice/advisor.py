@@ -42,13 +42,15 @@ class Advisor:
         types: Types,
         looked_at: Sequence[Looked],
     ) -> Advice:
-        """What would help pods that wait together. `looked_at`: the NodePools with their reasons, in a simulation of this snapshot."""
+        """Return the changes that would help pods that wait together. `looked_at`: the NodePools with their reasons, in
+        a simulation of this snapshot.
+        """
         pod, world = pods[0], self._world
         candidates = list(self._candidates(pods, snapshot, types, looked_at))
         names = {entry.nodepool for entry in looked_at}
         able = {entry.nodepool for entry in looked_at if _is_for(entry)} or names
         pools = [pool for pool in snapshot.nodepools if name_of(pool) in able] or list(snapshot.nodepools)
-        sizes = [one for name in names for one in types.get(name, ())]
+        sizes = [size for name in names for size in types.get(name, ())]
 
         def confirm(parts: Sequence[Candidate]) -> Outcome | None:
             return self._trials.run(pods, parts)
@@ -63,7 +65,7 @@ class Advisor:
             lambda outcome: list(alterations(pod, pools, outcome, world.release.vocabulary, sizes)),
             self._trials.has_spare,
         )
-        if any(one.meant for one in advice.changes) or not self._trials.has_spare():
+        if any(change.meant for change in advice.changes) or not self._trials.has_spare():
             return advice
         return replace(advice, short=meant_but_short(candidates, confirm, self._trials.sentence(pods)))
 
@@ -73,21 +75,21 @@ class Advisor:
         pod, world = pods[0], self._world
         pools = {name_of(pool): pool for pool in snapshot.nodepools}
         yield from word_candidates(pod, looked_at, self._known_words(snapshot, types))
-        claims = {(namespace_of(one), name_of(one)): one for one in world.list("PersistentVolumeClaim")}
-        stores = [name_of(one) for one in world.list("StorageClass")]
-        classes = [name_of(one) for one in world.list("AKSNodeClass")]
+        claims = {(namespace_of(claim), name_of(claim)): claim for claim in world.list("PersistentVolumeClaim")}
+        stores = [name_of(storage_class) for storage_class in world.list("StorageClass")]
+        classes = [name_of(nodeclass) for nodeclass in world.list("AKSNodeClass")]
         yield from reference_candidates(pod, world.list("NodePool"), classes, claims, stores)
         yield from self._quotas(pods)
         # of pods that request different amounts none is told to request less
-        alike = len({fingerprint(one.get("spec")) for one in pods}) == 1
-        yield from (one for one in pod_candidates(pod, looked_at) if alike or one.rank != Rank.SHRINK)
+        alike = len({fingerprint(other.get("spec")) for other in pods}) == 1
+        yield from (candidate for candidate in pod_candidates(pod, looked_at) if alike or candidate.rank != Rank.SHRINK)
         needed = (lambda name: self._trials.unlimited(pods, name)) if len(pods) > 1 else None
         for entry in looked_at:
             if entry.nodepool in pools:
                 yield from pool_candidates(pod, pools[entry.nodepool], entry, needed)
         yield from widening_candidates(pod, looked_at)
         own = [pools[entry.nodepool] for entry in looked_at if entry.nodepool in pools]
-        zones = [f"{world.region}-{one}" for one in world.caches.catalogue.region(world.region).zones]
+        zones = [f"{world.region}-{zone}" for zone in world.caches.catalogue.region(world.region).zones]
         yield from other_zones(pod, own, zones)
         yield from other_sizes(pod, own, looked_at, world.release.skewer)
         yield from other_regions(world, pod, own)
@@ -100,13 +102,15 @@ class Advisor:
         if not raised:
             return
         names = {name.lower(): name for name in self._world.usages()}
-        told = [f"{names.get(name, name)} in {region} from {limits[name].limit} to {to}" for name, to in raised.items()]
-        text = f"raise Azure's quota {' and '.join(told)}"
+        raises = [
+            f"{names.get(name, name)} in {region} from {limits[name].limit} to {to}" for name, to in raised.items()
+        ]
+        text = f"raise Azure's quota {' and '.join(raises)}"
         yield Candidate(Rank.RAISE, text, market={"quota": dict(raised)}, solver=False)
 
     def _known_words(self, snapshot: ClusterSnapshot, types: Types) -> Words:
-        known = self._words.get(id(snapshot))
-        if known is None:
+        words_known = self._words.get(id(snapshot))
+        if words_known is None:
             words = Words(
                 self._world.list("NodePool"),
                 snapshot.nodes,
@@ -114,11 +118,11 @@ class Advisor:
                 self._world.release.vocabulary,
                 self._exists,
             )
-            known = self._words[id(snapshot)] = (snapshot, words)
-        return known[1]
+            words_known = self._words[id(snapshot)] = (snapshot, words)
+        return words_known[1]
 
     def _exists(self, key: str, value: str) -> bool:
-        """Whether a size or a GPU is sold anywhere, or a zone is one of the region's: no word that somebody mistook."""
+        """Return whether a size or a GPU is sold anywhere, or a zone is one of the region's: no mistaken word."""
         if key == ZONE:
             region, _, zone = value.rpartition("-")
             return region == self._world.region and zone in self._world.caches.catalogue.region(region).zones
@@ -132,20 +136,24 @@ class Advisor:
         """The AKSNodeClasses of some NodePools, with what they would offer when changed."""
         world = self._world
         pools = [pool for pool in snapshot.nodepools if name_of(pool) in names]
-        found = {name_of(one): one for pool in pools if (one := nodeclass_of(world, pool)) is not None}
+        nodeclasses = {
+            name_of(nodeclass_found): nodeclass_found
+            for pool in pools
+            if (nodeclass_found := nodeclass_of(world, pool)) is not None
+        }
         return [
             NodeClassSeen(
                 nodeclass,
                 frozenset(name_of(pool) for pool in pools if nodeclass_of(world, pool) == nodeclass),
-                frozenset(one.filter for one in world.instance_types.list(nodeclass).dropped),
+                frozenset(dropped.filter for dropped in world.instance_types.list(nodeclass).dropped),
                 lambda changed: world.instance_types.list(changed).types,
             )
-            for nodeclass in found.values()
+            for nodeclass in nodeclasses.values()
         ]
 
 
 def _is_for(entry: Looked) -> bool:
-    """Whether pod and NodePool suit each other but for the sizes: its machines are what the pod asks for."""
+    """Return whether pod and NodePool suit each other but for the sizes: its machines are what the pod asks for."""
     return isinstance(entry, PoolTried) and not before_sizes(entry)
 
 

@@ -1,4 +1,4 @@
-"""What of the machines becomes other than a pod and its NodePools asked for: architecture, system, GPU, capacity type."""
+"""The difference between machines and the wishes of a pod and its NodePools: architecture, system, GPU, capacity type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["CAPACITY_TYPES", "alterations"]
 
 _GPU_RESOURCES = ("nvidia.com/gpu", "amd.com/gpu")
 CAPACITY_TYPES = {"spot": "spot", "regular": "on-demand"}
-"""What AKS's label `kubernetes.azure.com/scalesetpriority` says, as Karpenter's own."""
+"""The values of AKS's label `kubernetes.azure.com/scalesetpriority` as Karpenter's capacity types."""
 _MEANS = {ARCH: "architecture", OS: "operating system", CAPACITY_TYPE: "capacity type"}
 
 
@@ -31,28 +31,34 @@ def alterations(
     types: Iterable[InstanceType] = (),
 ) -> Iterator[str]:
     """`architecture arm64, not amd64` and the like, for the new Nodes of an outcome; `types`: the sizes that may be asked for by name."""
-    asked = Requirements.from_pod(pod, vocabulary=vocabulary, strict=True)
+    requirements = Requirements.from_pod(pod, vocabulary=vocabulary, strict=True)
     # what AKS's label says is Karpenter's capacity type
-    if CAPACITY_TYPE not in asked and AKS_SCALE_SET_PRIORITY in asked:
-        kinds = [CAPACITY_TYPES[one] for one in asked[AKS_SCALE_SET_PRIORITY].values if one in CAPACITY_TYPES]
-        asked = asked.add(Requirement.of(CAPACITY_TYPE, IN, kinds, vocabulary=vocabulary)) if kinds else asked
-    known = {one.name: one for one in types}
+    if CAPACITY_TYPE not in requirements and AKS_SCALE_SET_PRIORITY in requirements:
+        kinds = [
+            CAPACITY_TYPES[priority]
+            for priority in requirements[AKS_SCALE_SET_PRIORITY].values
+            if priority in CAPACITY_TYPES
+        ]
+        requirements = (
+            requirements.add(Requirement.of(CAPACITY_TYPE, IN, kinds, vocabulary=vocabulary)) if kinds else requirements
+        )
+    by_name = {instance_type.name: instance_type for instance_type in types}
     for key, noun in _MEANS.items():
-        wanted = _wanted(key, asked, pools, vocabulary)
+        wanted = _wanted(key, requirements, pools, vocabulary)
         if wanted is None and key in (ARCH, OS):
-            wanted = _of_named_sizes(key, asked, pools, vocabulary, known)
+            wanted = _of_named_sizes(key, requirements, pools, vocabulary, by_name)
         for value in dict.fromkeys(labels[key] for labels in outcome.nodes.values() if key in labels):
-            if wanted is not None and not any(one.has(value) for one in wanted):
-                yield f"{noun} {value}, not {' or '.join(dict.fromkeys(_values(one) for one in wanted))}"
-    with_gpu = frozenset(name for name, one in known.items() if _of_size(one, SKU_GPU_NAME))
-    yield from _gpus(pod, asked, outcome, with_gpu)
+            if wanted is not None and not any(requirement.has(value) for requirement in wanted):
+                yield f"{noun} {value}, not {' or '.join(dict.fromkeys(_values(requirement) for requirement in wanted))}"
+    with_gpu = frozenset(name for name, instance_type in by_name.items() if _of_size(instance_type, SKU_GPU_NAME))
+    yield from _gpus(pod, requirements, outcome, with_gpu)
 
 
 def _wanted(
-    key: str, asked: Requirements, pools: Sequence[Mapping[str, Any]], vocabulary: Vocabulary
+    key: str, of_pod_requirements: Requirements, pools: Sequence[Mapping[str, Any]], vocabulary: Vocabulary
 ) -> list[Requirement] | None:
-    """What pod and NodePools agree upon, else what the pod asks for; None when nobody says anything."""
-    of_pod = _own(asked, key)
+    """Return the requirements that pod and NodePools agree upon, else the pod's own; None without any."""
+    of_pod = _own(of_pod_requirements, key)
     of_pools = []
     for pool in pools:
         own = asked_by(pool, vocabulary)
@@ -60,30 +66,42 @@ def _wanted(
             of_pools.append(own[key])
     if of_pod is None:
         return of_pools if len(of_pools) == len(pools) and of_pools else None
-    together = [one.intersection(of_pod) for one in of_pools if one.has_intersection(of_pod)]
+    together = [requirement.intersection(of_pod) for requirement in of_pools if requirement.has_intersection(of_pod)]
     return together or [of_pod]
 
 
 def _of_named_sizes(
     key: str,
-    asked: Requirements,
+    of_pod_requirements: Requirements,
     pools: Sequence[Mapping[str, Any]],
     vocabulary: Vocabulary,
-    known: Mapping[str, InstanceType],
+    by_name: Mapping[str, InstanceType],
 ) -> list[Requirement] | None:
-    """What the sizes have that pod or NodePools ask for by name; None when some ask for none."""
-    together = [_own(each, INSTANCE_TYPE) for each in (asked, *(asked_by(pool, vocabulary) for pool in pools))]
+    """Return the properties of the sizes that pod or NodePools ask for by name; None when some ask for none."""
+    together = [
+        _own(requirements, INSTANCE_TYPE)
+        for requirements in (of_pod_requirements, *(asked_by(pool, vocabulary) for pool in pools))
+    ]
     of_pod, *of_pools = together
     naming = [of_pod] if of_pod is not None else of_pools
-    sizes = [known.get(name) for one in naming if one is not None and not one.complement for name in one.values]
-    if not sizes or any(one is None or one.complement for one in naming) or None in sizes:
+    sizes = [
+        by_name.get(name)
+        for requirement in naming
+        if requirement is not None and not requirement.complement
+        for name in requirement.values
+    ]
+    if not sizes or any(requirement is None or requirement.complement for requirement in naming) or None in sizes:
         return None
-    return [one.requirements[key] for one in sizes if one is not None and key in one.requirements] or None
+    return [
+        instance_type.requirements[key]
+        for instance_type in sizes
+        if instance_type is not None and key in instance_type.requirements
+    ] or None
 
 
 def _own(requirements: Requirements, key: str) -> Requirement | None:
     """The requirement on a key; None where there is none, which `Requirements.get` takes for one that allows everything."""
-    return next((one for name, one in requirements.items() if name == key), None)
+    return next((requirement for name, requirement in requirements.items() if name == key), None)
 
 
 def _of_size(size: InstanceType, key: str) -> frozenset[str]:
@@ -95,15 +113,22 @@ def _values(requirement: Requirement) -> str:
     return f"other than {values}" if requirement.complement else values
 
 
-def _gpus(pod: Mapping[str, Any], asked: Requirements, outcome: Outcome, with_gpu: Set[str]) -> Iterator[str]:
+def _gpus(pod: Mapping[str, Any], requirements: Requirements, outcome: Outcome, with_gpu: Set[str]) -> Iterator[str]:
     spec = pod.get("spec") or {}
     resources = [
-        {**((one.get("resources") or {}).get("limits") or {}), **((one.get("resources") or {}).get("requests") or {})}
-        for one in spec.get("containers") or ()
+        {
+            **((container.get("resources") or {}).get("limits") or {}),
+            **((container.get("resources") or {}).get("requests") or {}),
+        }
+        for container in spec.get("containers") or ()
     ]
-    names, counts = _own(asked, SKU_GPU_NAME), _own(asked, SKU_GPU_COUNT)
-    sizes = asked[INSTANCE_TYPE].values if INSTANCE_TYPE in asked else frozenset()
-    wants = any(name in one for one in resources for name in _GPU_RESOURCES) or names is not None or counts is not None
+    names, counts = _own(requirements, SKU_GPU_NAME), _own(requirements, SKU_GPU_COUNT)
+    sizes = requirements[INSTANCE_TYPE].values if INSTANCE_TYPE in requirements else frozenset()
+    wants = (
+        any(name in amounts for amounts in resources for name in _GPU_RESOURCES)
+        or names is not None
+        or counts is not None
+    )
     wants = wants or bool(sizes and sizes <= with_gpu)  # a size that is asked for by name
     for labels in outcome.nodes.values():
         name, count = labels.get(SKU_GPU_NAME), labels.get(SKU_GPU_COUNT, "0")

@@ -38,9 +38,10 @@ SHOWN = 8  # values of a requirement that are named
 
 
 class Rank:
-    """How much a change asks for; a smaller one that works is told alone.
+    """The weight of a change; a smaller one that works is told alone.
 
-    First comes what leaves the meaning of the manifests as it is: a word that was misspelt, a limit that is raised.
+    Changes that leave the meaning of the manifests as it is come first: a word that was misspelt, a limit that is
+    raised.
     """
 
     MEANT = 0
@@ -99,12 +100,12 @@ class Candidate:
 
     @property
     def of_pod(self) -> bool:
-        """Whether it edits the pod itself."""
+        """Return whether it edits the pod itself."""
         return self.edit is not None and not (self.nodepool or self.nodeclass or self.other)
 
 
 def pod_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
-    """What the pod could do: tolerate, ask for less, do without. Of those of one list the first parts first."""
+    """Yield changes of the pod: tolerate, ask for less, do without. Those of one list keep its order."""
     tried = [entry for entry in looked_at if isinstance(entry, PoolTried)]
     yield from _tolerations(tried)
     if tried or not looked_at:  # of a pod that Karpenter leaves alone no NodePool is looked at
@@ -118,8 +119,8 @@ def _tolerations(tried: Sequence[PoolTried]) -> Iterator[Candidate]:
         if isinstance(entry.reason, TaintsNotTolerated):
             for taint in entry.reason.taints:
                 toleration = {"key": taint["key"], "operator": "Exists", "effect": taint["effect"]}
-                told = f"{taint['key']}:{taint['effect']}"
-                text = f"tolerate the taint {told} of NodePool {entry.nodepool}"
+                shown = f"{taint['key']}:{taint['effect']}"
+                text = f"tolerate the taint {shown} of NodePool {entry.nodepool}"
                 yield Candidate(Rank.TOLERATE, text, tolerating(toleration))
 
 
@@ -128,34 +129,34 @@ def _selectors(pod: Mapping[str, Any]) -> Iterator[Candidate]:
     for key, value in (spec.get("nodeSelector") or {}).items():
         if key == OS:
             continue  # no image runs on another system
-        told = f"remove {key}: {value} from the pod's nodeSelector"
-        yield Candidate(Rank.REMOVE_WISH, told, without(("spec", "nodeSelector"), key))
+        wording = f"remove {key}: {value} from the pod's nodeSelector"
+        yield Candidate(Rank.REMOVE_WISH, wording, without(("spec", "nodeSelector"), key))
     for path, index, expression in required_terms(pod):
-        told = f"remove {expression_text(expression)} from the pod's required node affinity"
-        yield Candidate(Rank.REMOVE_WISH, told, without_term(path, index))
+        wording = f"remove {expression_text(expression)} from the pod's required node affinity"
+        yield Candidate(Rank.REMOVE_WISH, wording, without_term(path, index))
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
-        told = f"remove the topology spread over {constraint.get('topologyKey')}"
-        yield Candidate(Rank.REMOVE_RULE, told, without(("spec", "topologySpreadConstraints"), index))
+        wording = f"remove the topology spread over {constraint.get('topologyKey')}"
+        yield Candidate(Rank.REMOVE_RULE, wording, without(("spec", "topologySpreadConstraints"), index))
     yield from _pod_affinities(spec.get("affinity") or {})
 
 
 def _pod_affinities(affinity: Mapping[str, Any]) -> Iterator[Candidate]:
     """Required terms about other pods made preferences: pods that wait for each other, or of which one alone has room in each domain."""
-    for kind, what in (("podAffinity", "beside"), ("podAntiAffinity", "apart from")):
+    for kind, relation in (("podAffinity", "beside"), ("podAntiAffinity", "apart from")):
         terms = (affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution") or ()
         for index, term in enumerate(terms):
-            told = f"prefer, and not require, to be {what} {_pods_text(term.get('labelSelector'))} by {term.get('topologyKey')}"
+            wording = f"prefer, and not require, to be {relation} {_pods_text(term.get('labelSelector'))} by {term.get('topologyKey')}"
             # the other pods of the workload, which have Nodes, say the same: only a whole world can tell
-            yield Candidate(Rank.REMOVE_RULE, told, preferring(kind, index), solver=False)
+            yield Candidate(Rank.REMOVE_RULE, wording, preferring(kind, index), solver=False)
 
 
 def _pods_text(selector: Mapping[str, Any] | None) -> str:
     """`pods with app=web, tier In [a, b]`."""
     if selector is None:
         return "no pods"
-    told = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    told += [expression_text(one) for one in selector.get("matchExpressions") or ()]
-    return f"pods with {', '.join(told)}" if told else "any pods"
+    parts = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    parts += [expression_text(expression) for expression in selector.get("matchExpressions") or ()]
+    return f"pods with {', '.join(parts)}" if parts else "any pods"
 
 
 def required_terms(pod: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], int, Mapping[str, Any]]]:
@@ -173,21 +174,21 @@ def _requests(pod: Mapping[str, Any], entry: PoolTried) -> Iterator[Candidate]:
     best: dict[str, TooSmall] = {}
     for reason in only_reasons(entry.types()):
         if isinstance(reason, TooSmall):
-            known = best.get(reason.resource)
-            if known is None or reason.allocatable > known.allocatable:
+            known_best = best.get(reason.resource)
+            if known_best is None or reason.allocatable > known_best.allocatable:
                 best[reason.resource] = reason
     for resource, reason in best.items():
         over = reason.requested - reason.allocatable
         containers = pod["spec"].get("containers") or ()
-        sizes = [_nano(one, resource) for one in containers]
+        sizes = [_nano(container, resource) for container in containers]
         largest = max(range(len(sizes)), key=lambda index: sizes[index], default=None)
         if largest is None or sizes[largest] <= over.nano:
             continue
         less = rounded_down(resource, Quantity(sizes[largest] - over.nano, reason.allocatable.format))
         if less.is_zero():
             continue
-        told = f"request at most {less} {resource} in container {containers[largest].get('name')}"
-        yield Candidate(Rank.SHRINK, told, requesting(largest, resource, str(less)))
+        wording = f"request at most {less} {resource} in container {containers[largest].get('name')}"
+        yield Candidate(Rank.SHRINK, wording, requesting(largest, resource, str(less)))
 
 
 def only_reasons(verdicts: Iterable[TypeVerdict]) -> Iterator[TypeReason]:
@@ -202,8 +203,8 @@ def _nano(container: Mapping[str, Any], resource: str) -> int:
 
 def expression_text(expression: Mapping[str, Any]) -> str:
     """`KEY In [a, b]`, `KEY Exists`, with `minValues` where it has them."""
-    given = expression.get("values") or ()
-    more = f", … {len(given)} values" if len(given) > SHOWN else ""
-    values = f" [{', '.join(given[:SHOWN])}{more}]" if given else ""
+    literals = expression.get("values") or ()
+    more = f", … {len(literals)} values" if len(literals) > SHOWN else ""
+    values = f" [{', '.join(literals[:SHOWN])}{more}]" if literals else ""
     least = f" (minValues {expression['minValues']})" if expression.get("minValues") is not None else ""
     return f"{expression['key']} {expression['operator']}{values}{least}"

@@ -95,24 +95,24 @@ def smallest_changes(
     `spare` says that there is time.
     """
     singles = _of_every_kind(singles)
-    pairs = sorted(combinations(singles, 2), key=lambda pair: sum(one.rank for one in pair))[:PAIRS]
+    pairs = sorted(combinations(singles, 2), key=lambda pair: sum(candidate.rank for candidate in pair))[:PAIRS]
     stripped = _stripped(singles, lambda parts: _suits(parts, pod, snapshot, types, decide))
     count, untried, refused = 0, 0, dict[str, None]()
-    for group in ([(one,) for one in singles], pairs, stripped):
-        found: list[tuple[_Kind, Change]] = []
+    for group in ([(candidate,) for candidate in singles], pairs, stripped):
+        working: list[tuple[_Kind, Change]] = []
         rank: int | None = None
         left = _OTHERS
         for parts in group:
-            weight = sum(one.rank for one in parts)
+            weight = sum(candidate.rank for candidate in parts)
             if rank is not None and weight > rank:
                 if not (rank > Rank.MEANT and len(parts) == 1 and left and spare()):
                     break
-                if _is_told(parts[0], found):
+                if _is_told(parts[0], working):
                     continue
             count += 1
             try:
                 # a word that was meant is tried from the beginning: others have taken its place only because it was misspelt
-                alone = all(one.solver and one.rank > Rank.MEANT for one in parts)
+                alone = all(candidate.solver and candidate.rank > Rank.MEANT for candidate in parts)
                 if alone and not _suits(parts, pod, snapshot, types, decide):
                     continue
                 outcome = confirm(parts)
@@ -129,38 +129,41 @@ def smallest_changes(
             change = _change(parts, outcome, alter)
             if (change.lost and not change.meant) or (beyond and (change.alters or not outcome.complete)):
                 continue  # a word that was meant only gives the others the place back that they would have had without the mistake
-            found.append((_kind(parts), change))
+            working.append((_kind(parts), change))
             # a change for some of the pods, or to other machines than were asked for, leaves room for a better one
             rank = weight if rank is None and outcome.complete and not change.alters else rank
-        if found:
-            return Advice(tuple(_told(found)), count)
-    kinds = tuple(KINDS[rank] for rank in dict.fromkeys(one.rank for one in singles))
+        if working:
+            return Advice(tuple(_told(working)), count)
+    kinds = tuple(KINDS[rank] for rank in dict.fromkeys(candidate.rank for candidate in singles))
     return Advice((), count, tuple(refused), untried, kinds=kinds)
 
 
 def _of_every_kind(candidates: Sequence[Candidate]) -> list[Candidate]:
     """The candidates by rank, at most LIMIT: those that are too many are left out of the kinds that have most."""
     kinds: dict[int, list[Candidate]] = {}
-    for one in sorted(candidates, key=lambda one: one.rank):
-        kinds.setdefault(one.rank, []).append(one)
+    for candidate in sorted(candidates, key=lambda candidate: candidate.rank):
+        kinds.setdefault(candidate.rank, []).append(candidate)
     for _ in range(len(candidates) - LIMIT):
         max(kinds.values(), key=len).pop()
-    return [one for kind in kinds.values() for one in kind]
+    return [candidate for kind in kinds.values() for candidate in kind]
 
 
 def _stripped(
     singles: Sequence[Candidate], suits: Callable[[Sequence[Candidate]], bool]
 ) -> Iterator[tuple[Candidate, ...]]:
     """The pod without those of its wishes that all have to go, where need be with one change beside that adds something."""
-    wishes = [one for one in singles if one.rank == Rank.REMOVE_WISH]
+    wishes = [candidate for candidate in singles if candidate.rank == Rank.REMOVE_WISH]
     if len(wishes) < _SEVERAL:
         return
-    for beside in ((), *((one,) for one in singles if Rank.MEANT < one.rank < Rank.SHRINK and one.solver)):
+    for beside in (
+        (),
+        *((candidate,) for candidate in singles if Rank.MEANT < candidate.rank < Rank.SHRINK and candidate.solver),
+    ):
         parts = [*beside, *wishes]
         if not suits(parts):
             continue
-        for one in wishes:
-            fewer = [part for part in parts if part is not one]
+        for wish in wishes:
+            fewer = [part for part in parts if part is not wish]
             parts = fewer if suits(fewer) else parts
         yield tuple(parts)
         return
@@ -168,7 +171,7 @@ def _stripped(
 
 def meant_but_short(singles: Sequence[Candidate], confirm: Confirm, sentence: str) -> tuple[Change, ...]:
     """The likeliest word that was meant, where with it Karpenter has something else against the pods than `sentence`; else none."""
-    likeliest = next((one for one in singles if one.meant), None)
+    likeliest = next((candidate for candidate in singles if candidate.meant), None)
     outcome = confirm((likeliest,)) if likeliest is not None else None
     if likeliest is None or outcome is None or outcome.bound:
         return ()
@@ -178,7 +181,7 @@ def meant_but_short(singles: Sequence[Candidate], confirm: Confirm, sentence: st
 
 
 def _head(sentence: str) -> str:
-    """What Karpenter says before it lists all requirements."""
+    """Return Karpenter's sentence up to the list of all requirements."""
     return sentence.partition(", requirements=")[0]
 
 
@@ -191,15 +194,15 @@ def _kind(parts: Sequence[Candidate]) -> _Kind:
     return sum(part.rank for part in parts), whose, parts[0].subject if len(parts) == 1 else ""
 
 
-def _is_told(candidate: Candidate, found: Sequence[tuple[_Kind, Change]]) -> bool:
-    """Whether a change of this kind, or of the same part of the same NodePool, is known to work."""
+def _is_told(candidate: Candidate, working: Sequence[tuple[_Kind, Change]]) -> bool:
+    """Return whether a change of this kind, or of the same part of the same NodePool, is known to work."""
     rank, whose, subject = _kind((candidate,))
-    return any(rank == kind[0] or (subject and (whose, subject) == kind[1:]) for kind, _ in found)
+    return any(rank == kind[0] or (subject and (whose, subject) == kind[1:]) for kind, _ in working)
 
 
-def _told(found: Sequence[tuple[_Kind, Change]]) -> list[Change]:
+def _told(working: Sequence[tuple[_Kind, Change]]) -> list[Change]:
     """The best of the smallest kind, then one of each of the others."""
-    best = sorted(found, key=lambda one: (-one[1].pods, bool(one[1].alters), one[1].price))
+    best = sorted(working, key=lambda entry: (-entry[1].pods, bool(entry[1].alters), entry[1].price))
     ranks = dict.fromkeys(sorted(kind[0] for kind, change in best if _is_whole(change)))
     smallest, *others = ranks or {best[0][0][0]: None}
     more = [next(change for kind, change in best if kind[0] == rank and _is_whole(change)) for rank in others]
@@ -209,14 +212,14 @@ def _told(found: Sequence[tuple[_Kind, Change]]) -> list[Change]:
 
 
 def _is_whole(change: Change) -> bool:
-    """Whether it helps all pods, gives what was asked for and takes no other pod's place."""
+    """Return whether it helps all pods, gives what was asked for and takes no other pod's place."""
     return change.pods >= change.wanted and not change.alters and not change.lost
 
 
 def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Change:
     def most(key: str) -> str:
         counted = Counter(labels.get(key, "") for labels in outcome.nodes.values())
-        return max(counted, key=lambda one: counted[one], default="")
+        return max(counted, key=lambda kind: counted[kind], default="")
 
     return Change(
         " and to ".join(part.text for part in parts),
@@ -240,10 +243,13 @@ def _change(parts: Sequence[Candidate], outcome: Outcome, alter: Alter) -> Chang
 def _suits(
     parts: Sequence[Candidate], pod: Mapping[str, Any], snapshot: ClusterSnapshot, types: Types, decide: Decide
 ) -> bool:
-    """Whether Karpenter's scheduler alone would find a place for the pod."""
-    bound = [one for one in snapshot.pods if one.get("spec", {}).get("nodeName")]
+    """Return whether Karpenter's scheduler alone would find a place for the pod."""
+    bound = [running for running in snapshot.pods if running.get("spec", {}).get("nodeName")]
     edits = parts[::-1]  # of two parts of one list the later one first: the earlier keeps its place
-    pools = [_edited(one, [part for part in edits if part.nodepool == name_of(one)]) for one in snapshot.nodepools]
+    pools = [
+        _edited(original, [part for part in edits if part.nodepool == name_of(original)])
+        for original in snapshot.nodepools
+    ]
     wanted = _edited(pod, [part for part in edits if part.of_pod])
     offered = dict(types)
     for seen in {id(part.nodeclass): part.nodeclass for part in parts if part.nodeclass is not None}.values():
@@ -251,9 +257,9 @@ def _suits(
         offered |= dict.fromkeys(seen.nodepools, changed)
     results = decide(replace(snapshot, pods=[*bound, wanted], nodepools=pools), offered)
     name = (namespace_of(pod), name_of(pod))
-    placed = [*(one for claim in results.nodeclaims for one in claim.pods)]
-    placed += [one for pods in results.existing.values() for one in pods]
-    return any((namespace_of(one), name_of(one)) == name for one in placed)
+    placed = [*(planned for claim in results.nodeclaims for planned in claim.pods)]
+    placed += [running for pods in results.existing.values() for running in pods]
+    return any((namespace_of(planned), name_of(planned)) == name for planned in placed)
 
 
 def _edited(obj: Mapping[str, Any], parts: Sequence[Candidate]) -> Mapping[str, Any]:

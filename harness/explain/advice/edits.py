@@ -25,7 +25,7 @@ Edit = Callable[[dict[str, Any]], None]
 
 
 def without(path: Sequence[str | int], last: str | int) -> Edit:
-    """Takes the part `last` away from what is at `path`."""
+    """Take the part `last` away from what is at `path`."""
 
     def edit(obj: dict[str, Any]) -> None:
         holder: Any = obj
@@ -37,7 +37,7 @@ def without(path: Sequence[str | int], last: str | int) -> Edit:
 
 
 def without_term(path: Sequence[str | int], index: int) -> Edit:
-    """Takes an expression away from the list at `path` in a pod's required node affinity.
+    """Take an expression away from the list at `path` in a pod's required node affinity.
 
     A term without expressions matches no Node (kubernetes pkg/apis/core/types.go, NodeSelectorTerm). One whose last expression goes
     would match every Node instead, and with it all terms together do, so the whole requirement goes.
@@ -55,7 +55,7 @@ def without_term(path: Sequence[str | int], index: int) -> Edit:
 
 
 def setting(path: Sequence[str | int], last: str | int, value: Any) -> Edit:
-    """Sets the part `last` of what is at `path`; maps on the way are made."""
+    """Set the part `last` of what is at `path`; maps on the way are made."""
 
     def edit(obj: dict[str, Any]) -> None:
         holder: Any = obj
@@ -69,7 +69,7 @@ def setting(path: Sequence[str | int], last: str | int, value: Any) -> Edit:
 
 
 def in_spec(path: Sequence[str], value: Any) -> Edit:
-    """Sets a field below `spec`; None takes it away."""
+    """Set a field below `spec`; None takes it away."""
 
     def edit(obj: dict[str, Any]) -> None:
         holder = obj["spec"] = obj.get("spec") or {}
@@ -85,7 +85,7 @@ def in_spec(path: Sequence[str], value: Any) -> Edit:
 
 
 def renaming(path: Sequence[str | int], key: str, other: str) -> Edit:
-    """Gives an entry of the map at `path` another key, unless it has that already."""
+    """Give an entry of the map at `path` another key, unless it has that already."""
 
     def edit(obj: dict[str, Any]) -> None:
         holder: Any = obj
@@ -98,7 +98,7 @@ def renaming(path: Sequence[str | int], key: str, other: str) -> Edit:
 
 
 def replacing(path: Sequence[str | int], key: str, other: str, value: str) -> Edit:
-    """Puts another entry in the place of one of the map at `path`."""
+    """Put another entry in the place of one of the map at `path`."""
 
     def edit(obj: dict[str, Any]) -> None:
         holder: Any = obj
@@ -111,7 +111,7 @@ def replacing(path: Sequence[str | int], key: str, other: str, value: str) -> Ed
 
 
 def tolerating(toleration: Mapping[str, Any]) -> Edit:
-    """Adds a toleration to a pod."""
+    """Add a toleration to a pod."""
 
     def edit(pod: dict[str, Any]) -> None:
         pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), toleration]
@@ -120,7 +120,9 @@ def tolerating(toleration: Mapping[str, Any]) -> Edit:
 
 
 def requesting(container: int, resource: str, amount: str) -> Edit:
-    """Sets what a container of a pod requests, and the limit of an extended resource with it, for the two have to be equal."""
+    """Set the request of a container of a pod, and the limit of an extended resource with it, for the two have to be
+    equal.
+    """
 
     def edit(pod: dict[str, Any]) -> None:
         resources = pod["spec"]["containers"][container].setdefault("resources", {})
@@ -132,7 +134,7 @@ def requesting(container: int, resource: str, amount: str) -> Edit:
 
 
 def preferring(kind: str, index: int) -> Edit:
-    """Makes a required term of a pod's `podAffinity` or `podAntiAffinity` a preferred one."""
+    """Make a required term of a pod's `podAffinity` or `podAntiAffinity` a preferred one."""
 
     def edit(pod: dict[str, Any]) -> None:
         rules = pod["spec"]["affinity"][kind]
@@ -147,7 +149,7 @@ def preferring(kind: str, index: int) -> Edit:
 
 
 def renaming_resource(container: int, name: str, other: str) -> Edit:
-    """Gives a resource that a container of a pod requests, or is limited to, another name."""
+    """Rename a resource that a container of a pod requests, or is limited to."""
 
     def edit(pod: dict[str, Any]) -> None:
         resources = pod["spec"]["containers"][container].get("resources") or {}
@@ -159,13 +161,13 @@ def renaming_resource(container: int, name: str, other: str) -> Edit:
 
 
 def of_requirement(wanted: Mapping[str, Any], change: Callable[[list[dict[str, Any]], int], None]) -> Edit:
-    """Changes the requirement of a NodePool that reads like `wanted`, where it still has it."""
+    """Change the requirement of a NodePool that reads like `wanted`, where it still has it."""
 
     def edit(pool: dict[str, Any]) -> None:
         requirements = pool["spec"]["template"]["spec"]["requirements"]
         alike = (wanted["key"], wanted["operator"], wanted.get("values"))
-        for index, one in enumerate(requirements):
-            if (one["key"], one["operator"], one.get("values")) == alike:
+        for index, requirement in enumerate(requirements):
+            if (requirement["key"], requirement["operator"], requirement.get("values")) == alike:
                 change(requirements, index)
                 return
 

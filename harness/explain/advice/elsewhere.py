@@ -29,7 +29,7 @@ def other_zones(
     for edit, nodepool, where, present in _asked(pod, nodepools, ZONE):
         if not set(present) & set(zones):
             continue  # a word that was mistaken
-        for zone in [one for one in zones if one not in present]:
+        for zone in [candidate for candidate in zones if candidate not in present]:
             text = f"ask for {ZONE}: {zone} in place of {' or '.join(present)} in {where}"
             yield Candidate(Rank.OTHER, text, edit(zone), nodepool, subject=ZONE if nodepool else "")
 
@@ -39,19 +39,21 @@ def other_sizes(
 ) -> Iterator[Candidate]:
     """For a size that is asked for those which are most like it, of those against which nothing else speaks."""
     fitting = {
-        one.instance_type.name: min((each.offering.price for each in one.offerings if each.available), default=0.0)
+        verdict.instance_type.name: min(
+            (offering.offering.price for offering in verdict.offerings if offering.available), default=0.0
+        )
         for entry in looked_at
-        for one in entry.types()
-        if not one.reasons
+        for verdict in entry.types()
+        if not verdict.reasons
         or (
-            len(one.reasons) == 1
-            and isinstance(reason := one.reasons[0], NodePoolExcludes | PodExcludes)
-            and [each.key for each in reason.conflicts.keys] == [INSTANCE_TYPE]
-            and any(each.available for each in one.offerings)
+            len(verdict.reasons) == 1
+            and isinstance(reason := verdict.reasons[0], NodePoolExcludes | PodExcludes)
+            and [conflict.key for conflict in reason.conflicts.keys] == [INSTANCE_TYPE]
+            and any(offering.available for offering in verdict.offerings)
         )
     }
-    sizes = (each.instance_type for entry in looked_at for each in entry.types())
-    cpus = {one.name: one.capacity["cpu"].nano // NANO for one in sizes}
+    sizes = (verdict.instance_type for entry in looked_at for verdict in entry.types())
+    cpus = {size.name: size.capacity["cpu"].nano // NANO for size in sizes}
 
     def order(size: str, wanted: str) -> tuple[object, ...]:
         return *_unlike(size, wanted, cpus, grammar), fitting[size], size
@@ -59,23 +61,23 @@ def other_sizes(
     for edit, nodepool, where, present in _asked(pod, nodepools, INSTANCE_TYPE):
         if len(present) > _MANY:
             continue
-        others = [one for one in fitting if one not in present]
-        for size in sorted(others, key=lambda one: order(one, present[0]))[:_FEW]:
+        others = [size for size in fitting if size not in present]
+        for size in sorted(others, key=lambda name: order(name, present[0]))[:_FEW]:
             text = f"ask for {INSTANCE_TYPE}: {size} in place of {' or '.join(present)} in {where}"
             yield Candidate(Rank.OTHER, text, edit(size), nodepool, subject=INSTANCE_TYPE if nodepool else "")
 
 
 def other_regions(world: World, pod: Mapping[str, Any], nodepools: Iterable[Mapping[str, Any]]) -> Iterator[Candidate]:
     """The regions nearest by name that sell what is not sold here; of a cluster without Nodes, since Nodes are where they are."""
-    if any(one.get("kind") == "Node" for one in world.applied):
+    if any(applied.get("kind") == "Node" for applied in world.applied):
         return
-    asked = [*asked_by_pod(pod), *(one for pool in nodepools for one in asked_by_nodepool(pool))]
-    missing = [one for one in dict.fromkeys(asked) if not_sold(world, *one)]
+    demands = [*asked_by_pod(pod), *(demand for pool in nodepools for demand in asked_by_nodepool(pool))]
+    missing = [demand for demand in dict.fromkeys(demands) if not_sold(world, *demand)]
     if not missing:
         return
     selling = set.intersection(*(set(regions_with(world, key, value)) for key, value in missing))
     wanted = " and ".join(value for _, value in missing)
-    for region in sorted(selling, key=lambda one: (-_common(one, world.region), one))[:_FEW]:
+    for region in sorted(selling, key=lambda name: (-_common(name, world.region), name))[:_FEW]:
         text = f"have the cluster in region {region}, which sells {wanted}"
         yield Candidate(Rank.OTHER, text, market={"region": region}, solver=False)
 
@@ -83,7 +85,9 @@ def other_regions(world: World, pod: Mapping[str, Any], nodepools: Iterable[Mapp
 def _asked(
     pod: Mapping[str, Any], nodepools: Sequence[Mapping[str, Any]], key: str
 ) -> Iterator[tuple[Any, str | None, str, list[str]]]:
-    """Of each place that asks for values of a key: what makes an edit of another value, the NodePool, the words, the values."""
+    """Yield the places that ask for values of a key: the maker of an edit to another value, the NodePool, the words,
+    the values.
+    """
     selector = spec_of(pod).get("nodeSelector") or {}
     if key in selector:
         yield (
@@ -119,7 +123,9 @@ def _of(requirement: Mapping[str, Any], value: str) -> Edit:
 
 
 def _unlike(size: str, wanted: str, cpus: Mapping[str, int], grammar: str) -> tuple[bool, bool, int, bool, int, bool]:
-    """How far a size is from another: architecture, family, vCPUs (old names do not say them), accelerator, features, version."""
+    """Return the distance of a size from another: architecture, family, vCPUs (old names do not say them), accelerator,
+    features, version.
+    """
     parse = GRAMMARS[grammar].parse
     own, other = parse(size.partition("_")[2]), parse(wanted.partition("_")[2])
     if own is None or other is None:
@@ -135,8 +141,8 @@ def _unlike(size: str, wanted: str, cpus: Mapping[str, int], grammar: str) -> tu
     )
 
 
-def _common(one: str, other: str) -> int:
-    """How many letters two names begin with alike."""
+def _common(name: str, other: str) -> int:
+    """Return how many letters two names begin with alike."""
     return next(
-        (index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        (index for index, (a, b) in enumerate(zip(name, other, strict=False)) if a != b), min(len(name), len(other))
     )

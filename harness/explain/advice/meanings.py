@@ -40,13 +40,13 @@ class VendorSize:
     arch: str
 
 
-def in_own_words(key: str, value: str, known: Collection[str]) -> str | None:
+def in_own_words(key: str, value: str, values: Collection[str]) -> str | None:
     """The known value of a label that somebody else writes as `value`; None where there is none, or where it cannot be told."""
     reader = _READERS.get(key)
-    return reader(value, known) if reader is not None else None
+    return reader(value, values) if reader is not None else None
 
 
-def _memory(value: str, known: Collection[str]) -> str | None:
+def _memory(value: str, values: Collection[str]) -> str | None:
     """MiB, as `karpenter.azure.com/sku-memory` counts (kaz pkg/providers/instancetype/instancetype.go), for GiB, and for bytes."""
     parsed = _AMOUNT.fullmatch(value)
     if parsed is None:
@@ -54,42 +54,42 @@ def _memory(value: str, known: Collection[str]) -> str | None:
     amount, unit = int(parsed[1]), parsed[2].lower()[:1]
     readings = [amount * _MIB[unit]] if unit in _MIB else []
     readings += [] if unit else [amount // _BYTES]
-    return next((text for one in readings if (text := str(one)) in known), None)
+    return next((text for reading in readings if (text := str(reading)) in values), None)
 
 
-def _gpu(value: str, known: Collection[str]) -> str | None:
+def _gpu(value: str, values: Collection[str]) -> str | None:
     """`T4` for `Tesla-T4`, `nvidia-tesla-t4`, `NVIDIA-A100-SXM4-80GB`."""
     words = {word.lower() for word in _WORD.findall(value)}
-    named = [one for one in known if one.lower() in words]
+    named = [candidate for candidate in values if candidate.lower() in words]
     return named[0] if len(named) == 1 else None
 
 
-def _family(value: str, known: Collection[str]) -> str | None:
+def _family(value: str, values: Collection[str]) -> str | None:
     """`D` for `Dsv5` and `Standard_D4s_v5`, and for `m5` of AWS: the longest family that the name begins with."""
     vendor = vendor_size(value)
     if vendor is not None:
-        return vendor.family if vendor.family in known else None
+        return vendor.family if vendor.family in values else None
     text = value.removeprefix("Standard_").upper()
-    return max((one for one in known if text.startswith(one)), key=len, default=None)
+    return max((candidate for candidate in values if text.startswith(candidate)), key=len, default=None)
 
 
-def _zone(value: str, known: Collection[str]) -> str | None:
+def _zone(value: str, values: Collection[str]) -> str | None:
     """The zone of the same number: `us-east-1a` is the first."""
     parsed = _ZONE.fullmatch(value)
     if parsed is None:
         return None
     number = "abcdef".index(parsed["letter"]) + 1
-    return next((one for one in sorted(known) if one.endswith(f"-{number}")), None)
+    return next((candidate for candidate in sorted(values) if candidate.endswith(f"-{number}")), None)
 
 
-def _version(value: str, known: Collection[str]) -> str | None:
+def _version(value: str, values: Collection[str]) -> str | None:
     parsed = _VERSION.fullmatch(value)
-    return parsed[1] if parsed is not None and parsed[1] in known else None
+    return parsed[1] if parsed is not None and parsed[1] in values else None
 
 
-def _cpu(value: str, known: Collection[str]) -> str | None:
+def _cpu(value: str, values: Collection[str]) -> str | None:
     parsed = _CPUS.fullmatch(value)
-    return parsed[1] if parsed is not None and parsed[1] in known else None
+    return parsed[1] if parsed is not None and parsed[1] in values else None
 
 
 _READERS: Mapping[str, Callable[[str, Collection[str]], str | None]] = {
@@ -121,9 +121,15 @@ def sizes_like(vendor: VendorSize, types: Iterable[InstanceType]) -> list[str]:
     """The sizes of the family, vCPUs and architecture of another cloud's size, the cheapest first."""
     wanted = {SKU_FAMILY: vendor.family, SKU_CPU: str(vendor.cpus), ARCH: vendor.arch}
     alike = [
-        one
-        for one in types
-        if all(key in one.requirements and one.requirements[key].has(value) for key, value in wanted.items())
+        instance_type
+        for instance_type in types
+        if all(
+            key in instance_type.requirements and instance_type.requirements[key].has(value)
+            for key, value in wanted.items()
+        )
     ]
-    prices = {one.name: min((each.price for each in one.offerings), default=0.0) for one in alike}
+    prices = {
+        instance_type.name: min((offering.price for offering in instance_type.offerings), default=0.0)
+        for instance_type in alike
+    }
     return sorted(prices, key=lambda name: (prices[name], name))

@@ -66,40 +66,40 @@ def not_sold(world: World, key: str, value: str) -> str:
     regions = regions_with(world, key, value)
     if not regions or world.region in regions:
         return ""
-    what = f"no size with the GPU {value}" if key == SKU_GPU_NAME else value
+    subject = f"no size with the GPU {value}" if key == SKU_GPU_NAME else value
     verb = "is sold" if key == SKU_GPU_NAME else "is not sold"
-    return f"{what} {verb} in {world.region}; {places_text(regions)}"
+    return f"{subject} {verb} in {world.region}; {places_text(regions)}"
 
 
 def place_lines(
-    world: World, asked: Iterable[tuple[str, str]], nodeclasses: Iterable[Mapping[str, Any]]
+    world: World, demands: Iterable[tuple[str, str]], nodeclasses: Iterable[Mapping[str, Any]]
 ) -> Iterator[str]:
-    """What a user should know of the sizes that are asked for by name: not sold here, or dropped by a filter, with its facts.
+    """Yield lines about the sizes that are asked for by name: not sold here, or dropped by a filter, with its facts.
 
     Where a filter drops many, they share a line.
     """
     classes = list(nodeclasses)
     dropped: dict[tuple[str, str], list[DroppedSize]] = {}
-    for key, value in dict.fromkeys(asked):
+    for key, value in dict.fromkeys(demands):
         text = not_sold(world, key, value)
         if text:
             yield text
         elif key in _SIZES:
             for nodeclass in classes:
-                found = world.instance_types.one(value, nodeclass)
-                if isinstance(found, DroppedSize):
-                    same = dropped.setdefault((name_of(nodeclass), found.filter), [])
-                    if found not in same:
-                        same.append(found)
+                size = world.instance_types.one(value, nodeclass)
+                if isinstance(size, DroppedSize):
+                    same = dropped.setdefault((name_of(nodeclass), size.filter), [])
+                    if size not in same:
+                        same.append(size)
     for (nodeclass_name, filter_), sizes in dropped.items():
         yield from _dropped_lines(nodeclass_name, filter_, sizes)
 
 
 def _dropped_lines(nodeclass: str, filter_: str, sizes: Sequence[DroppedSize]) -> Iterator[str]:
     if len(sizes) > _FEW:
-        some = first_few([one.name for one in sizes], _FEW)
+        some = first_few([dropped.name for dropped in sizes], _FEW)
         yield f"{some} are no instance types with AKSNodeClass {nodeclass}: the filter {filter_} drops them"
         return
-    for one in sizes:
-        facts = "".join(f", {name}: {fact}" for name, fact in one.details.items() if fact != "")
-        yield f"{one.name} is no instance type with AKSNodeClass {nodeclass}: the filter {filter_} drops it{facts}"
+    for size in sizes:
+        facts = "".join(f", {name}: {fact}" for name, fact in size.details.items() if fact != "")
+        yield f"{size.name} is no instance type with AKSNodeClass {nodeclass}: the filter {filter_} drops it{facts}"

@@ -46,7 +46,9 @@ _FOR_PODS = 880_000_000  # bytes of each GB that kubelet's thresholds leave
 def pool_candidates(
     pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked, needed: Needed | None = None
 ) -> Iterator[Candidate]:
-    """What the NodePool could do. `needed` where more than this pod waits, so that limits are raised for all of them."""
+    """Yield changes of the NodePool. `needed` where more than this pod waits, so that limits are raised for all of
+    them.
+    """
     if isinstance(entry, PoolTried):
         yield from _missing_labels(pod, pool, entry)
         yield from _limits(pool, entry, needed)
@@ -61,15 +63,15 @@ def _missing_labels(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Pool
     cause = entry.reason.cause if isinstance(entry.reason, RequirementsIncompatible) else None
     if not isinstance(cause, UndefinedKey):
         return
-    known = {*entry.requirements.vocabulary.well_known, *entry.requirements}
-    keys = [*(spec_of(pod).get("nodeSelector") or {}), *(one["key"] for _, _, one in required_terms(pod))]
-    for key in dict.fromkeys([cause.key, *(key for key in keys if key not in known)]):
+    present = {*entry.requirements.vocabulary.well_known, *entry.requirements}
+    keys = [*(spec_of(pod).get("nodeSelector") or {}), *(expression["key"] for _, _, expression in required_terms(pod))]
+    for key in dict.fromkeys([cause.key, *(key for key in keys if key not in present)]):
         value = next(iter(_asked(pod, key)), "any")
         if OF_VIRTUAL_NODES.get(key) == value:
             continue  # a label does not make a virtual node of a machine
-        told = f"set the label {key}: {value} in NodePool {entry.nodepool}"
+        wording = f"set the label {key}: {value} in NodePool {entry.nodepool}"
         edit = setting(("spec", "template", "metadata", "labels"), key, value)
-        yield Candidate(Rank.ADD, told, edit, entry.nodepool)
+        yield Candidate(Rank.ADD, wording, edit, entry.nodepool)
 
 
 def _limits(pool: Mapping[str, Any], entry: PoolTried, needed: Needed | None) -> Iterator[Candidate]:
@@ -95,8 +97,8 @@ def _limits(pool: Mapping[str, Any], entry: PoolTried, needed: Needed | None) ->
         if resource in limits and not (lacks.negative or lacks.is_zero())
     }
     for resource, to in wanted.items():
-        told = f"raise the {resource} limit of NodePool {name} from {limits[resource]} to {to}"
-        yield Candidate(Rank.RAISE, told, setting(("spec", "limits"), resource, to), name)
+        wording = f"raise the {resource} limit of NodePool {name} from {limits[resource]} to {to}"
+        yield Candidate(Rank.RAISE, wording, setting(("spec", "limits"), resource, to), name)
     if not wanted:
         yield Candidate(Rank.RAISE, f"remove the limits of NodePool {name}", without(("spec",), "limits"), name)
 
@@ -104,18 +106,21 @@ def _limits(pool: Mapping[str, Any], entry: PoolTried, needed: Needed | None) ->
 def _min_values(pool: Mapping[str, Any], entry: PoolFiltered) -> Iterator[Candidate]:
     name = entry.nodepool
     for requirement in pool["spec"]["template"]["spec"].get("requirements") or ():
-        present, asked = entry.unmet.get(requirement["key"]), requirement.get("minValues")
-        if present and asked is not None:
+        present, lower_bound = entry.unmet.get(requirement["key"]), requirement.get("minValues")
+        if present and lower_bound is not None:
 
             def lower(requirements: list[dict[str, Any]], index: int, least: int = present) -> None:
                 requirements[index]["minValues"] = least
 
-            told = f"lower minValues of {requirement['key']} from {asked} to {present} in NodePool {name}"
-            yield Candidate(Rank.ADD, told, of_requirement(requirement, lower), name)
+            wording = f"lower minValues of {requirement['key']} from {lower_bound} to {present} in NodePool {name}"
+            yield Candidate(Rank.ADD, wording, of_requirement(requirement, lower), name)
             # the pod, or the number of sizes that a NodeClaim may name, can leave fewer values than the NodePool has
-            told = f"remove minValues ({asked}) of {requirement['key']} from NodePool {name}"
+            wording = f"remove minValues ({lower_bound}) of {requirement['key']} from NodePool {name}"
             yield Candidate(
-                Rank.SHRINK, told, of_requirement(requirement, lambda all_, at: all_[at].pop("minValues", None)), name
+                Rank.SHRINK,
+                wording,
+                of_requirement(requirement, lambda all_, at: all_[at].pop("minValues", None)),
+                name,
             )
 
 
@@ -130,8 +135,10 @@ def _allowed(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked) -> 
     for conflict in cause.keys if isinstance(cause, Conflicts) else ():
         values[conflict.key] = list(_asked(pod, conflict.key)) or _wanted(conflict.incoming)
     # offerings of the other kind are kept away before the label is looked at
-    asked = _asked(pod, AKS_SCALE_SET_PRIORITY)
-    values.setdefault(CAPACITY_TYPE, []).extend(CAPACITY_TYPES[one] for one in asked if one in CAPACITY_TYPES)
+    priorities = _asked(pod, AKS_SCALE_SET_PRIORITY)
+    values.setdefault(CAPACITY_TYPE, []).extend(
+        CAPACITY_TYPES[priority] for priority in priorities if priority in CAPACITY_TYPES
+    )
     priced: dict[tuple[str, str], float] = {}
     for verdict in entry.types():
         reason = verdict.reasons[0] if len(verdict.reasons) == 1 else None
@@ -140,30 +147,30 @@ def _allowed(pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked) -> 
         key = reason.conflicts.keys[0].key
         wanted = entry.requirements  # of NodePool and pod, where the NodePool's own are looked at alone above
         together = verdict.instance_type.requirements.intersects(wanted)
-        if together is None or any(one.key != key for one in together.keys):
+        if together is None or any(conflict.key != key for conflict in together.keys):
             continue
-        price = min((one.offering.price for one in verdict.offerings if one.usable), default=0.0)
+        price = min((offering.offering.price for offering in verdict.offerings if offering.usable), default=0.0)
         for value in verdict.instance_type.requirements.get(key).values:
             priced[(key, value)] = min(price, priced.get((key, value), price))
-    for (key, value), _ in sorted(priced.items(), key=lambda one: (one[1], one[0])):
+    for (key, value), _ in sorted(priced.items(), key=lambda entry: (entry[1], entry[0])):
         values.setdefault(key, []).append(value)
     for requirement in pool["spec"]["template"]["spec"].get("requirements") or ():
         if requirement["operator"] != "In":
             continue
         present = requirement.get("values") or ()
-        known = dict.fromkeys(values.get(requirement["key"], ()))
-        for value in [one for one in known if one not in present][:_FEW]:
+        candidates = dict.fromkeys(values.get(requirement["key"], ()))
+        for value in [candidate for candidate in candidates if candidate not in present][:_FEW]:
 
             def allow(requirements: list[dict[str, Any]], index: int, value: str = value) -> None:
                 requirements[index]["values"] = [*requirements[index]["values"], value]
 
-            told = f"also allow {value} for {requirement['key']} in NodePool {pool['metadata']['name']}"
+            wording = f"also allow {value} for {requirement['key']} in NodePool {pool['metadata']['name']}"
             edit = of_requirement(requirement, allow)
-            yield Candidate(Rank.ALLOW, told, edit, pool["metadata"]["name"], subject=requirement["key"])
+            yield Candidate(Rank.ALLOW, wording, edit, pool["metadata"]["name"], subject=requirement["key"])
 
 
 def _wanted(incoming: Requirement) -> list[str]:
-    """What somebody else than the pod asks for, such as its volumes."""
+    """Return the values that something else than the pod asks for, such as its volumes."""
     return [] if incoming.complement else sorted(incoming.values)
 
 
@@ -172,13 +179,13 @@ def _removed(pool: Mapping[str, Any]) -> Iterator[Candidate]:
     name = pool["metadata"]["name"]
     template = pool["spec"]["template"]
     for requirement in template["spec"].get("requirements") or ():
-        told = f"remove {expression_text(requirement)} from NodePool {name}"
+        wording = f"remove {expression_text(requirement)} from NodePool {name}"
         edit = of_requirement(requirement, lambda all_, at: all_.__delitem__(at))
-        yield Candidate(Rank.REMOVE_RULE, told, edit, name, subject=requirement["key"])
+        yield Candidate(Rank.REMOVE_RULE, wording, edit, name, subject=requirement["key"])
     labels = ("spec", "template", "metadata", "labels")
     for key, value in ((template.get("metadata") or {}).get("labels") or {}).items():
-        told = f"remove the label {key}: {value} from NodePool {name}"
-        yield Candidate(Rank.REMOVE_RULE, told, without(labels, key), name)
+        wording = f"remove the label {key}: {value} from NodePool {name}"
+        yield Candidate(Rank.REMOVE_RULE, wording, without(labels, key), name)
 
 
 def _asked(pod: Mapping[str, Any], key: str) -> Sequence[str]:
@@ -188,9 +195,9 @@ def _asked(pod: Mapping[str, Any], key: str) -> Sequence[str]:
         return [str(selector[key])]
     return [
         str(value)
-        for _, _, one in required_terms(pod)
-        if one["key"] == key and one["operator"] == "In"
-        for value in one.get("values") or ()
+        for _, _, expression in required_terms(pod)
+        if expression["key"] == key and expression["operator"] == "In"
+        for value in expression.get("values") or ()
     ]
 
 
@@ -206,16 +213,16 @@ _NODECLASS: Mapping[str, tuple[str, tuple[str, ...], Any]] = {
 
 
 def nodeclass_candidates(seen: NodeClassSeen, looked_at: Sequence[Looked]) -> Iterator[Candidate]:
-    """What the AKSNodeClass would have to say for the sizes that its fields keep away, and for disks that the pods fit on."""
+    """Yield changes of the AKSNodeClass for the sizes that its fields keep away, and for disks that the pods fit on."""
     name = seen.nodeclass["metadata"]["name"]
-    tried = [one for one in looked_at if isinstance(one, PoolTried) and one.nodepool in seen.nodepools]
-    short = [reason for one in tried for reason in only_reasons(one.types()) if isinstance(reason, TooSmall)]
+    tried = [entry for entry in looked_at if isinstance(entry, PoolTried) and entry.nodepool in seen.nodepools]
+    short = [reason for entry in tried for reason in only_reasons(entry.types()) if isinstance(reason, TooSmall)]
     wanted = [reason.requested.value() for reason in short if reason.resource == "ephemeral-storage"]
     larger = [size for size in _OS_DISKS if wanted and size * _FOR_PODS >= max(wanted)]
     if larger:
         text = f"set spec.osDiskSizeGB: {larger[0]} in AKSNodeClass {name}"
         yield Candidate(Rank.ADD, text, in_spec(("osDiskSizeGB",), larger[0]), nodeclass=seen)
-    for filter_, (told, path, value) in _NODECLASS.items():
+    for filter_, (wording, path, value) in _NODECLASS.items():
         if filter_ in seen.filters:
-            text = f"{told} in AKSNodeClass {name}"
+            text = f"{wording} in AKSNodeClass {name}"
             yield Candidate(Rank.SHRINK, text, in_spec(path, value), nodeclass=seen)

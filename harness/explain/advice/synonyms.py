@@ -1,4 +1,6 @@
-"""What others call the labels and their values: Karpenter of old, its sister for AWS, AKS's own pools, and processors' makers."""
+"""Other names of the labels and their values: Karpenter of old, its sister for AWS, AKS's own pools, and processors'
+makers.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _TEMPLATES = ("Deployment", "StatefulSet", "ReplicaSet", "Job")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a trial came to: how many of the pods got Nodes, on which new ones, and what Azure refused meanwhile.
+    """The result of a trial: how many of the pods got Nodes, on which new ones, and what Azure refused meanwhile.
 
     `nodes` are the Nodes with their labels, `price` is USD per hour for all of them. `use`: what the Nodes of each NodePool have;
     `quota`: usage name → vCPUs in use. `rest`: what Karpenter says of a pod that got none. `lost`: how many pods of other workloads have
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether all pods got a Node, and no other lost its own."""
+        """Return whether all pods got a Node, and no other lost its own."""
         return self.bound == self.wanted > 0 and not self.lost
 
 
@@ -63,7 +63,9 @@ class Trials:
         self._world = world
         self._left = BUDGET
         made = {status_of(claim).get("nodeName") for claim in world.list("NodeClaim")}
-        self._objects = [one for one in world.applied if not (one.get("kind") == "Node" and name_of(one) in made)]
+        self._objects = [
+            applied for applied in world.applied if not (applied.get("kind") == "Node" and name_of(applied) in made)
+        ]
         self._alone = len(world.view.list("Pod")) > MANY
 
     def run(
@@ -73,7 +75,7 @@ class Trials:
         *,
         quota: Mapping[str, int] | None = None,
     ) -> Outcome | None:
-        """What becomes of pending pods that wait together, after a change; None when so much was tried already."""
+        """Return the outcome for pending pods that wait together, after a change; None when so much was tried already."""
         if self._left <= 0:
             return None
         self._left -= 1
@@ -86,23 +88,23 @@ class Trials:
         trial = self._world.fresh(*([{"quota": here}] if here else ()), region=region)
         wanted = Counter(map(workload_of, pods))
         # the others have their Nodes by now, unless they have them only because a word was misspelt
-        own = [_is_own(one, wanted) for one in self._objects]
+        own = [_is_own(applied, wanted) for applied in self._objects]
         first = (
             []
             if any(part.meant for part in parts)
-            else [one for one, late in zip(self._objects, own, strict=True) if not late]
+            else [applied for applied, late in zip(self._objects, own, strict=True) if not late]
         )
-        steps = [[self._edited(one, wanted, ()) for one in first]] if first and any(own) else []
-        steps.append([self._edited(one, wanted, parts) for one in self._objects])
+        steps = [[self._edited(applied, wanted, ()) for applied in first]] if first and any(own) else []
+        steps.append([self._edited(applied, wanted, parts) for applied in self._objects])
         there = {name_of(node) for node in self._world.list("Node")} if self._alone else set()
         for number, step in enumerate(steps):
             there |= {name_of(node) for node in trial.list("Node")} if number else set()
-            before = {id(one) for one in steps[0]} if number else set()
-            objects = [one for one in step if one is not None and id(one) not in before]
+            before = {id(applied) for applied in steps[0]} if number else set()
+            objects = [applied for applied in step if applied is not None and id(applied) not in before]
             refused = trial.apply(
-                *(objects if region is None else (_moved(one, self._world.region, region) for one in objects))
+                *(objects if region is None else (_moved(applied, self._world.region, region) for applied in objects))
             )
-            if any(one for one in refused if parts):
+            if any(rejection for rejection in refused if parts):
                 return Outcome(0, len(pods))
             if trial.settle(allow_rejections=True).quiescent:
                 end_startup(trial)
@@ -114,7 +116,9 @@ class Trials:
         return _said(self._world, pods)
 
     def has_spare(self) -> bool:
-        """Whether more may be tried than what is needed for some advice: half of all trials are kept for pods that have none yet."""
+        """Return whether more may be tried than some advice needs: half of all trials are kept for pods that have none
+        yet.
+        """
         return self._left > BUDGET // 2
 
     def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
@@ -131,7 +135,9 @@ class Trials:
         return {name: needed[name] for name, quota in limits.items() if needed[name] > quota.limit}
 
     def unlimited(self, pods: Sequence[Mapping[str, Any]], nodepool: str) -> ResourceList:
-        """What the Nodes of a NodePool would have in all if it had no limits; empty when the pods get no Nodes even then."""
+        """Return the capacity that the Nodes of a NodePool would have without its limits; empty when the pods get no
+        Nodes even then.
+        """
 
         def edit(pool: dict[str, Any]) -> None:
             pool["spec"].pop("limits", None)
@@ -143,7 +149,7 @@ class Trials:
         return merge(total, _use(self._world).get(nodepool, {})) if self._alone else total
 
     def _room(self) -> dict[str, int]:
-        """Where the others' machines are not made again, quotas without what those use."""
+        """Return the quotas without the usage of other machines, where those are not made again."""
         if not self._alone:
             return {}
         return {name: max(0, quota.limit - quota.used) for name, quota in self._world.quotas().items()}
@@ -174,7 +180,7 @@ class Trials:
         return changed
 
     def _outcome(self, trial: World, wanted: Mapping[Workload, int], there: Set[str]) -> Outcome:
-        """What the trial came to; Nodes that were `there` before the pods cost nothing more."""
+        """Return the outcome of the trial; Nodes that were `there` before the pods cost nothing more."""
         pods, count = (
             [pod for pod in trial.view.list("Pod") if workload_of(pod) in wanted],
             sum(wanted.values()),
@@ -204,38 +210,38 @@ class Trials:
     def _lost(self, trial: World, wanted: Mapping[Workload, int]) -> dict[str, int]:
         bound = _bound(trial)
         return {
-            str(one): count - bound[one]
-            for one, count in sorted(_bound(self._world).items())
-            if one not in wanted and one.kind != "DaemonSet" and count > bound[one]
+            str(workload): count - bound[workload]
+            for workload, count in sorted(_bound(self._world).items())
+            if workload not in wanted and workload.kind != "DaemonSet" and count > bound[workload]
         }
 
 
 def _is_own(obj: Mapping[str, Any], wanted: Mapping[Workload, int]) -> bool:
-    """Whether it is one of the pods that wait together, or what makes them."""
+    """Return whether it is one of the pods that wait together, or their owner."""
     if obj.get("kind") == "Pod":
         return workload_of(obj) in wanted and not spec_of(obj).get("nodeName")
     return Workload(str(obj.get("kind")), namespace_of(obj) or "default", name_of(obj)) in wanted
 
 
 def _bound(world: World) -> Counter[Workload]:
-    """How many pods of each workload have a Node."""
+    """Return how many pods of each workload have a Node."""
     return Counter(workload_of(pod) for pod in world.view.list("Pod") if spec_of(pod).get("nodeName"))
 
 
 def _said(world: World, pods: Sequence[Mapping[str, Any]]) -> str:
     """Karpenter's last sentence on one of the pods that wait."""
     waiting = {name_of(pod) for pod in pods if not spec_of(pod).get("nodeName")}
-    told = [one for one in world.events if one.source == "karpenter" and one.reason == "FailedScheduling"]
-    said = [one.message for one in told if one.object.kind == "Pod" and one.object.name in waiting]
-    return said[-1].removeprefix("Failed to schedule pod, ") if said else ""
+    events = [event for event in world.events if event.source == "karpenter" and event.reason == "FailedScheduling"]
+    messages = [event.message for event in events if event.object.kind == "Pod" and event.object.name in waiting]
+    return messages[-1].removeprefix("Failed to schedule pod, ") if messages else ""
 
 
 def _moved(value: Any, old: str, new: str) -> Any:
     """Objects whose zones are named after another region."""
     if isinstance(value, Mapping):
-        return {key: _moved(one, old, new) for key, one in value.items()}
+        return {key: _moved(part, old, new) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_moved(one, old, new) for one in value]
+        return [_moved(part, old, new) for part in value]
     if isinstance(value, str) and (value == old or (value.startswith(f"{old}-") and value[len(old) + 1 :].isdecimal())):
         return new + value[len(old) :]
     return value
@@ -254,13 +260,13 @@ def _is_for(part: Candidate, target: Target, own: bool) -> bool:
 
 def _use(world: World) -> dict[str, ResourceList]:
     """NodePool → what its Nodes have."""
-    found: dict[str, ResourceList] = {}
+    totals: dict[str, ResourceList] = {}
     for node in world.list("Node"):
         pool = labels_of(node).get(NODEPOOL)
         if pool:
             capacity = {**parse_list(status_of(node).get("capacity") or {}), "nodes": Quantity.parse(1)}
-            found[pool] = merge(found.get(pool, {}), capacity)
-    return found
+            totals[pool] = merge(totals.get(pool, {}), capacity)
+    return totals
 
 
 def _quota_use(world: World) -> dict[str, int]:

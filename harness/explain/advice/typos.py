@@ -68,26 +68,32 @@ class Words:
 
     def keys_meant(self, key: str) -> list[str]:
         """The keys that `key` may have been meant for: that of the same name in another domain first; nothing for one that is known."""
-        known, (domain, _, name) = self.keys(), key.rpartition("/")
-        if key in known:
+        keys, (domain, _, name) = self.keys(), key.rpartition("/")
+        if key in keys:
             return []
-        same = [one for one in known if "/" in one and one.rpartition("/")[2] == name]
-        called = [other] if (other := KEYS_ALSO_CALLED.get(key)) in known and other else []
+        same = [candidate for candidate in keys if "/" in candidate and candidate.rpartition("/")[2] == name]
+        called = [other] if (other := KEYS_ALSO_CALLED.get(key)) in keys and other else []
         # in a long domain of their own all keys are alike
-        like = [one for one in known if one.rpartition("/")[0] != domain or _alike(one.rpartition("/")[2], name)]
+        like = [
+            candidate
+            for candidate in keys
+            if candidate.rpartition("/")[0] != domain or _alike(candidate.rpartition("/")[2], name)
+        ]
         return list(dict.fromkeys([*called, *same, *nearest(key, like, _KEYS_ALIKE)]))
 
-    def meant(self, key: str, value: str, known: Iterable[str] | None = None) -> list[str]:
-        """What a value of a key that no Node can have was meant for; nothing for one that exists, but not for this pod."""
+    def meant(self, key: str, value: str, values: Iterable[str] | None = None) -> list[str]:
+        """Return the likely meanings of a value of a key that no Node can have; none for a value that exists, but not
+        for this pod.
+        """
         if self._exists(key, value):
             return []
-        there = self.values(key) if known is None else list(known)
+        there = self.values(key) if values is None else list(values)
         other = VALUES_ALSO_CALLED.get(key, {}).get(value.lower()) or in_own_words(key, value, there)
         if other is not None and other != value and other in there:
             return [other]
         vendor = vendor_size(value) if key == INSTANCE_TYPE else None
         if vendor is not None:
-            return sizes_like(vendor, (one for sizes in self._types.values() for one in sizes))[:1]
+            return sizes_like(vendor, (size for sizes in self._types.values() for size in sizes))[:1]
         return nearest(value, there)
 
     def fitting(self, key: str, value: str) -> list[str]:
@@ -99,30 +105,30 @@ class Words:
 
     def values(self, key: str) -> list[str]:
         """Values of a key that some Node could have."""
-        known = self._vocabulary.known_values.get(key, ())
-        return list(dict.fromkeys([*self._values.get(key, ()), *sorted(self.of_sizes(key)), *sorted(known)]))
+        known_values = self._vocabulary.known_values.get(key, ())
+        return list(dict.fromkeys([*self._values.get(key, ()), *sorted(self.of_sizes(key)), *sorted(known_values)]))
 
     def of_sizes(self, key: str) -> frozenset[str]:
         """Values of a key that sizes have."""
         if key not in self._of_sizes:
-            found: set[str] = set()
+            sizes_values: set[str] = set()
             for sizes in self._types.values():
-                for one in sizes:
-                    if key in one.requirements and not one.requirements[key].complement:
-                        found |= one.requirements[key].values
-            self._of_sizes[key] = frozenset(found)
+                for size in sizes:
+                    if key in size.requirements and not size.requirements[key].complement:
+                        sizes_values |= size.requirements[key].values
+            self._of_sizes[key] = frozenset(sizes_values)
         return self._of_sizes[key]
 
 
-def _alike(one: str, other: str) -> bool:
-    return SequenceMatcher(None, one.lower(), other.lower()).ratio() >= _NAMES_ALIKE
+def _alike(name: str, other: str) -> bool:
+    return SequenceMatcher(None, name.lower(), other.lower()).ratio() >= _NAMES_ALIKE
 
 
-def nearest(word: str, known: Iterable[str], alike: float = _VALUES_ALIKE) -> list[str]:
+def nearest(word: str, names_known: Iterable[str], alike: float = _VALUES_ALIKE) -> list[str]:
     """The known words that `word` may have been meant for, the likeliest first; the word itself is none."""
     names: dict[str, str] = {}
-    for one in known:
-        names.setdefault(one.lower(), one)
+    for name_known in names_known:
+        names.setdefault(name_known.lower(), name_known)
     low = word.lower()
     if low in names and names[low] != word:
         return [names[low]]
@@ -130,8 +136,8 @@ def nearest(word: str, known: Iterable[str], alike: float = _VALUES_ALIKE) -> li
         return []
     longer = [name for end, name in names.items() if end.endswith((f"_{low}", f"-{low}", f"/{low}"))]
     close = [] if low.isdecimal() else get_close_matches(low, names, n=_MEANT, cutoff=alike)
-    likeness = [SequenceMatcher(None, one, low).ratio() for one in close]
-    equal = [names[one] for one, ratio in zip(close, likeness, strict=True) if ratio == likeness[0]]
+    likeness = [SequenceMatcher(None, name, low).ratio() for name in close]
+    equal = [names[name] for name, ratio in zip(close, likeness, strict=True) if ratio == likeness[0]]
     return list(dict.fromkeys([*longer[:1], *equal]))
 
 
@@ -161,12 +167,12 @@ def _of_selector(pod: Mapping[str, Any], looked_at: Sequence[Looked], words: Wor
         for other in dict.fromkeys([*others, *words.keys_meant(key)]):
             for worth in words.fitting(other, value):
                 same = worth == value
-                told = f"ask for {other}: {worth} in place of {key if same else f'{key}: {value}'} in the pod's nodeSelector"
+                wording = f"ask for {other}: {worth} in place of {key if same else f'{key}: {value}'} in the pod's nodeSelector"
                 edit = renaming(at, key, other) if same else replacing(at, key, other, worth)
-                yield Candidate(Rank.MEANT, told, edit, meant=other if same else f"{other}: {worth}")
+                yield Candidate(Rank.MEANT, wording, edit, meant=other if same else f"{other}: {worth}")
         for other in words.meant(key, value):
-            told = f"ask for {key}: {other} in place of {value} in the pod's nodeSelector"
-            yield Candidate(Rank.MEANT, told, setting(at, key, other), meant=other)
+            wording = f"ask for {key}: {other} in place of {value} in the pod's nodeSelector"
+            yield Candidate(Rank.MEANT, wording, setting(at, key, other), meant=other)
 
 
 def _of_expression(
@@ -177,21 +183,21 @@ def _of_expression(
     for other in words.keys_meant(key):
         if values and not any(words.fitting(other, value) == [value] for value in values):
             continue
-        told = f"write {other} in place of {key} in {where}"
-        yield Candidate(Rank.MEANT, told, setting((*path, index), "key", other), meant=other)
-    known = words.values(key)
-    if expression.get("operator") not in ("In", "Lt", "Lte") or any(value in known for value in values):
+        wording = f"write {other} in place of {key} in {where}"
+        yield Candidate(Rank.MEANT, wording, setting((*path, index), "key", other), meant=other)
+    values_known = words.values(key)
+    if expression.get("operator") not in ("In", "Lt", "Lte") or any(value in values_known for value in values):
         return
     meant = [words.meant(key, value) for value in values]
     if len(values) > 1 and all(meant):  # one mistake, of the unit for instance, made in all of them
         every = [others[0] for others in meant]
-        told = f"write {' and '.join(every)} in place of {' and '.join(values)} for {key} in {where}"
-        yield Candidate(Rank.MEANT, told, setting((*path, index), "values", every), meant=" and ".join(every))
+        wording = f"write {' and '.join(every)} in place of {' and '.join(values)} for {key} in {where}"
+        yield Candidate(Rank.MEANT, wording, setting((*path, index), "values", every), meant=" and ".join(every))
         return
     for number, (value, others) in enumerate(zip(values, meant, strict=True)):
         for other in others:
-            told = f"write {other} in place of {value} for {key} in {where}"
-            yield Candidate(Rank.MEANT, told, setting((*path, index, "values"), number, other), meant=other)
+            wording = f"write {other} in place of {value} for {key} in {where}"
+            yield Candidate(Rank.MEANT, wording, setting((*path, index, "values"), number, other), meant=other)
 
 
 def _of_tolerations(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
@@ -205,17 +211,17 @@ def _of_tolerations(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iter
         for field in ("key", "value", "effect"):
             word = toleration.get(field)
             for other in nearest(str(word), [str(taint.get(field) or "") for taint in taints]) if word else ():
-                told = f"write {other} in place of {word} as {field} of the pod's toleration"
-                yield Candidate(Rank.MEANT, told, setting(("spec", "tolerations", index), field, other), meant=other)
+                wording = f"write {other} in place of {word} as {field} of the pod's toleration"
+                yield Candidate(Rank.MEANT, wording, setting(("spec", "tolerations", index), field, other), meant=other)
 
 
 def _of_amounts(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
     """Smaller units in place of more than the largest size has: `2000m` for `2000` CPUs, `16384Mi` for `16384Gi` of memory."""
     largest: dict[str, int] = {}
     for entry in looked_at:
-        for one in entry.types():
+        for verdict in entry.types():
             for resource in _UNITS:
-                largest[resource] = max(largest.get(resource, 0), one.instance_type.capacity[resource].nano)
+                largest[resource] = max(largest.get(resource, 0), verdict.instance_type.capacity[resource].nano)
     for number, container in enumerate(spec_of(pod).get("containers") or ()):
         for resource, smaller in _UNITS.items():
             written = ((container.get("resources") or {}).get("requests") or {}).get(resource)
@@ -223,8 +229,8 @@ def _of_amounts(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator
                 continue
             meant = smaller(str(written))
             if meant is not None:
-                told = f"request {meant} {resource}, not {written}, in container {container.get('name')}"
-                yield Candidate(Rank.MEANT, told, requesting(number, resource, meant), meant=meant)
+                wording = f"request {meant} {resource}, not {written}, in container {container.get('name')}"
+                yield Candidate(Rank.MEANT, wording, requesting(number, resource, meant), meant=meant)
 
 
 def _thousandths(written: str) -> str:
@@ -234,7 +240,7 @@ def _thousandths(written: str) -> str:
 
 def _smaller_unit(written: str) -> str | None:
     """The same number in the next smaller unit of memory."""
-    unit = next((one for one in _SMALLER if written.endswith(one)), None)
+    unit = next((suffix for suffix in _SMALLER if written.endswith(suffix)), None)
     return written.removesuffix(unit) + _SMALLER[unit] if unit is not None else None
 
 
@@ -244,32 +250,37 @@ _UNITS: Mapping[str, Callable[[str], str | None]] = {"cpu": _thousandths, "memor
 
 def _of_resources(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> Iterator[Candidate]:
     """Another name for a resource that no size has."""
-    known = {name for entry in looked_at for one in entry.types() for name in one.instance_type.capacity}
+    resources_known = {
+        name for entry in looked_at for verdict in entry.types() for name in verdict.instance_type.capacity
+    }
     for number, container in enumerate(spec_of(pod).get("containers") or ()):
         resources = container.get("resources") or {}
-        asked = {name for kind in ("requests", "limits") for name in resources.get(kind) or ()}
-        for name in sorted(asked - known) if known else ():
-            for other in nearest(name, sorted(known), _KEYS_ALIKE):
-                told = f"ask for {other} in place of {name} in container {container.get('name')}"
-                yield Candidate(Rank.MEANT, told, renaming_resource(number, name, other), meant=other)
+        requested = {name for kind in ("requests", "limits") for name in resources.get(kind) or ()}
+        for name in sorted(requested - resources_known) if resources_known else ():
+            for other in nearest(name, sorted(resources_known), _KEYS_ALIKE):
+                wording = f"ask for {other} in place of {name} in container {container.get('name')}"
+                yield Candidate(Rank.MEANT, wording, renaming_resource(number, name, other), meant=other)
 
 
 def _of_nodepool(entry: PoolFiltered, words: Words) -> Iterator[Candidate]:
     """Values of a NodePool's own requirements that no size has."""
     for key, requirement in entry.requirements.items():
-        known = words.of_sizes(key)
-        if requirement.complement or not known or requirement.values & known:
+        of_sizes = words.of_sizes(key)
+        if requirement.complement or not of_sizes or requirement.values & of_sizes:
             continue
         for value in sorted(requirement.values):
-            for other in words.meant(key, value, known):
+            for other in words.meant(key, value, of_sizes):
 
                 def write(pool: dict[str, Any], key: str = key, value: str = value, other: str = other) -> None:
-                    for one in pool["spec"]["template"]["spec"]["requirements"]:
-                        if one["key"] == key:
-                            one["values"] = [other if each == value else each for each in one.get("values") or ()]
+                    for item in pool["spec"]["template"]["spec"]["requirements"]:
+                        if item["key"] == key:
+                            item["values"] = [
+                                other if value_before == value else value_before
+                                for value_before in item.get("values") or ()
+                            ]
 
-                told = f"write {other} in place of {value} for {key} in NodePool {entry.nodepool}"
-                yield Candidate(Rank.MEANT, told, write, entry.nodepool, meant=other)
+                wording = f"write {other} in place of {value} for {key} in NodePool {entry.nodepool}"
+                yield Candidate(Rank.MEANT, wording, write, entry.nodepool, meant=other)
 
 
 def reference_candidates(
@@ -291,25 +302,31 @@ def reference_candidates(
         if (reference.get("group"), reference.get("kind")) != (GROUP, "AKSNodeClass"):
             for other in classes[:1] if name not in classes else [name]:
                 edit = setting(of, "nodeClassRef", {"group": GROUP, "kind": "AKSNodeClass", "name": other})
-                told = f"name AKSNodeClass {other} of group {GROUP} in place of {reference.get('kind')} {name} in NodePool {name_of(pool)}"
-                yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant="AKSNodeClass", solver=False)
+                before = f"{reference.get('kind')} {name} in NodePool {name_of(pool)}"
+                wording = f"name AKSNodeClass {other} of group {GROUP} in place of {before}"
+                yield Candidate(Rank.MEANT, wording, edit, name_of(pool), meant="AKSNodeClass", solver=False)
             continue
         for other in nearest(name, classes) if name not in classes else ():
             edit = setting((*of, "nodeClassRef"), "name", other)
-            told = f"name AKSNodeClass {other} in place of {name} in NodePool {name_of(pool)}"
-            yield Candidate(Rank.MEANT, told, edit, name_of(pool), meant=other, solver=False)
+            wording = f"name AKSNodeClass {other} in place of {name} in NodePool {name_of(pool)}"
+            yield Candidate(Rank.MEANT, wording, edit, name_of(pool), meant=other, solver=False)
     namespace = namespace_of(pod) or "default"
-    known = [name for place, name in claims if place == namespace]
+    names_there = [name for place, name in claims if place == namespace]
     for index, volume in enumerate(pod.get("spec", {}).get("volumes") or ()):
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        for other in nearest(claim, known) if claim and claim not in known else ():
+        for other in nearest(claim, names_there) if claim and claim not in names_there else ():
             edit = setting(("spec", "volumes", index, "persistentVolumeClaim"), "claimName", other)
-            told = f"name PersistentVolumeClaim {other} in place of {claim} in the pod's volume {volume.get('name')}"
-            yield Candidate(Rank.MEANT, told, edit, meant=other, solver=False)
+            wording = f"name PersistentVolumeClaim {other} in place of {claim} in the pod's volume {volume.get('name')}"
+            yield Candidate(Rank.MEANT, wording, edit, meant=other, solver=False)
         named = spec_of(claims.get((namespace, claim)) or {}).get("storageClassName") if claim else None
         for other in nearest(named, stores) if named and named not in stores else ():
-            told = f"name StorageClass {other} in place of {named} in PersistentVolumeClaim {claim}"
+            wording = f"name StorageClass {other} in place of {named} in PersistentVolumeClaim {claim}"
             target = ("PersistentVolumeClaim", namespace, str(claim))
             yield Candidate(
-                Rank.MEANT, told, setting(("spec",), "storageClassName", other), other=target, meant=other, solver=False
+                Rank.MEANT,
+                wording,
+                setting(("spec",), "storageClassName", other),
+                other=target,
+                meant=other,
+                solver=False,
             )

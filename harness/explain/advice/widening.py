@@ -26,57 +26,59 @@ def widening_candidates(pod: Mapping[str, Any], looked_at: Sequence[Looked]) -> 
     """For each wish of the pod that alone keeps it from sizes, or from a NodePool, the values that would do, the nearest first."""
     values = _values(looked_at)
     for path, index, expression in required_terms(pod):
-        key, operator, given = expression["key"], expression["operator"], list(expression.get("values") or ())
-        others = [one for one in values.get(key, ()) if one not in given]
-        if key == OS or not given:
+        key, operator, present = expression["key"], expression["operator"], list(expression.get("values") or ())
+        others = [candidate for candidate in values.get(key, ()) if candidate not in present]
+        if key == OS or not present:
             continue
         if operator == "In":
-            for other in _nearest(given[0], others, values.get(key, {})):
-                told = f"also allow {other} for {key} in the pod's required node affinity"
-                yield Candidate(Rank.ALLOW, told, setting((*path, index), "values", [*given, other]))
-        elif operator in _BOUNDS and given[0].isdecimal():
-            for other in _nearest(given[0], others, values.get(key, {}))[:1]:
+            for other in _nearest(present[0], others, values.get(key, {})):
+                wording = f"also allow {other} for {key} in the pod's required node affinity"
+                yield Candidate(Rank.ALLOW, wording, setting((*path, index), "values", [*present, other]))
+        elif operator in _BOUNDS and present[0].isdecimal():
+            for other in _nearest(present[0], others, values.get(key, {}))[:1]:
                 bound = str(int(other) + _BOUNDS[operator])
-                told = f"ask for {key} {operator} {bound} in place of {expression_text(expression)} in the pod's required node affinity"
-                yield Candidate(Rank.ALLOW, told, setting((*path, index), "values", [bound]))
+                wording = f"ask for {key} {operator} {bound} in place of {expression_text(expression)} in the pod's required node affinity"
+                yield Candidate(Rank.ALLOW, wording, setting((*path, index), "values", [bound]))
     for key, value in (spec_of(pod).get("nodeSelector") or {}).items():
         if key in _ELSEWHERE or not str(value).isdecimal():
             continue
-        for other in _nearest(value, [one for one in values.get(key, ()) if one != value], values.get(key, {})):
-            told = f"ask for {key}: {other} in place of {value} in the pod's nodeSelector"
-            yield Candidate(Rank.OTHER, told, setting(("spec", "nodeSelector"), key, other))
+        for other in _nearest(
+            value, [candidate for candidate in values.get(key, ()) if candidate != value], values.get(key, {})
+        ):
+            wording = f"ask for {key}: {other} in place of {value} in the pod's nodeSelector"
+            yield Candidate(Rank.OTHER, wording, setting(("spec", "nodeSelector"), key, other))
 
 
 def _nearest(value: str, others: Sequence[str], prices: Mapping[str, float]) -> list[str]:
-    """Of numbers those that are nearest, of other values the cheapest."""
+    """Return the nearest numbers, or the cheapest of other values."""
     if value.isdecimal():
-        numbers = [one for one in others if one.isdecimal()]
-        return sorted(numbers, key=lambda one: (abs(int(one) - int(value)), int(one)))[:_FEW]
-    return sorted(others, key=lambda one: (prices[one], one))[:_FEW]
+        numbers = [candidate for candidate in others if candidate.isdecimal()]
+        return sorted(numbers, key=lambda number: (abs(int(number) - int(value)), int(number)))[:_FEW]
+    return sorted(others, key=lambda candidate: (prices[candidate], candidate))[:_FEW]
 
 
 def _values(looked_at: Sequence[Looked]) -> dict[str, dict[str, float]]:
     """Key → the values with which the pod would get in, but for that key alone, with the cheapest price; 0 where no size counts."""
-    found: dict[str, dict[str, float]] = {}
+    values: dict[str, dict[str, float]] = {}
     for entry in looked_at:
         if not isinstance(entry, PoolTried):
             continue
         cause = entry.reason.cause if isinstance(entry.reason, RequirementsIncompatible) else None
         for conflict in cause.keys if isinstance(cause, Conflicts) else ():
             if not conflict.existing.complement:
-                found.setdefault(conflict.key, {}).update(dict.fromkeys(conflict.existing.values, 0.0))
+                values.setdefault(conflict.key, {}).update(dict.fromkeys(conflict.existing.values, 0.0))
         for verdict in entry.types():
             key = _only_key(verdict)
             if key is None or key not in verdict.instance_type.requirements:
                 continue
-            price = min((one.offering.price for one in verdict.offerings if one.available), default=None)
+            price = min((offering.offering.price for offering in verdict.offerings if offering.available), default=None)
             requirement = verdict.instance_type.requirements[key]
             if price is None or requirement.complement:
                 continue
             for value in requirement.values - _NOTHING:
-                known = found.setdefault(key, {})
-                known[value] = min(price, known.get(value, price))
-    return found
+                prices = values.setdefault(key, {})
+                prices[value] = min(price, prices.get(value, price))
+    return values
 
 
 def _only_key(verdict: TypeVerdict) -> str | None:

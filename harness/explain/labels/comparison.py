@@ -46,7 +46,7 @@ _NODECLASSES: Mapping[str, tuple[str, Object]] = {
 """Labels that an AKSNodeClass asks for."""
 
 _NOT_TOLD_BY_KARPENTER = ("kubelet-default", "aks-rp")
-"""Where a kubelet's labels come from that Karpenter did not tell it."""
+"""The sources of a kubelet's labels that Karpenter did not tell it."""
 
 _UNDERSTOOD = frozenset({PodOutcome.BOUND, PodOutcome.INCOMPATIBLE, PodOutcome.RUNAWAY, PodOutcome.STUCK})
 
@@ -99,7 +99,7 @@ class DecidedSide:
 
     def cells(self, key: str, value: str | None) -> tuple[Cell, Cell, Cell]:
         """The decisions for pod, NodePool and Node."""
-        pod, pool, written = (Cell(one.answer, "", one.why) for one in decisions(self.policy, key))
+        pod, pool, written = (Cell(decision.answer, "", decision.why) for decision in decisions(self.policy, key))
         return pod, pool, written
 
 
@@ -120,7 +120,7 @@ class TriedSide:
         return self._probe.value_of(key)
 
     def cells(self, key: str, value: str | None) -> tuple[Cell, Cell, Cell]:
-        """What was found out by trying `value` (a fitting one when None)."""
+        """Return the results of trying `value` (a fitting one when None)."""
         chosen = self.value_of(key) if value is None else value
         pod, pool = self._probe.pod(key, chosen), self._probe.nodepool(key, chosen)
         if key in self.release.vocabulary.well_known and pod.outcome is PodOutcome.INCOMPATIBLE:
@@ -135,7 +135,7 @@ class TriedSide:
         return pod_cell, Cell(_yes_no(pool.settable), layer, pool.source), self.written(key)
 
     def written(self, key: str) -> Cell:
-        """What is on a Node that nobody asked anything of, and who wrote it."""
+        """Return the label of a Node that nobody asked anything of, and who wrote it."""
         labels, writes = self._pinned.node
         if key in labels:
             why = "the writes to a Node that nobody asked anything of"
@@ -145,8 +145,8 @@ class TriedSide:
             if key in labels:
                 detail, why = f"{_told(others, key)}, {condition}", f"the writes to a Node {condition}"
                 return Cell(Answer.YES, detail, why, _by_karpenter(others, key), elsewhere=True)
-        kept = ", ".join(f"{write.by} {write.kind}" for write in writes.get(key, ()))
-        return Cell(Answer.NO, "", kept or "no one writes it")
+        writers = ", ".join(f"{write.by} {write.kind}" for write in writes.get(key, ()))
+        return Cell(Answer.NO, "", writers or "no one writes it")
 
     def _elsewhere(self, key: str) -> Iterator[tuple[str, LabelProbe]]:
         """Nodes that may have the label where an ordinary one has not: of a size, or an AKSNodeClass, that has a value for it."""
@@ -159,12 +159,12 @@ class TriedSide:
                 yield text, LabelProbe(lambda: self._new_world(options=SHARED_GALLERY), (nodeclass,))
             return
         for size in self._world.caches.catalogue.region(self._world.region).by_name:
-            found = self._world.requirements_of(size)
-            if isinstance(found, DroppedSize) or not any(
-                one.zone.startswith(self._world.region) for one in found.offerings
+            size_known = self._world.requirements_of(size)
+            if isinstance(size_known, DroppedSize) or not any(
+                offering.zone.startswith(self._world.region) for offering in size_known.offerings
             ):
                 continue
-            requirement = found.requirements.get(key)
+            requirement = size_known.requirements.get(key)
             if not requirement.complement and len(requirement.values) == 1:
                 yield f"on {size}", self._on(size)
                 return
@@ -180,7 +180,9 @@ def _told(writes: Mapping[str, tuple[Write, ...]], key: str) -> str:
 
 
 def _by_karpenter(writes: Mapping[str, tuple[Write, ...]], key: str) -> bool:
-    """Whether Karpenter wrote the label on one of its two ways (kubelet options of the provider, core's registration)."""
+    """Return whether Karpenter wrote the label on one of its two ways (kubelet options of the provider, core's
+    registration).
+    """
     return any(
         str(write.kind) in ("set", "same", "overwrote")
         and (write.by == "karpenter" or (write.by == "kubelet" and write.from_ not in _NOT_TOLD_BY_KARPENTER))
@@ -202,7 +204,7 @@ def _pinned_pool(world: World, name: str) -> Object:
     size = world.requirements_of(name)
     if isinstance(size, DroppedSize):
         raise LookupError(f"{name} is dropped by the filter {size.filter}")
-    zone = min((one.zone for one in size.offerings if one.zone.startswith(world.region)), default="")
+    zone = min((offering.zone for offering in size.offerings if offering.zone.startswith(world.region)), default="")
     _, pool = default_objects()
     spec = pool["spec"]["template"]["spec"]
     pins = [{"key": INSTANCE_TYPE, "operator": "In", "values": [name]}]
@@ -214,12 +216,12 @@ def _pinned_pool(world: World, name: str) -> Object:
 
 def keys_of(releases: Sequence[ProviderRelease]) -> tuple[str, ...]:
     """Every key that the documents or one of the releases know by name, those of the CRDs' lists included."""
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for release in releases:
-        found |= dict.fromkeys(known_keys(release))
-        found |= dict.fromkeys(sorted(release.base_keys | release.computed_keys))
-        found |= dict.fromkeys(sorted(named_keys(crd_set(release.crds), "NodePool")))
-    return tuple(found)
+        keys |= dict.fromkeys(known_keys(release))
+        keys |= dict.fromkeys(sorted(release.base_keys | release.computed_keys))
+        keys |= dict.fromkeys(sorted(named_keys(crd_set(release.crds), "NodePool")))
+    return tuple(keys)
 
 
 def common_kubernetes(releases: Sequence[ProviderRelease]) -> str:
@@ -229,8 +231,12 @@ def common_kubernetes(releases: Sequence[ProviderRelease]) -> str:
 
 
 def fingerprint(release: ProviderRelease) -> object:
-    """What a release's record and its CRDs' rules hold, without its name: equal for releases that cannot differ about labels."""
-    record = [getattr(release, one.name) for one in fields(release) if one.name not in ("version", "crds", "defaults")]
+    """Return the content of a release's record and its CRDs' rules, without its name: equal for releases that cannot
+    differ about labels.
+    """
+    record = [
+        getattr(release, field.name) for field in fields(release) if field.name not in ("version", "crds", "defaults")
+    ]
     rules = [
         (row.id, row.rule.expression) for kind in ("NodePool", "NodeClaim") for row in crd_set(release.crds).rules(kind)
     ]
@@ -240,14 +246,14 @@ def fingerprint(release: ProviderRelease) -> object:
 def compare(before: Side, after: Side, keys: Sequence[str]) -> list[KeyDifference]:
     """The keys whose cells differ. Against a document only yes and no are compared, and rows of the differences are cited."""
     decided = isinstance(before, DecidedSide) or isinstance(after, DecidedSide)
-    found: list[KeyDifference] = []
+    differences: list[KeyDifference] = []
     for key in keys:
         value = next((side.value_of(key) for side in (after, before) if isinstance(side, TriedSide)), None)
         pairs = dict(zip(COLUMNS, zip(before.cells(key, value), after.cells(key, value), strict=True), strict=True))
         changed = {name: pair for name, pair in pairs.items() if _differ(*pair, decided=decided)}
         if changed:
-            found.append(KeyDifference(key, changed, differences_of(key) if decided else ()))
-    return found
+            differences.append(KeyDifference(key, changed, differences_of(key) if decided else ()))
+    return differences
 
 
 def _differ(before: Cell, after: Cell, *, decided: bool) -> bool:

@@ -1,4 +1,6 @@
-"""What the design documents say about label keys: cells of their tables, decisions, and where releases differ from them."""
+"""The design documents' statements about label keys: cells of their tables, decisions, and where releases differ from
+them.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy decides for one key and column, and why."""
+    """The decision of a policy for one key and column, and its reason."""
 
     answer: Answer
     why: str

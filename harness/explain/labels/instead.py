@@ -1,4 +1,4 @@
-"""What to use in place of a label that is closed: ways that the release at hand takes."""
+"""Substitutes for a label that is closed: ways that the release at hand takes."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def advice(key: str, release: ProviderRelease, kubernetes: str) -> tuple[str, ..
         return (f"values that Karpenter knows: {', '.join(sorted(values))}",) if values else ()
     entry: Mapping[str, Any] = _table().get(key, {})
     usable = [other for other in entry.get("keys", ()) if _settable(other, release, kubernetes)]
-    found = [f"ask for {', '.join(usable)}"] if usable else []
+    advices = [f"ask for {', '.join(usable)}"] if usable else []
     if "text" in entry:
-        found.append(entry["text"])
-    if not found and key.partition("/")[0] in _CLOSED:
-        found.append(f"use a label in a domain of your own (example.com/{key.rpartition('/')[2]})")
-    return tuple(found)
+        advices.append(entry["text"])
+    if not advices and key.partition("/")[0] in _CLOSED:
+        advices.append(f"use a label in a domain of your own (example.com/{key.rpartition('/')[2]})")
+    return tuple(advices)
 
 
 def _settable(key: str, release: ProviderRelease, kubernetes: str) -> bool:
-    """Whether a NodePool may have a requirement on the key."""
+    """Return whether a NodePool may have a requirement on the key."""
     _, pool = default_objects()
     spec = pool["spec"]["template"]["spec"]
     requirements = [*spec["requirements"], {"key": key, "operator": "Exists"}]

@@ -1,4 +1,5 @@
-"""Where a release parts from the cells of the design documents' tables: one definition of their columns, for pages and for stories.
+"""Differences of a release from the cells of the design documents' tables: one definition of their columns, for pages
+and for stories.
 
 *Schedulable*: Karpenter understands a pod that asks for the key although no NodePool sets it. *Written*: Karpenter puts the label on the
 Node, by what its provider tells the kubelet or itself at registration (the two ways of the document's FAQ). What kubelets and the
@@ -45,8 +46,8 @@ def mismatches(key: str, pod: Cell, written: Cell) -> Iterator[Mismatch]:
     if claim.schedulable is not None and claim.schedulable is not (pod.answer is Answer.YES):
         yield Mismatch(key, "schedulable", _answer(claim.schedulable), str(pod), pod.why)
     if claim.written is not None and claim.written is not written.by_karpenter:
-        found = str(written) if written.by_karpenter == (written.answer is Answer.YES) else f"no, by {written.detail}"
-        yield Mismatch(key, "written", _answer(claim.written), found, written.why)
+        cell = str(written) if written.by_karpenter == (written.answer is Answer.YES) else f"no, by {written.detail}"
+        yield Mismatch(key, "written", _answer(claim.written), cell, written.why)
 
 
 def lacking(cells: Mapping[str, Cell], reasons: Mapping[str, str]) -> Iterator[Lacking]:
@@ -62,5 +63,5 @@ def lacking(cells: Mapping[str, Cell], reasons: Mapping[str, str]) -> Iterator[L
             yield Lacking(key, claim.aks_documented, claim.aks_observed, reasons[key])
 
 
-def _answer(said: bool) -> Answer:
-    return Answer.YES if said else Answer.NO
+def _answer(holds: bool) -> Answer:
+    return Answer.YES if holds else Answer.NO

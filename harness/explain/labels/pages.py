@@ -44,7 +44,7 @@ def column_of(release: str, keys: Sequence[str], new_world: Callable[..., World]
 
 
 def machine_cells(release: str, new_world: Callable[..., World]) -> Mapping[str, Cell]:
-    """What is on the Node of an AKS machine, by key of the documents' tables. Raises LookupError."""
+    """Return the labels of an AKS machine's Node, by key of the documents' tables. Raises LookupError."""
     mode = str(ProvisionMode.AKS_MACHINE_API)
     side = TriedSide(lambda **more: new_world(karpenter=release, provision_mode=mode, **more))
     return {key: side.written(key) for key in claimed_keys()}
@@ -57,14 +57,14 @@ def all_keys() -> tuple[str, ...]:
 
 def turning_points() -> tuple[str, ...]:
     """Releases that differ from the one before in anything that a release's record or its CRDs' rules hold."""
-    found: list[str] = []
+    names: list[str] = []
     before: object = None
     for name in ALL_PROVIDER_RELEASES:
         inputs = fingerprint(provider(name))
         if inputs != before:
-            found.append(name)
+            names.append(name)
         before = inputs
-    return tuple(found)
+    return tuple(names)
 
 
 _AGENT_POOLS: Mapping[str, Mapping[str, Any]] = {
@@ -104,7 +104,7 @@ def table_page(release: str, column: Column, agent_pools: Mapping[str, str]) -> 
 
 
 def evolution_page(columns: Mapping[str, Column], kubernetes: str) -> str:
-    """What changed for each key; `columns` by release, oldest first, all tried on this Kubernetes version."""
+    """Return the page of changes of each key; `columns` by release, oldest first, all tried on this Kubernetes version."""
     names = list(columns)
     rows: list[tuple[str, ...]] = []
     for key in next(iter(columns.values())):
@@ -112,7 +112,9 @@ def evolution_page(columns: Mapping[str, Column], kubernetes: str) -> str:
         for index in range(1, len(names)):
             old, new = behaviours[index - 1], behaviours[index]
             changes = [
-                f"{title}: {one} → {two}" for title, one, two in zip(_TITLES, old, new, strict=True) if one != two
+                f"{title}: {before} → {two}"
+                for title, before, two in zip(_TITLES, old, new, strict=True)
+                if before != two
             ]
             if changes:
                 rows.append((f"`{key}`", names[index], "; ".join(changes)))
@@ -144,7 +146,9 @@ def _pool(cell: Cell) -> str:
 def policies_page() -> str:
     """The decisions of the documents, key by key."""
     policies = list(POLICIES.values())
-    keys = dict.fromkeys([*claimed_keys(), *(key for one in policies for key in sorted(one.open_keys | one.later))])
+    keys = dict.fromkeys(
+        [*claimed_keys(), *(key for policy_row in policies for key in sorted(policy_row.open_keys | policy_row.later))]
+    )
     rows = []
     for key in keys:
         cells = [_decided(policy, key) for policy in policies]
@@ -165,7 +169,7 @@ def policies_page() -> str:
 
 
 def _decided(policy: Policy, key: str) -> str:
-    return ", ".join(str(one.answer) for one in decisions(policy, key))
+    return ", ".join(str(decision.answer) for decision in decisions(policy, key))
 
 
 def claims_page(columns: Mapping[str, Column], machine: Mapping[str, Cell], reasons: Mapping[str, str]) -> str:
@@ -178,10 +182,12 @@ def claims_page(columns: Mapping[str, Column], machine: Mapping[str, Cell], reas
         cited = ", ".join(f"[{row.id}](differences.md)" for row in differences_of(key))
         for name, column in columns.items():
             pod, _, written = column[key]
-            for one in mismatches(key, pod, written):
-                rows.append((f"`{key}`", one.column, str(one.said), name, one.found, _short(one.why), cited))
+            for mismatch in mismatches(key, pod, written):
+                rows.append(
+                    (f"`{key}`", mismatch.column, str(mismatch.said), name, mismatch.found, _short(mismatch.why), cited)
+                )
     claims = [claim for key in claimed_keys() if (claim := claim_of(key)) is not None]
-    checked = len(columns) * sum(said is not None for claim in claims for said in (claim.schedulable, claim.written))
+    checked = len(columns) * sum(cell is not None for claim in claims for cell in (claim.schedulable, claim.written))
     gaps = list(lacking(machine, reasons))
     ticks = sum(bool(claim.aks_documented or claim.aks_observed) for claim in claims)
     parts = [
@@ -201,13 +207,13 @@ def claims_page(columns: Mapping[str, Column], machine: Mapping[str, Cell], reas
         f"The other {len(gaps)}, and which Nodes have them:\n",
         _row(("key", "documented", "observed", "which Nodes have it")),
         _row(["---"] * 4),
-        *(_row((f"`{one.key}`", _tick(one.documented), _tick(one.observed), one.why)) for one in gaps),
+        *(_row((f"`{gap.key}`", _tick(gap.documented), _tick(gap.observed), gap.why)) for gap in gaps),
     ]
     return "\n".join(parts) + "\n"
 
 
-def _tick(said: bool | None) -> str:
-    return "(empty)" if said is None else "yes" if said else "no"
+def _tick(holds: bool | None) -> str:
+    return "(empty)" if holds is None else "yes" if holds else "no"
 
 
 def differences_page() -> str:

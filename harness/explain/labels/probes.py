@@ -40,7 +40,7 @@ _UNKNOWN = "does not have known values"
 
 
 class PodOutcome(StrEnum):
-    """What becomes of a pod that asks for a label which its NodePool does not set."""
+    """The fate of a pod that asks for a label which its NodePool does not set."""
 
     BOUND = "bound"
     NO_KNOWN_VALUES = "no-known-values"
@@ -63,7 +63,7 @@ class PodFact:
 
     @property
     def source(self) -> str:
-        """What the cell rests on."""
+        """Return the source of the cell."""
         return {
             PodOutcome.BOUND: "a pod with this nodeSelector was bound",
             PodOutcome.RUNAWAY: "Nodes were made for the pod again and again",
@@ -80,12 +80,12 @@ class PoolFact:
 
     @property
     def settable(self) -> bool:
-        """Whether every layer took it."""
+        """Return whether every layer took it."""
         return not self.rejections
 
     @property
     def source(self) -> str:
-        """What the cell rests on."""
+        """Return the source of the cell."""
         if self.settable:
             return "taken by the API server and by Karpenter's validation"
         first = self.rejections[0]
@@ -108,18 +108,18 @@ def known_keys(release: ProviderRelease) -> tuple[str, ...]:
     text = files("harness.explain.labels").joinpath("data", "label_keys.json").read_text(encoding="utf-8")
     listed = json.loads(text)
     vocabulary = release.vocabulary
-    known = {
+    keys_known = {
         *vocabulary.well_known,
         *vocabulary.restricted_labels,
         *vocabulary.normalized_keys,
         *vocabulary.known_values,
     }
     keys = [*listed["aks"], *listed["karpenter"], *listed["usage"]]
-    return tuple(dict.fromkeys([*keys, *sorted(known)]))
+    return tuple(dict.fromkeys([*keys, *sorted(keys_known)]))
 
 
 def keys_of_all_releases() -> frozenset[str]:
-    """What `known_keys` says of any release: what one of them knows is no typing error under another."""
+    """Return the keys of `known_keys` of any release: a key that one of them knows is no typing error under another."""
     return frozenset(key for name in ALL_PROVIDER_RELEASES for key in known_keys(provider(name)))
 
 
@@ -176,11 +176,12 @@ class LabelProbe:
         """A world with the objects in which the last pod was left without a place."""
 
     def look(self, new_world: Callable[[], World], settable: Iterable[tuple[str, str]], *, node: bool) -> None:
-        """Takes what is not known yet from one world of a cluster elsewhere: NodePools that set key=value, and (`node`) a Node.
+        """Read the unknown pairs from one world of a cluster elsewhere: NodePools that set key=value, and (`node`) a
+        Node.
 
         That world is used before this ends, and no longer. Raises LookupError when a plain pod gets no Node.
         """
-        missing = [each for each in settable if each not in self._pools]
+        missing = [pair for pair in settable if pair not in self._pools]
         node = node and self._seen is None
         if not missing and not node:
             return
@@ -246,10 +247,10 @@ class LabelProbe:
         pod = world.get("Pod", POD) or {}
         if pod.get("spec", {}).get("nodeName"):
             return PodFact(PodOutcome.BOUND, value)
-        said = _sentence(world, before)
-        if not said and world.list("NodeClaim"):
+        sentence = _sentence(world, before)
+        if not sentence and world.list("NodeClaim"):
             return PodFact(PodOutcome.STUCK, value)
-        return PodFact(PodOutcome.NO_KNOWN_VALUES if _UNKNOWN in said else PodOutcome.INCOMPATIBLE, value, said)
+        return PodFact(PodOutcome.NO_KNOWN_VALUES if _UNKNOWN in sentence else PodOutcome.INCOMPATIBLE, value, sentence)
 
     def nodepool(self, key: str, value: str) -> PoolFact:
         """The last NodePool of the objects with the label set in its template."""
@@ -276,13 +277,13 @@ class LabelProbe:
         world = self._world()
         nodeclass = next(obj for obj in self.objects if obj.get("kind") == "AKSNodeClass")
         stored = world.get("AKSNodeClass", nodeclass["metadata"]["name"])
-        found: dict[str, str] = {}
+        values: dict[str, str] = {}
         for size in world.caches.catalogue.region(world.region).by_name:
             result = world.requirements_of(size, nodeclass=stored)
             for key, requirement in getattr(result, "requirements", {}).items():
-                if key not in found and requirement.operator == "In" and requirement.values:
-                    found[key] = min(requirement.values)
-        return found
+                if key not in values and requirement.operator == "In" and requirement.values:
+                    values[key] = min(requirement.values)
+        return values
 
     def _world(self) -> World:
         world = self._new_world()
@@ -297,8 +298,8 @@ def _labelled(world: World) -> Labelled:
     name = (pod or {}).get("spec", {}).get("nodeName")
     node = world.get("Node", name) if name else None
     if node is None:
-        said = _sentence(world) or "Karpenter said nothing about it"
-        raise LookupError(f"a plain pod gets no Node: {said}")
+        sentence = _sentence(world) or "Karpenter said nothing about it"
+        raise LookupError(f"a plain pod gets no Node: {sentence}")
     return node["metadata"].get("labels") or {}, world.writes(name)
 
 

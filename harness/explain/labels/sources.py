@@ -1,4 +1,6 @@
-"""Where a label's value comes from, in plain words: the sources inside the senders, and the user's NodePool where it is the origin."""
+"""The origin of a label's value, in plain words: the sources inside the senders, and the user's NodePool where it is
+the origin.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ _OF_A_CLAIM = ("nodeclaim-label", "claim-requirement")
 
 
 def in_nodepool(nodepool: Mapping[str, Any], key: str, value: str | None, source: str) -> str:
-    """Which part of a NodePool's manifest a value of this source comes from; nothing where it is not the NodePool.
+    """Return the part of a NodePool's manifest that a value of this source comes from; nothing where it is not the
+    NodePool.
 
     A template's label is a label and a requirement of the NodeClaim: whoever sends it, and as what, it comes from the template.
     """
@@ -45,7 +48,11 @@ def in_nodepool(nodepool: Mapping[str, Any], key: str, value: str | None, source
     labels = (template.get("metadata") or {}).get("labels") or {}
     if key in labels and str(labels[key]) == value:
         return "a label of the template"
-    for one in template.get("spec", {}).get("requirements") or ():
-        if one.get("key") == key and one.get("operator") == "In" and [str(each) for each in one["values"]] == [value]:
+    for requirement in template.get("spec", {}).get("requirements") or ():
+        if (
+            requirement.get("key") == key
+            and requirement.get("operator") == "In"
+            and [str(item) for item in requirement["values"]] == [value]
+        ):
             return "a requirement of the template"
     return ""

@@ -24,7 +24,7 @@ NewWorld = Callable[..., World]
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What sizes say of the key: how many have one value, several, or none, and the values that the most sizes have."""
+    """The values of the key by size: how many sizes have one value, several, or none, and the most frequent values."""
 
     single: int
     several: int
@@ -81,7 +81,7 @@ def tell(key: str, new_world: NewWorld, releases: Sequence[str] = ALL_PROVIDER_R
     probe = LabelProbe(new_world)
     settable = probe.nodepool(key, value).settable
     values = sorted(release.vocabulary.known_values.get(key, ()))
-    other = next((one for one in values if one != value), OTHER_VALUE)
+    other = next((value_tried for value_tried in values if value_tried != value), OTHER_VALUE)
     return Story(
         key,
         release,
@@ -127,10 +127,10 @@ def _computed(key: str, world: World) -> Computed | None:
     counts: Counter[str] = Counter()
     single = several = none = 0
     for size in world.caches.catalogue.region(world.region).by_name:
-        found = world.requirements_of(size)
-        if isinstance(found, DroppedSize):
+        size_known = world.requirements_of(size)
+        if isinstance(size_known, DroppedSize):
             continue
-        values = found.requirements.get(key).values
+        values = size_known.requirements.get(key).values
         single += len(values) == 1
         several += len(values) > 1
         none += not values
@@ -165,9 +165,9 @@ def _eras(key: str, value: str, world: World, new_world: NewWorld, releases: Seq
     for name in releases:
         inputs = fingerprint(provider(name))
         if inputs != before:
-            found = _behaviour(key, value, name, few)
+            behaviour = _behaviour(key, value, name, few)
         before = inputs
-        rows.append((name, *found))
+        rows.append((name, *behaviour))
     start = 0
     for index in range(1, len(rows) + 1):
         if index == len(rows) or rows[index][1:] != rows[start][1:]:
@@ -185,17 +185,17 @@ def _few_sizes(key: str, value: str, world: World) -> frozenset[str]:
     key = world.release.vocabulary.normalized_keys.get(key, key)
     if key in world.release.computed_keys:
         for size in sold:
-            found = world.requirements_of(size)
-            if isinstance(found, DroppedSize):
+            size_known = world.requirements_of(size)
+            if isinstance(size_known, DroppedSize):
                 continue
-            values = found.requirements.get(key).values
+            values = size_known.requirements.get(key).values
             if value in values:
                 having.append(size)
             if len(values) == 1:
                 alone.append(size)
     others = sorted(sold.keys() - set(having))
-    told = () if PROBED_SIZE in alone else alone
-    return frozenset((PROBED_SIZE, *told, *_spread(having, 16), *_spread(others, 16)))
+    lone = () if PROBED_SIZE in alone else alone
+    return frozenset((PROBED_SIZE, *lone, *_spread(having, 16), *_spread(others, 16)))
 
 
 def _spread(names: Sequence[str], count: int) -> Sequence[str]:

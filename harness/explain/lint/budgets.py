@@ -48,7 +48,7 @@ def budget_findings(pool: Object) -> Iterator[Finding]:
 
 
 def _covers_all_time(schedule: str, duration: str) -> bool:
-    """Whether one window opens before the last has closed. Raises ScheduleError, DurationError."""
+    """Return whether one window opens before the last has closed. Raises ScheduleError, DurationError."""
     lasting, parsed = timedelta(microseconds=parse_duration(duration) // 1000), Schedule.parse(schedule)
     last = parsed.next_after(EPOCH)
     for _ in range(_WINDOWS):
@@ -71,5 +71,5 @@ def _hint(schedule: str) -> str:
 
 
 def _name_hint(word: str) -> str:
-    known = (*_NAMES, *_MONTHS)
-    return did_you_mean(word, known, limit=0) if word not in known else ""
+    names = (*_NAMES, *_MONTHS)
+    return did_you_mean(word, names, limit=0) if word not in names else ""

@@ -29,24 +29,25 @@ def findings_of(
     but their names and kinds is read: the names are those of what they become, and where pods are among them nothing is said of pods that
     are missing.
     """
-    pools = [one for one in objects if one.get("kind") == "NodePool"]
-    found = [
-        (obj, one)
+    pools = [pool for pool in objects if pool.get("kind") == "NodePool"]
+    findings = [
+        (obj, finding)
         for obj, some in [
             *((template.owner, memory_findings(template)) for template in pod_templates(objects)),
             *((pool, _of_nodepool(pool, objects, refused, world())) for pool in pools),
         ]
-        for one in some
+        for finding in some
     ]
-    return [one for obj, one in found if one.code not in allowed and one.code not in allowed_by(obj)]
+    return [finding for obj, finding in findings if finding.code not in allowed and finding.code not in allowed_by(obj)]
 
 
 def _of_nodepool(pool: Object, objects: Sequence[Object], refused: Sequence[Object], world: World) -> Iterator[Finding]:
-    nodeclasses = [one for one in objects if one.get("kind") == "AKSNodeClass"]
-    pods = [one for one in pod_templates(objects) if one.owner["kind"] != "DaemonSet"]
+    nodeclasses = [nodeclass for nodeclass in objects if nodeclass.get("kind") == "AKSNodeClass"]
+    pods = [template for template in pod_templates(objects) if template.owner["kind"] != "DaemonSet"]
     if any(True for _ in pod_templates(refused)):
         pods = []
-    yield from nodeclass_findings(pool, [*nodeclasses, *(one for one in refused if one.get("kind") == "AKSNodeClass")])
+    refused_classes = (obj for obj in refused if obj.get("kind") == "AKSNodeClass")
+    yield from nodeclass_findings(pool, [*nodeclasses, *refused_classes])
     yield from budget_findings(pool)
     yield from taint_findings(pool, pods)
     sizes = _sizes(pool, nodeclasses, world)
@@ -57,10 +58,10 @@ def _of_nodepool(pool: Object, objects: Sequence[Object], refused: Sequence[Obje
 def _sizes(pool: Object, nodeclasses: Sequence[Object], world: World) -> list[InstanceType]:
     """The sizes that a NodePool allows with its AKSNodeClass, or with an empty one."""
     reference = spec_of(spec_of(pool).get("template") or {}).get("nodeClassRef") or {}
-    nodeclass = next((one for one in nodeclasses if name_of(one) == reference.get("name")), None)
+    nodeclass = next((other for other in nodeclasses if name_of(other) == reference.get("name")), None)
     offered = world.instance_types.list(nodeclass or _EMPTY).types
     own = asked_by(pool, world.release.vocabulary)
-    return [one for one in offered if one.requirements.intersects(own) is None]
+    return [size for size in offered if size.requirements.intersects(own) is None]
 
 
 _EMPTY: Object = {

@@ -36,7 +36,7 @@ def nodeclass_findings(pool: Object, nodeclasses: Sequence[Object]) -> Iterator[
         only = f"Karpenter on Azure reads {_KIND} of group {GROUP} alone"
         text = f"nodeClassRef names {kind} of group {group}, and {only}: the NodePool is not used"
         yield finding("nodeclass-missing", pool, (*at, field), text)
-    elif nodeclasses and name not in (names := [name_of(one) for one in nodeclasses]):
+    elif nodeclasses and name not in (names := [name_of(nodeclass) for nodeclass in nodeclasses]):
         hint = did_you_mean(name, names)
         text = f"nodeClassRef names {_KIND} {name}, and there is none of that name; {hint}: the NodePool is not used"
         yield finding("nodeclass-missing", pool, (*at, "name"), text)
@@ -55,7 +55,7 @@ def taint_findings(pool: Object, pods: Sequence[PodTemplate]) -> Iterator[Findin
             yield finding("azure-taint", pool, (*at, "key"), text)
         if taint.get("effect") == PREFER_NO_SCHEDULE or not pods:
             continue
-        if all(untolerated([taint], spec_of(one.pod).get("tolerations") or ()) for one in pods):
+        if all(untolerated([taint], spec_of(template.pod).get("tolerations") or ()) for template in pods):
             text = f"taint {taint_text(taint)}: no pod that is given tolerates it, so none gets a node of the NodePool"
             yield finding("taint-untolerated", pool, at, text)
 
@@ -70,8 +70,8 @@ def limit_findings(pool: Object, sizes: Sequence[InstanceType]) -> Iterator[Find
         at = ("spec", "limits", resource)
         if resource == "nodes" and limit < Quantity.parse(1):
             yield finding("limit-below-node", pool, at, f"limit nodes {written}: the NodePool makes no node")
-        having = [one for one in sizes if resource in one.capacity]
-        smallest = min(having, key=lambda one: (one.capacity[resource], one.name), default=None)
+        having = [size for size in sizes if resource in size.capacity]
+        smallest = min(having, key=lambda size: (size.capacity[resource], size.name), default=None)
         if smallest is None or len(having) < len(sizes) or smallest.capacity[resource] <= limit:
             continue
         amount = smallest.capacity[resource]
@@ -83,28 +83,28 @@ def architecture_findings(
     pool: Object, sizes: Sequence[InstanceType], pods: Sequence[PodTemplate], vocabulary: Vocabulary
 ) -> Iterator[Finding]:
     """Pods without an architecture that a NodePool takes whose sizes are of both, or of arm64 alone."""
-    arm = [one for one in sizes if one.requirements[ARCH].has("arm64")]
+    arm = [size for size in sizes if size.requirements[ARCH].has("arm64")]
     if not arm:
         return
     own = asked_by(pool, vocabulary)
     template = _template(pool)
     unasked = [
-        one
-        for one in pods
-        if not one.asks_for_architecture
-        and not untolerated(template.get("taints") or (), spec_of(one.pod).get("tolerations") or ())
-        and own.compatible(Requirements.from_pod(one.pod, vocabulary=vocabulary, strict=True), vocabulary.well_known)
+        asker
+        for asker in pods
+        if not asker.asks_for_architecture
+        and not untolerated(template.get("taints") or (), spec_of(asker.pod).get("tolerations") or ())
+        and own.compatible(Requirements.from_pod(asker.pod, vocabulary=vocabulary, strict=True), vocabulary.well_known)
         is None
     ]
     if unasked:
-        named = first_few([f"{one.owner['kind']} {name_of(one.owner)}" for one in unasked], _FEW)
+        named = first_few([f"{template.owner['kind']} {name_of(template.owner)}" for template in unasked], _FEW)
         whose = f"its sizes are of arm64 too ({arm[0].name} and others)"
         text = f"{whose}, and {named} asks for no architecture: an image for amd64 does not run there"
         at = next(
             (
                 (*_TEMPLATE, "requirements", number, "values")
-                for number, one in enumerate(template.get("requirements") or ())
-                if one.get("key") == ARCH
+                for number, requirement in enumerate(template.get("requirements") or ())
+                if requirement.get("key") == ARCH
             ),
             (*_TEMPLATE, "requirements"),
         )

@@ -32,8 +32,11 @@ class PodTemplate:
 
     @property
     def asks_for_architecture(self) -> bool:
-        """Whether its selector or required affinity decides the architecture."""
-        keys = {*(spec_of(self.pod).get("nodeSelector") or {}), *(one["key"] for _, _, one in required_terms(self.pod))}
+        """Return whether its selector or required affinity decides the architecture."""
+        keys = {
+            *(spec_of(self.pod).get("nodeSelector") or {}),
+            *(expression["key"] for _, _, expression in required_terms(self.pod)),
+        }
         return not keys.isdisjoint(_ARCHITECTURES)
 
 

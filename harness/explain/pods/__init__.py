@@ -1,1 +1,1 @@
-"""Why pods are where they are, or nowhere, and why nodes stay: the answers of `harness explain`."""
+"""Reasons why pods are where they are, or nowhere, and why nodes stay: the answers of `harness explain`."""

@@ -1,4 +1,6 @@
-"""What a pod is bound to whatever the NodePools say: the zones of its disks, and a system that the provider makes no machines for."""
+"""Bindings of a pod that no NodePool can change: the zones of its disks, and a system that the provider makes no
+machines for.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +42,9 @@ def binding_lines(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
     if selector.get("type") == OF_VIRTUAL_NODES["type"]:
         yield f"Karpenter makes virtual machines only: type: {selector['type']} needs a virtual node of AKS (Azure Container Instances)"
     systems = [str(selector.get(OS) or _LINUX)]
-    for _, _, one in required_terms(pod):
-        values = [str(value) for value in one.get("values") or ()]
-        if one["key"] == OS and one["operator"] == "In" and _LINUX not in values:
+    for _, _, expression in required_terms(pod):
+        values = [str(value) for value in expression.get("values") or ()]
+        if expression["key"] == OS and expression["operator"] == "In" and _LINUX not in values:
             systems += values
     for system in sorted({*systems} - {_LINUX}):
         # kaz pkg/providers/instancetype/instancetypes.go gives every size kubernetes.io/os In [linux]
@@ -62,8 +64,8 @@ def _amd_line(world: World, pod: Mapping[str, Any]) -> Iterator[str]:
         yield f"Karpenter {release.version} counts no GPUs of AMD on any size, which {first} began with"
         return
     catalogue = world.caches.catalogue
-    known = {key for key, gpu in gpu_sizes(release.gpu_registry).items() if gpu.manufacturer == AMD}
-    named = {name for region in catalogue.regions for name in catalogue.names(region) if gpu_key(name) in known}
+    amd_keys = {key for key, gpu in gpu_sizes(release.gpu_registry).items() if gpu.manufacturer == AMD}
+    named = {name for region in catalogue.regions for name in catalogue.names(region) if gpu_key(name) in amd_keys}
     regions = {name: catalogue.sellers(name) for name in sorted(named) if _gpus(world, name)}
     if not regions:
         return
@@ -94,9 +96,9 @@ def _places(disk: Mapping[str, Any]) -> str:
     values = [
         str(value)
         for term in terms
-        for one in term.get("matchExpressions") or ()
-        if str(one.get("key", "")).endswith("/zone") and one.get("operator") == "In"
-        for value in one.get("values") or ()
+        for expression in term.get("matchExpressions") or ()
+        if str(expression.get("key", "")).endswith("/zone") and expression.get("operator") == "In"
+        for value in expression.get("values") or ()
         if value
     ]
     return " or ".join(dict.fromkeys(values))

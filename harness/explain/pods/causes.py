@@ -1,4 +1,6 @@
-"""Why a pod has no Node, in the words of whoever stood in the way first: scheduler, admission, Azure, a controller's log."""
+"""The reason why a pod has no Node, in the words of whoever stood in the way first: scheduler, admission, Azure, a
+controller's log.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,16 @@ _API_SERVER = frozenset({RejectionLayer.API_SERVER, RejectionLayer.CRD_SCHEMA, R
 
 def refused_nodeclaims(world: World) -> tuple[Rejection, ...]:
     """The refusals of NodeClaims by the API server, without its remark that it stopped before its rules."""
-    refused = (one for one in world.rejections if one.object.startswith("NodeClaim/") and one.layer in _API_SERVER)
-    return tuple(one for one in refused if UNCHECKED not in one.text)
+    refused = (
+        rejection
+        for rejection in world.rejections
+        if rejection.object.startswith("NodeClaim/") and rejection.layer in _API_SERVER
+    )
+    return tuple(rejection for rejection in refused if UNCHECKED not in rejection.text)
 
 
 def pending_cause(world: World, pod: str, namespace: str = "default") -> str:
-    """What keeps a pod without a Node; nothing is made up where nobody says anything."""
+    """Return the reason why a pod has no Node; nothing is made up where nobody says anything."""
     return next(
         filter(None, _causes(world, pod, namespace)), "nobody says why: no event, no refusal and no line of a log"
     )
@@ -34,7 +40,7 @@ def _causes(world: World, pod: str, namespace: str) -> Iterator[str]:
     for refused in refused_nodeclaims(world)[:1]:
         yield f"{refused.object} is refused: {refused.text}"
     yield from unused_lines(world)
-    for failed in [one for one in world.rejections if one.layer == RejectionLayer.LAUNCH][-1:]:
+    for failed in [rejection for rejection in world.rejections if rejection.layer == RejectionLayer.LAUNCH][-1:]:
         yield failed.text
     for call in world.refused_calls()[-1:]:
         yield f"Azure refused {call}"

@@ -29,7 +29,7 @@ def uncounted_daemons(world: World, node: Mapping[str, Any]) -> Iterator[str]:
     if pool is None:
         return
     vocabulary = world.release.vocabulary
-    asked = asked_by(pool, vocabulary)
+    requirements = asked_by(pool, vocabulary)
     running: dict[tuple[str, str], Mapping[str, Any]] = {}
     for pod in world.list("Pod"):
         if spec_of(pod).get("nodeName") == name_of(node) and is_active(pod):
@@ -41,7 +41,7 @@ def uncounted_daemons(world: World, node: Mapping[str, Any]) -> Iterator[str]:
         if daemon is None:
             continue
         wanted = Requirements.from_pod(spec_of(daemonset).get("template") or {}, vocabulary=vocabulary, strict=True)
-        cause = asked.compatible(wanted, vocabulary.well_known)
+        cause = requirements.compatible(wanted, vocabulary.well_known)
         if cause is not None:
             yield (
                 f"DaemonSet/{short_name(daemonset)} runs on Node {name_of(node)}, too ({_told(daemon)}), and "
@@ -52,6 +52,10 @@ def uncounted_daemons(world: World, node: Mapping[str, Any]) -> Iterator[str]:
 def _told(pod: Mapping[str, Any]) -> str:
     requests: ResourceList = requests_for_pods([pod])
     return (
-        ", ".join(f"{requests[one]} {one}" for one in _COUNTED if one in requests and not requests[one].is_zero())
+        ", ".join(
+            f"{requests[resource]} {resource}"
+            for resource in _COUNTED
+            if resource in requests and not requests[resource].is_zero()
+        )
         or "no requests"
     )

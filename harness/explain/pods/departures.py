@@ -1,4 +1,6 @@
-"""Why a node is not removed: what is in the way, in Karpenter's words and in its order, and what it would do if nothing were."""
+"""The reason why a node is not removed: the obstacles, in Karpenter's words and in its order, and the command without
+them.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +57,10 @@ class Departure:
 
 
 def departure_of(view: View, name: str) -> Departure | None:
-    """Why the node of this name stays, or how it goes; None without such a node."""
-    node = next((each for each in view.nodes if name in (each.name, name_of(each.node or {}))), None)
+    """Return the reason why the node of this name stays, or how it goes; None without such a node."""
+    node = next(
+        (node_there for node_there in view.nodes if name in (node_there.name, name_of(node_there.node or {}))), None
+    )
     if node is None:
         return None
     situation = Situation(view)
@@ -76,19 +80,19 @@ def departure_of(view: View, name: str) -> Departure | None:
     facts["price"] = candidate.price
     if is_unpriced(candidate.state.labels, candidate.instance_type):
         facts |= {"price": None, "reckoned": candidate.price}
-    found = _methods(situation, candidate)
-    if refusals or found.command is None:
-        return Departure(node.name, facts, (*refusals, *found.blocked), others=found.others)
-    first = found.command.replacements[0] if found.command.replacements else None
+    result = _methods(situation, candidate)
+    if refusals or result.command is None:
+        return Departure(node.name, facts, (*refusals, *result.blocked), others=result.others)
+    first = result.command.replacements[0] if result.command.replacements else None
     return Departure(
         node.name,
         facts,
-        reason=found.reason,
-        command=str(found.command),
-        sizes=tuple(first.index.types[each].name for each in first.ordered) if first is not None else (),
-        savings=found.command.savings(situation.rules, view.release.vocabulary),
-        unpriced=found.command.unpriced(situation.rules),
-        others=found.others,
+        reason=result.reason,
+        command=str(result.command),
+        sizes=tuple(first.index.types[position].name for position in first.ordered) if first is not None else (),
+        savings=result.command.savings(situation.rules, view.release.vocabulary),
+        unpriced=result.command.unpriced(situation.rules),
+        others=result.others,
     )
 
 
@@ -114,8 +118,8 @@ class _Found:
 
 
 def _methods(situation: Situation, candidate: Candidate) -> _Found:
-    """What emptiness, drift and consolidation come to for this node alone."""
-    found = _Found([])
+    """Return the results of emptiness, drift and consolidation for this node alone."""
+    result = _Found([])
     static = candidate.is_static and situation.rules.static_nodepools
     others = [_kept_up(candidate)] if static else []
     for reason, look in _STATIC if static else _DYNAMIC:
@@ -124,16 +128,16 @@ def _methods(situation: Situation, candidate: Candidate) -> _Found:
             others.append(text)
             continue
         if disruption_budgets(situation, reason)[candidate.pool] == 0:
-            found.blocked.append(_budget_text(reason))
+            result.blocked.append(_budget_text(reason))
         elif command is None:
-            found.blocked.append(text)
-        elif found.command is None:
-            found.command, found.reason = command, reason
-    if not found.blocked and found.command is None:
-        found.blocked += others
+            result.blocked.append(text)
+        elif result.command is None:
+            result.command, result.reason = command, reason
+    if not result.blocked and result.command is None:
+        result.blocked += others
     else:
-        found.others = tuple(others)
-    return found
+        result.others = tuple(others)
+    return result
 
 
 def _budget_text(reason: str) -> str:
@@ -196,14 +200,14 @@ def _underutilized(situation: Situation, candidate: Candidate) -> tuple[bool, st
         return False, "it is not underutilized but empty", None
     before = len(situation.events)
     if not should_consolidate(situation, candidate):
-        said = [each.message for each in situation.events[before:]]
-        return bool(said), said[0] if said else _waits(situation, candidate), None
+        messages = [event.message for event in situation.events[before:]]
+        return bool(messages), messages[0] if messages else _waits(situation, candidate), None
     try:
         command = consolidate(situation, (candidate,))
     except (SimulationError, UnpricedError) as error:
         return True, str(error), None
-    said = [each.message for each in situation.events[before:] if each.object == name_of(candidate.node)]
-    return True, said[-1] if said and command is None else "", command
+    messages = [event.message for event in situation.events[before:] if event.object == name_of(candidate.node)]
+    return True, messages[-1] if messages and command is None else "", command
 
 
 _DYNAMIC = (("Empty", _empty), ("Drifted", _drifted), ("Underutilized", _underutilized))
@@ -211,7 +215,7 @@ _STATIC = (("Drifted", _replaced),)
 
 
 def _waits(situation: Situation, candidate: Candidate) -> str:
-    """Why consolidation does not look at the node yet, "" when it does."""
+    """Return the reason why consolidation does not look at the node yet, "" when it does."""
     after = consolidate_after(candidate.nodepool)
     if after is None:
         return f"NodePool {quote(candidate.pool)} has consolidation disabled"

@@ -1,4 +1,4 @@
-"""What a scheduler said last about a pod."""
+"""The last words of a scheduler about a pod."""
 
 from __future__ import annotations
 

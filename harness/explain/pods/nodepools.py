@@ -1,4 +1,4 @@
-"""Which sizes a NodePool allows, and what they cost: the scheduler's answer to a pod that asks for nothing."""
+"""The sizes that a NodePool allows, and their prices: the scheduler's answer to a pod that asks for nothing."""
 
 from __future__ import annotations
 
@@ -34,23 +34,25 @@ class NodePoolSizes:
 
 
 def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
-    """Asks each NodePool of a world that has no pods; the pods that ask stay in it, and what was launched for them."""
+    """Ask each NodePool of a world that has no pods; the pods that ask stay in it, with the machines that were launched
+    for them.
+    """
     names = [name_of(pool) for pool in world.list("NodePool")]
     world.apply(*map(_asking, names))
     world.settle(allow_rejections=True)
-    found: list[NodePoolSizes] = []
+    nodepools: list[NodePoolSizes] = []
     unused = unused_nodepools(world)
     for name in names:
-        asked = explainer.pod(world.get("Pod", _name(name)) or _asking(name))
-        pool = next((one for one in asked.pools if one.nodepool == name), None)
+        explained = explainer.pod(world.get("Pod", _name(name)) or _asking(name))
+        pool = next((entry for entry in explained.pools if entry.nodepool == name), None)
         # Of a NodePool that is left out, or at its limits, no size is made, whatever suits it.
         open_ = pool is not None and not pool.filtered and not pool.sentence
-        kept = [one for one in pool.verdicts if one.kept] if pool is not None and open_ else []
-        sizes = sorted(((*_price(one),) for one in kept), key=lambda one: one[:2])
+        open_verdicts = [verdict for verdict in pool.verdicts if verdict.kept] if pool is not None and open_ else []
+        sizes = sorted(((*_price(verdict),) for verdict in open_verdicts), key=lambda row: row[:2])
         why = f"not used, because {unused[name]}" if name in unused else ""
-        sentence = why or asked.sentence or next(iter(asked.waiting), "")
-        found.append(NodePoolSizes(name, sentence, pool, tuple((size, usd) for _, size, usd in sizes)))
-    return found
+        sentence = why or explained.sentence or next(iter(explained.waiting), "")
+        nodepools.append(NodePoolSizes(name, sentence, pool, tuple((size, usd) for _, size, usd in sizes)))
+    return nodepools
 
 
 def _name(nodepool: str) -> str:
@@ -71,28 +73,30 @@ def _asking(nodepool: str) -> dict[str, Any]:
 
 
 def _price(verdict: TypeVerdict) -> tuple[float, str, float | None]:
-    """What it is sorted by, its name, its price."""
-    best = min((one.offering for one in verdict.offerings if one.usable), key=lambda one: one.price)
+    """Return the sort key, the name and the price."""
+    best = min(
+        (offering.offering for offering in verdict.offerings if offering.usable), key=lambda offering: offering.price
+    )
     return best.price, verdict.instance_type.name, None if best.unpriced else best.price
 
 
 def sizes_text(pools: Sequence[NodePoolSizes], size: str | None = None) -> str:
     """In words, one paragraph each, with everything about one size."""
-    return "\n\n".join(joined(_lines(one, size)) for one in pools)
+    return "\n\n".join(joined(_lines(nodepool, size)) for nodepool in pools)
 
 
-def _lines(one: NodePoolSizes, size: str | None) -> Iterator[str]:
-    if one.pool is None:
-        yield f"NodePool {one.nodepool}: {one.sentence or 'Karpenter does not use it'}"
+def _lines(nodepool: NodePoolSizes, size: str | None) -> Iterator[str]:
+    if nodepool.pool is None:
+        yield f"NodePool {nodepool.nodepool}: {nodepool.sentence or 'Karpenter does not use it'}"
         return
-    first, *others = (line.removeprefix("  ") for line in pool_lines(one.pool, size))
+    first, *others = (line.removeprefix("  ") for line in pool_lines(nodepool.pool, size))
     yield first
-    if one.sizes:
+    if nodepool.sizes:
         named = ", ".join(
             f"{size} at {price:.4f} USD/h" if price is not None else f"{size} without a known price"
-            for size, price in one.sizes[:_SHOWN]
+            for size, price in nodepool.sizes[:_SHOWN]
         )
-        more = len(one.sizes) - _SHOWN
+        more = len(nodepool.sizes) - _SHOWN
         yield f"  {named}" + (f", and {more} more (--format json has all)" if more > 0 else "")
     yield from others
 
@@ -101,10 +105,10 @@ def sizes_value(pools: Sequence[NodePoolSizes]) -> list[dict[str, Any]]:
     """The same with every size."""
     return [
         {
-            "nodepool": one.nodepool,
-            "karpenter": one.sentence or None,
-            "sizes": [{"size": size, "price": price} for size, price in one.sizes],
-            "explanation": pool_value(one.pool) if one.pool is not None else None,
+            "nodepool": entry.nodepool,
+            "karpenter": entry.sentence or None,
+            "sizes": [{"size": size, "price": price} for size, price in entry.sizes],
+            "explanation": pool_value(entry.pool) if entry.pool is not None else None,
         }
-        for one in pools
+        for entry in pools
     ]

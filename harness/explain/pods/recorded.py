@@ -1,4 +1,6 @@
-"""What a trace is told of pods that wait: what speaks against the sizes, and what would help, in the words of `harness explain`."""
+"""The facts in a trace about pods that wait: causes against the sizes, and helpful changes, in the words of `harness
+explain`.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,10 @@ _MORE = " (-v)"  # an option of the terminal
 def record_reasons(recording: Recording, explained: Iterable[PodExplanation]) -> None:
     """Pods of which the same is said share a fact; of those that have a Node nothing is told."""
     alike: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for one in explained:
-        if one.state != "bound":
-            causes = tuple(line.removeprefix("  ").removesuffix(_MORE) for line in cause_lines(one))
-            alike.setdefault((tuple(advice_lines(one)), causes), []).append(one.pod)
+    for explained_pod in explained:
+        if explained_pod.state != "bound":
+            causes = tuple(line.removeprefix("  ").removesuffix(_MORE) for line in cause_lines(explained_pod))
+            alike.setdefault((tuple(advice_lines(explained_pod)), causes), []).append(explained_pod.pod)
     for (lines, causes), pods in alike.items():
         if lines or causes:
             recording.advice(pods, lines, causes)

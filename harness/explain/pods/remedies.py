@@ -1,4 +1,4 @@
-"""What a person can do about pods that Karpenter passes over: volumes that name nothing, scheduling gates, another scheduler."""
+"""Remedies for pods that Karpenter passes over: volumes that name nothing, scheduling gates, another scheduler."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ Object = Mapping[str, Any]
 def volume_remedies(world: World, pod: Object) -> Iterator[str]:
     """One line for each PersistentVolumeClaim that is not there, and for each claim whose StorageClass is not, with the nearest that is."""
     namespace = namespace_of(pod)
-    claims = {name_of(each): each for each in world.list("PersistentVolumeClaim") if namespace_of(each) == namespace}
-    classes = [name_of(each) for each in world.list("StorageClass")]
+    claims = {
+        name_of(claim): claim for claim in world.list("PersistentVolumeClaim") if namespace_of(claim) == namespace
+    }
+    classes = [name_of(storage_class) for storage_class in world.list("StorageClass")]
     for volume in spec_of(pod).get("volumes") or ():
         name = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if name is None:
@@ -33,13 +35,13 @@ def volume_remedies(world: World, pod: Object) -> Iterator[str]:
 
 
 def gate_remedy(pod: Object) -> str:
-    """Who has to act on a pod with scheduling gates."""
+    """Return who has to act on a pod with scheduling gates."""
     gates = ", ".join(gate["name"] for gate in spec_of(pod)["schedulingGates"])
     return f"whoever is responsible for {gates} takes it out of spec.schedulingGates; no Node is made before"
 
 
 def scheduler_remedy(pod: Object) -> str:
-    """What another scheduler has to do, and what to write where there is none."""
+    """Return the task of another scheduler, and what to write where there is none."""
     name = spec_of(pod)["schedulerName"]
     return (
         f"a scheduler {name} in the cluster has to mark it Unschedulable before Karpenter makes a Node for it; "
@@ -47,5 +49,5 @@ def scheduler_remedy(pod: Object) -> str:
     )
 
 
-def _hint(name: str, known: Mapping[str, Any] | list[str]) -> str:
-    return did_you_mean(name, list(known))
+def _hint(name: str, names: Mapping[str, Any] | list[str]) -> str:
+    return did_you_mean(name, list(names))

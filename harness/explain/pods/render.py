@@ -81,7 +81,9 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
 
 
 def cause_lines(pod: PodExplanation) -> Iterator[str]:
-    """What speaks against a pod's sizes: names that are not to be had, then NodePools and Nodes with the causes that weigh most."""
+    """Yield the causes against a pod's sizes: names that are not to be had, then NodePools and Nodes with the causes
+    that weigh most.
+    """
     for line in pod.places:
         yield f"  {line}"
     yield from _against(pod, None, verbose=False)
@@ -100,9 +102,9 @@ def _against(pod: PodExplanation, size: str | None, *, verbose: bool) -> Iterato
 
 
 def advice_lines(pod: PodExplanation) -> Iterator[str]:
-    """What would help it, or that nothing does that was tried."""
-    told = [*map(_short_text, pod.short), *map(change_text, pod.changes)]
-    for number, text in enumerate(told):
+    """Yield the changes that would help it, or that nothing does that was tried."""
+    texts = [*map(_short_text, pod.short), *map(change_text, pod.changes)]
+    for number, text in enumerate(texts):
         yield f"Or: {text[0].lower()}{text[1:]}" if number else text
     if pod.tried and not pod.changes:
         tried = f"{pod.tried} {'was' if pod.tried == 1 else 'were'} tried"
@@ -128,7 +130,7 @@ def _short_text(change: Change) -> str:
 
 
 def change_text(change: Change) -> str:
-    """What would help, and with what machines; what the machine costs comes first where that is much."""
+    """Return the text of a change that would help, with its machines; their price comes first where that is much."""
     meant = f"Did you mean {change.meant}? " if change.meant else ""
     dear = f"For {change.price:.2f} USD/h it" if change.price >= DEAR else "It"
     alters = f", which gives another machine than was asked for ({'; '.join(change.alters)})" if change.alters else ""
@@ -150,14 +152,14 @@ def change_text(change: Change) -> str:
 def _verdict(pool: PoolExplanation) -> str:
     if not pool.looked:
         return f"no size was looked at, because {pool.sentence}"
-    kept, count = len(pool.kept), len(pool.verdicts)
-    if pool.filtered and kept:
-        return f"{kept} of {count} sizes suit it, but they have too few values for its minValues, so no pod is tried with it"
+    allowed, count = len(pool.kept), len(pool.verdicts)
+    if pool.filtered and allowed:
+        return f"{allowed} of {count} sizes suit it, but they have too few values for its minValues, so no pod is tried with it"
     if pool.filtered:
         return f"none of {count} sizes suits it, so no pod is tried with it"
-    if pool.sentence and kept:
-        return f"{kept} of {count} sizes would do, but {pool.sentence}"
-    return f"{kept} of {count} sizes will do"
+    if pool.sentence and allowed:
+        return f"{allowed} of {count} sizes would do, but {pool.sentence}"
+    return f"{allowed} of {count} sizes will do"
 
 
 def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True) -> Iterator[str]:
@@ -165,8 +167,8 @@ def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True)
     yield f"  NodePool {pool.nodepool}: {_verdict(pool) if verbose else _short(_verdict(pool))}"
     if pool.chosen:
         yield f"    {pool.chosen}"
-    for key, (asked, present) in sorted(pool.unmet.items()):
-        yield f"    minValues asks for {asked} values of {key}, the sizes that suit have {present}"
+    for key, (wanted, present) in sorted(pool.unmet.items()):
+        yield f"    minValues asks for {wanted} values of {key}, the sizes that suit have {present}"
     if verbose:
         yield from _all_causes(pool)
     elif pool.looked and (pool.filtered or not pool.kept):
@@ -181,37 +183,39 @@ def pool_lines(pool: PoolExplanation, size: str | None, *, verbose: bool = True)
         if verdict.instance_type.name == size:
             texts = [cause.text for cause in pool.causes(verdict)] or ["nothing speaks against it"]
             yield f"    {size}: {'; '.join(texts)}"
-            for one in verdict.offerings:
-                text = offering_text(size, one, pool.why)
-                price = price_text(one.offering.price, unpriced=one.offering.unpriced)
-                yield f"      {one.offering.zone} {one.offering.capacity_type} {price}: {text}"
+            for offering in verdict.offerings:
+                text = offering_text(size, offering, pool.why)
+                price = price_text(offering.offering.price, unpriced=offering.offering.unpriced)
+                yield f"      {offering.offering.zone} {offering.offering.capacity_type} {price}: {text}"
 
 
 def _all_causes(pool: PoolExplanation) -> Iterator[str]:
     everything = pool.all_causes
-    for cause, count in sorted(pool.deciding.items(), key=lambda one: (-one[1], one[0])):
+    for cause, count in sorted(pool.deciding.items(), key=lambda entry: (-entry[1], entry[0])):
         more = everything[cause] - count
         also = f" ({everything[cause]} in all, {more} of them counted for another reason)" if more else ""
         yield f"    {count:5} {cause.text}{also}"
     if pool.dropped:
-        counted = ", ".join(f"{count} {name}" for name, count in sorted(pool.dropped.items(), key=lambda one: -one[1]))
+        counted = ", ".join(
+            f"{count} {name}" for name, count in sorted(pool.dropped.items(), key=lambda entry: -entry[1])
+        )
         yield f"    not instance types: {counted}"
 
 
 def _main_causes(pool: PoolExplanation) -> Iterator[str]:
-    """What keeps those sizes away that the NodePool itself allows, then what it rules out itself."""
+    """Yield the causes against sizes that the NodePool itself allows, then those for which it rules sizes out."""
     allowed, ruled_out = pool.deciding_allowed, pool.ruled_out
     own = _FEW - 2 if allowed else _FEW
-    told = [*_most(allowed)[:_FEW], *_most(ruled_out)[:own]]
-    for cause, count in told:
+    main_causes = [*_most(allowed)[:_FEW], *_most(ruled_out)[:own]]
+    for cause, count in main_causes:
         yield f"    {count:5} {cause.text if len(cause.text) <= _WIDE else f'{cause.text[:_WIDE]}…'}"
-    rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in told)
+    rest = len(pool.verdicts) - len(pool.kept) - sum(count for _, count in main_causes)
     if rest:
         yield f"    {rest:5} for other reasons (-v)"
 
 
 def _most(causes: Mapping[Cause, int]) -> list[tuple[Cause, int]]:
-    return sorted(causes.items(), key=lambda one: (-one[1], one[0]))
+    return sorted(causes.items(), key=lambda entry: (-entry[1], entry[0]))
 
 
 def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
@@ -229,21 +233,23 @@ def as_value(pods: Sequence[PodExplanation]) -> list[dict[str, Any]]:
             "nodes": [{"node": node, "reason": reason} for node, reason in pod.nodes],
             "changes": [
                 {
-                    "change": one.text,
-                    "nodepool": one.nodepool or None,
-                    "size": one.size or None,
-                    "price": one.price,
-                    "nodes": one.nodes,
-                    "pods": one.pods,
-                    "meant": one.meant or None,
-                    "alters": list(one.alters),
-                    "region": one.region or None,
-                    "rest": one.rest or None,
-                    "lost": dict(one.lost),
+                    "change": advised.text,
+                    "nodepool": advised.nodepool or None,
+                    "size": advised.size or None,
+                    "price": advised.price,
+                    "nodes": advised.nodes,
+                    "pods": advised.pods,
+                    "meant": advised.meant or None,
+                    "alters": list(advised.alters),
+                    "region": advised.region or None,
+                    "rest": advised.rest or None,
+                    "lost": dict(advised.lost),
                 }
-                for one in pod.changes
+                for advised in pod.changes
             ],
-            "meant_but_short": [{"change": one.text, "meant": one.meant, "rest": one.rest} for one in pod.short],
+            "meant_but_short": [
+                {"change": short.text, "meant": short.meant, "rest": short.rest} for short in pod.short
+            ],
             "changes_tried": pod.tried,
             "changes_untried": pod.untried,
             "kinds_tried": list(pod.kinds),
@@ -262,14 +268,15 @@ def pool_value(pool: PoolExplanation) -> dict[str, Any]:
         "karpenter": pool.sentence or None,
         "topology": pool.chosen or None,
         "filtered_out": pool.filtered,
-        "min_values": {key: {"asked": asked, "present": present} for key, (asked, present) in pool.unmet.items()},
+        "min_values": {key: {"asked": wanted, "present": present} for key, (wanted, present) in pool.unmet.items()},
         "sizes": len(pool.verdicts),
         "guessed": {size: dict(fields) for size, fields in pool.guessed.items()},
         "kept": list(pool.kept),
         "causes": [
             {"rule": cause.rule, "subject": cause.subject, "text": cause.text, "first": first, "all": everything[cause]}
             for cause, first in sorted(
-                {cause: pool.deciding.get(cause, 0) for cause in everything}.items(), key=lambda one: (-one[1], one[0])
+                {cause: pool.deciding.get(cause, 0) for cause in everything}.items(),
+                key=lambda entry: (-entry[1], entry[0]),
             )
         ],
         "dropped": dict(pool.dropped),
@@ -279,11 +286,11 @@ def pool_value(pool: PoolExplanation) -> dict[str, Any]:
                 "reasons": [cause.text for cause in pool.causes(verdict)],
                 "offerings": [
                     {
-                        "zone": one.offering.zone,
-                        "capacityType": one.offering.capacity_type,
-                        "verdict": offering_text(verdict.instance_type.name, one, pool.why),
+                        "zone": offering.offering.zone,
+                        "capacityType": offering.offering.capacity_type,
+                        "verdict": offering_text(verdict.instance_type.name, offering, pool.why),
                     }
-                    for one in verdict.offerings
+                    for offering in verdict.offerings
                 ],
             }
             for verdict in pool.verdicts

@@ -1,4 +1,5 @@
-"""Why pods are where they are, or nowhere: the scheduler's own ledger, counted, with Karpenter's sentence beside it.
+"""Reasons why pods are where they are, or nowhere: the scheduler's own ledger, counted, with Karpenter's sentence
+beside it.
 
 The ledger is that of the very function that decides: the last simulation that saw the pod pending (the first, of a bound
 pod) is run again with it.
@@ -96,7 +97,7 @@ class Explainer(Listener):
     def solved(
         self, snapshot: ClusterSnapshot, types: Types, results: SchedulingResults, ledger: Ledger | None
     ) -> None:
-        """Keeps what was simulated, for each pod that waits."""
+        """Keep the simulation for each pod that waits."""
         unavailable = self._world.instance_types.unavailable
         if unavailable.sequence != self._kept.sequence:
             self._kept = unavailable.copy()
@@ -146,7 +147,7 @@ class Explainer(Listener):
         considered = sentence or tried  # else an existing Node or a NodeClaim in the making took it first
         filtered = ledger.filtered if considered and key not in results.ignored else ()
         looked_at = [*filtered, *tried.values()]
-        asked = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
+        refusals = {entry.node: entry.reason for entry in entries if isinstance(entry, NodeTried)}  # of the last step
         advice = Advice()
         if not node and (sentence or self._is_stuck(pod)):
             advised = self._advised(pod, snapshot, results, list(tried.values())) or together
@@ -157,7 +158,7 @@ class Explainer(Listener):
             place=named.place or _joined(entries),
             sentence=sentence,
             pools=tuple(self._pool(entry, types, pod) for entry in looked_at),
-            nodes=tuple((name, str(reason)) for name, reason in asked.items() if reason is not None),
+            nodes=tuple((name, str(reason)) for name, reason in refusals.items() if reason is not None),
             waiting=waiting,
             places=() if node else self._places(pod, {entry.nodepool for entry in looked_at}),
             **_told(advice),
@@ -166,7 +167,7 @@ class Explainer(Listener):
         return explained
 
     def _is_stuck(self, pod: Mapping[str, Any]) -> bool:
-        """Whether Karpenter has nothing against a pod and made no machine for it, or got none."""
+        """Return whether Karpenter has nothing against a pod and made no machine for it, or got none."""
         target = self._target(pod)
         return launch_failed(self._world, pod, target) if target else is_provisionable(pod)
 
@@ -192,9 +193,9 @@ class Explainer(Listener):
         count = len(self._world.journal)
         if self._waiting_pods[0] != count:
             groups: dict[Hashable, list[Mapping[str, Any]]] = {}
-            for one in self._world.view.list("Pod"):
-                if not one.get("spec", {}).get("nodeName"):
-                    groups.setdefault(_family(one), []).append(one)
+            for waiting in self._world.view.list("Pod"):
+                if not waiting.get("spec", {}).get("nodeName"):
+                    groups.setdefault(_family(waiting), []).append(waiting)
             self._waiting_pods = (count, groups)
         return self._waiting_pods[1].get(_family(pod), [pod])
 
@@ -207,19 +208,19 @@ class Explainer(Listener):
             return ()
         if self._wishes[0] != id(results):
             groups: dict[Hashable, list[Mapping[str, Any]]] = {}
-            for one in self._world.view.list("Pod"):
-                said = results.errors.get(_key(one))
-                if said is not None and not one.get("spec", {}).get("nodeName") and wish_of(one) is not None:
-                    groups.setdefault((wish_of(one), str(said)), []).append(one)
+            for waiting in self._world.view.list("Pod"):
+                error = results.errors.get(_key(waiting))
+                if error is not None and not waiting.get("spec", {}).get("nodeName") and wish_of(waiting) is not None:
+                    groups.setdefault((wish_of(waiting), str(error)), []).append(waiting)
             self._wishes = (id(results), groups)
         return self._wishes[1].get((wish, str(results.errors.get(_key(pod)))), ())
 
     def _waiting(self, pod: Mapping[str, Any]) -> tuple[str, ...]:
-        """What the pod waits for."""
+        """Return the things that the pod waits for."""
         return tuple(waiting_reasons(self._world, pod, self._target(pod)))
 
     def _target(self, pod: Mapping[str, Any]) -> str:
-        """Where Karpenter wanted the pod; read off the events once."""
+        """Return the machine that Karpenter wanted for the pod; read off the events once."""
         count = len(self._world.events)
         if self._nominated[0] != count:
             self._nominated = (count, nominations(self._world))
@@ -227,17 +228,17 @@ class Explainer(Listener):
 
     def _replayed(self, snapshot: ClusterSnapshot, types: Types) -> tuple[Ledger, SchedulingResults]:
         """The simulation with its ledger, run once per snapshot."""
-        known = self._ledgers.get(id(snapshot))
-        if known is None:
+        entry = self._ledgers.get(id(snapshot))
+        if entry is None:
             ledger = Ledger()
             options = self._world.karpenter.scheduling
             release, indexes = self._world.release, self._world.caches.indexes
             results = solve(snapshot, types, release=release, options=options, indexes=indexes, ledger=ledger)
-            known = self._ledgers[id(snapshot)] = (snapshot, ledger, results)
-        return known[1:]
+            entry = self._ledgers[id(snapshot)] = (snapshot, ledger, results)
+        return entry[1:]
 
     def _pool(self, entry: PoolTried | PoolFiltered, types: Types, pod: Mapping[str, Any]) -> PoolExplanation:
-        dropped = {one.name: one.filter for one in self._dropped(entry.nodepool)}
+        dropped = {dropped_size.name: dropped_size.filter for dropped_size in self._dropped(entry.nodepool)}
         verdicts = Verdicts(entry.types)
         looked = isinstance(entry, PoolFiltered) or not before_sizes(entry)
         guessed = refused_by_guess(self._world, tuple(verdicts)) if looked else {}
@@ -246,8 +247,8 @@ class Explainer(Listener):
         if shortages is None:
             shortages = self._shortages[id(marks)] = Shortages(self._world, marks)
         if isinstance(entry, PoolFiltered):
-            asked = {key: entry.requirements.get(key).min_values or 0 for key in entry.unmet}
-            unmet = {key: (asked[key], present) for key, present in entry.unmet.items()}
+            least = {key: entry.requirements.get(key).min_values or 0 for key in entry.unmet}
+            unmet = {key: (least[key], present) for key, present in entry.unmet.items()}
             return PoolExplanation(entry.nodepool, "", verdicts, dropped, True, unmet, guessed, shortages.why)
         reason = "" if entry.reason is None else str(entry.reason)
         chosen = no_zone(pod, entry)
@@ -264,9 +265,13 @@ class Explainer(Listener):
 
     def _places(self, pod: Mapping[str, Any], names: Set[str]) -> tuple[str, ...]:
         pools = [pool for pool in self._world.list("NodePool") if name_of(pool) in names]
-        asked = [*asked_by_pod(pod), *(one for pool in pools for one in asked_by_nodepool(pool))]
-        found = {name_of(one): one for pool in pools if (one := nodeclass_of(self._world, pool)) is not None}
-        return (*binding_lines(self._world, pod), *place_lines(self._world, asked, found.values()))
+        demands = [*asked_by_pod(pod), *(demand for pool in pools for demand in asked_by_nodepool(pool))]
+        nodeclasses = {
+            name_of(nodeclass): nodeclass
+            for pool in pools
+            if (nodeclass := nodeclass_of(self._world, pool)) is not None
+        }
+        return (*binding_lines(self._world, pod), *place_lines(self._world, demands, nodeclasses.values()))
 
     def _dropped(self, nodepool: str) -> Sequence[DroppedSize]:
         nodeclass = nodeclass_of(self._world, self._world.get("NodePool", nodepool) or {})
@@ -297,7 +302,7 @@ def _key(pod: Mapping[str, Any]) -> str:
 
 
 def _look(pod: Mapping[str, Any]) -> Hashable:
-    """What pods that differ in name only have in common."""
+    """Return the common part of pods that differ in name only."""
     return fingerprint([pod["metadata"].get("namespace"), pod["metadata"].get("labels"), pod.get("spec")])
 
 

@@ -29,11 +29,14 @@ _MANY = 12  # workloads from which on bound ones are told by NodePool
 
 def pods_line(explained: Sequence[PodExplanation]) -> str:
     """`1,000 pods: 940 bound, 60 pending for 2 reasons`."""
-    states = Counter(one.state for one in explained)
+    states = Counter(explained_pod.state for explained_pod in explained)
     reasons = {
-        (one.sentence.partition(", requirements=")[0], tuple(map(one.unnamed, one.waiting)))
-        for one in explained
-        if one.state == "pending"
+        (
+            explained_pod.sentence.partition(", requirements=")[0],
+            tuple(map(explained_pod.unnamed, explained_pod.waiting)),
+        )
+        for explained_pod in explained
+        if explained_pod.state == "pending"
     }
     for_ = f" for {len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'}" if reasons else ""
     ignored = f", {states['ignored']:,} ignored by Karpenter" if states["ignored"] else ""
@@ -42,38 +45,38 @@ def pods_line(explained: Sequence[PodExplanation]) -> str:
 
 
 def bound_lines(world: World, explained: Sequence[PodExplanation]) -> Iterator[str]:
-    """Where bound pods are: a line for each workload while they are few, else for each NodePool."""
+    """Yield the places of bound pods: a line for each workload while they are few, else for each NodePool."""
     workloads: dict[str, list[PodExplanation]] = {}
-    for one in explained:
-        workloads.setdefault(one.workload, []).append(one)
+    for explained_pod in explained:
+        workloads.setdefault(explained_pod.workload, []).append(explained_pod)
     nodes = {name_of(node): node for node in world.list("Node")}
     if len(workloads) <= _MANY:
         for same in workloads.values():
-            yield f"{names_text(same)}: bound on {_on(nodes, [one.node for one in same])}"
+            yield f"{names_text(same)}: bound on {_on(nodes, [explained_pod.node for explained_pod in same])}"
         return
     pools: dict[str, list[PodExplanation]] = {}
-    for one in explained:
-        pools.setdefault(labels_of(nodes.get(one.node, {})).get(NODEPOOL, ""), []).append(one)
+    for explained_pod in explained:
+        pools.setdefault(labels_of(nodes.get(explained_pod.node, {})).get(NODEPOOL, ""), []).append(explained_pod)
     for pool, same in sorted(pools.items()):
         whose = f"NodePool {pool}" if pool else "Nodes that are not Karpenter's"
-        where = _on(nodes, [one.node for one in same], _FEWER)
-        yield f"{whose}: {len(same):,} pods of {len({one.workload for one in same})} workloads on {where}"
+        where = _on(nodes, [explained_pod.node for explained_pod in same], _FEWER)
+        yield f"{whose}: {len(same):,} pods of {len({explained_pod.workload for explained_pod in same})} workloads on {where}"
 
 
 def _on(nodes: Mapping[str, Mapping[str, Any]], names: Sequence[str], few: int = _FEW) -> str:
     """The Nodes by name where there is one, else counted by kind."""
     different = list(dict.fromkeys(names))
-    found = [nodes[name] for name in different if name in nodes]
-    if len(different) == 1 and found:
-        labels = labels_of(found[0])
+    present = [nodes[name] for name in different if name in nodes]
+    if len(different) == 1 and present:
+        labels = labels_of(present[0])
         facts = [labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if key in labels]
         of_pool = f" of NodePool {labels[NODEPOOL]}" if NODEPOOL in labels else ""
         return f"Node {different[0]}{of_pool}" + (f" ({', '.join(facts)})" if facts else "")
-    missing = len(different) - len(found)
-    if not found:
+    missing = len(different) - len(present)
+    if not present:
         return f"Node {different[0]}, which no file has" if missing == 1 else f"{missing} Nodes that no file has"
     beside = f", {missing} that no file has" if missing else ""
-    return f"{len(different)} Nodes: {nodes_by_kind(found, few)}{beside}"
+    return f"{len(different)} Nodes: {nodes_by_kind(present, few)}{beside}"
 
 
 def nodes_by_kind(nodes: Sequence[Mapping[str, Any]], few: int = _FEW) -> str:
@@ -83,15 +86,15 @@ def nodes_by_kind(nodes: Sequence[Mapping[str, Any]], few: int = _FEW) -> str:
         labels = labels_of(node)
         kind = " ".join(labels[key] for key in (INSTANCE_TYPE, CAPACITY_TYPE) if key in labels) or "of unknown size"
         kinds.setdefault(kind, []).append(labels.get(ZONE, ""))
-    told = [
+    kinds_text = [
         f"{len(zones)} {kind}" + (f" ({', '.join(sorted(set(filter(None, zones))))})" if any(zones) else "")
-        for kind, zones in sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))
+        for kind, zones in sorted(kinds.items(), key=lambda entry: (-len(entry[1]), entry[0]))
     ]
-    return first_few(told, few, "kind")
+    return first_few(kinds_text, few, "kind")
 
 
 def world_notes(world: World) -> Iterator[str]:
-    """What is guessed of the machines that are there, and what `node_notes` says."""
+    """Yield the guesses about the machines that are there, and the lines of `node_notes`."""
     guesses = guesses_of(world, of_nodes(world, {name_of(node) for node in world.list("Node")}))
     yield from guess_lines(guesses, world.region)
     yield from node_notes(world)
@@ -112,11 +115,13 @@ def node_notes(world: World) -> Iterator[str]:
         if spec_of(pod).get("nodeName") and (controller_of(pod) or {}).get("kind") not in ("DaemonSet", "Node")
     }
     static = {name_of(pool) for pool in world.list("NodePool") if is_static_nodepool(pool)}
-    kept = [name_of(node) for node in nodes if name_of(node) not in used and labels_of(node).get(NODEPOOL) in static]
-    empty = [name_of(node) for node in nodes if name_of(node) not in {*used, *kept}]
-    if kept:
-        has = "has" if len(kept) == 1 else "have"
-        yield f"{_listed(kept)} {has} no pods but those of DaemonSets: kept up by spec.replicas, never consolidated"
+    static_nodes = [
+        name_of(node) for node in nodes if name_of(node) not in used and labels_of(node).get(NODEPOOL) in static
+    ]
+    empty = [name_of(node) for node in nodes if name_of(node) not in {*used, *static_nodes}]
+    if static_nodes:
+        has = "has" if len(static_nodes) == 1 else "have"
+        yield f"{_listed(static_nodes)} {has} no pods but those of DaemonSets: kept up by spec.replicas, never consolidated"
     if empty:
         yield f"{_listed(empty)} {'has' if len(empty) == 1 else 'have'} no pods but those of DaemonSets: {_why(world, empty)}"
 
@@ -128,8 +133,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _why(world: World, names: Sequence[str]) -> str:
-    """Whom the Nodes were made for, and where those pods are now."""
-    claims = {str((one.get("status") or {}).get("nodeName")): name_of(one) for one in world.list("NodeClaim")}
+    """Return the workloads that the Nodes were made for, and the present places of their pods."""
+    claims = {str((claim.get("status") or {}).get("nodeName")): name_of(claim) for claim in world.list("NodeClaim")}
     places = {(namespace_of(pod), name_of(pod)): spec_of(pod).get("nodeName") for pod in world.view.list("Pod")}
     meant = nominations(world)
     made = [name for name in names if name in claims]

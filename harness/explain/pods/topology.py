@@ -1,4 +1,4 @@
-"""What topology made of a pod's wish for a zone."""
+"""The effect of topology on a pod's wish for a zone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ __all__ = ["no_zone"]
 
 
 def no_zone(pod: Mapping[str, Any], entry: PoolTried) -> str:
-    """That a spread, or affinity to other pods, put a pod into zone `0`; empty where it did not, or the pod itself asks for that."""
+    """Return the sentence that a spread, or affinity to other pods, put a pod into zone `0`; empty where it did not, or
+    the pod itself asks for that.
+    """
     if entry.reason is None or ZONE not in entry.requirements:
         return ""
     zone = entry.requirements[ZONE]
@@ -24,6 +26,8 @@ def no_zone(pod: Mapping[str, Any], entry: PoolTried) -> str:
     own = Requirements.from_pod(pod, vocabulary=entry.requirements.vocabulary, strict=True)
     if ZONE in own and own[ZONE].values == zone.values:
         return ""
-    spread = any(one.get("topologyKey") == ZONE for one in spec_of(pod).get("topologySpreadConstraints") or ())
+    spread = any(
+        constraint.get("topologyKey") == ZONE for constraint in spec_of(pod).get("topologySpreadConstraints") or ()
+    )
     who = "the topology spread" if spread else "affinity to other pods"
     return f"{who} over {ZONE} chose zone {REGIONAL_ZONE}: a machine in no availability zone"

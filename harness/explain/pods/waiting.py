@@ -1,4 +1,6 @@
-"""Why a pod waits although Karpenter has nothing against it: its Node is not ready for it, its launch failed, or no NodePool is usable."""
+"""Reasons why a pod waits although Karpenter has nothing against it: its Node is not ready for it, its launch failed,
+or no NodePool is usable.
+"""
 
 from __future__ import annotations
 
@@ -25,16 +27,16 @@ _STAGES = ("Launched", "Registered", "Initialized")
 
 def nominations(world: World) -> dict[tuple[str, str], str]:
     """Namespace and name of a pod → where Karpenter last wanted it: `nodeclaim/NAME` or `node/NAME`."""
-    found: dict[tuple[str, str], str] = {}
+    targets: dict[tuple[str, str], str] = {}
     for event in world.events:
         pod = (event.object.namespace, event.object.name)
         if event.object.kind != "Pod":
             continue
         if event.reason == NOMINATED:
-            found[pod] = "/".join(nominated_node(event.message))
+            targets[pod] = "/".join(nominated_node(event.message))
         elif event.reason == "FailedScheduling" and event.source == "karpenter":
-            found.pop(pod, None)
-    return found
+            targets.pop(pod, None)
+    return targets
 
 
 def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
@@ -59,7 +61,7 @@ def waiting_reasons(world: World, pod: Object, target: str) -> Iterator[str]:
 
 
 def launch_failed(world: World, pod: Object, target: str) -> bool:
-    """Whether the machine that Karpenter wanted for a pod was not to be had; `target` as for `waiting_reasons`."""
+    """Return whether the machine that Karpenter wanted for a pod was not to be had; `target` as for `waiting_reasons`."""
     kind, _, name = target.partition("/")
     if not name:
         return False
@@ -72,14 +74,14 @@ def launch_failed(world: World, pod: Object, target: str) -> bool:
 
 
 def _refusal(world: World) -> Iterator[str]:
-    """What Azure said last to a machine that was asked for, with the quota that it is about."""
+    """Yield Azure's last refusal of a machine, with the quota that it is about."""
     refused = [call for call in world.calls() if call.method == "PUT" and call.code and "size" in call.summary]
     if not refused:
         return
     call = refused[-1]
     size, spot = str(call.summary["size"]), call.summary.get("priority") == "Spot"
     quota = quota_text(world, size, spot=spot) if call.code == "OperationNotAllowed" else ""
-    others = len({str(one.summary["size"]) for one in refused}) - 1
+    others = len({str(call.summary["size"]) for call in refused}) - 1
     more = f" ({others} more sizes were refused before)" if others else ""
     yield f"Azure refused {size}{' on spot' if spot else ''} with {call.code}{': ' + quota if quota else ''}{more}"
 
@@ -89,20 +91,20 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
     node = world.get("Node", name) if kind == "node" else None
     claim = world.get("NodeClaim", name) if kind == "nodeclaim" else _claim_of(world, name)
     if claim is None and node is None:
-        told = world.karpenter.failure_of(name)
-        yield f"Karpenter made NodeClaim {name} for it, which is gone: {told or 'deleted'}"
+        reason = world.karpenter.failure_of(name)
+        yield f"Karpenter made NodeClaim {name} for it, which is gone: {reason or 'deleted'}"
         return
     if claim is not None:
         node = node or world.get("Node", str(status_of(claim).get("nodeName") or ""))
         yield f"Karpenter made NodeClaim {name_of(claim)} for it" + (f", Node {name_of(node)}" if node else "")
         for stage in _STAGES:
-            found = condition(claim, stage)
-            if found is None and stage == "Launched" and (failed := _launch_failure(world, name_of(claim))):
+            state = condition(claim, stage)
+            if state is None and stage == "Launched" and (failed := _launch_failure(world, name_of(claim))):
                 yield f"NodeClaim {name_of(claim)} is not {stage}: {failed}"
                 break
-            if found is not None and found.get("status") != "True":
-                told = found.get("message") or found.get("reason") or "not yet"
-                yield f"NodeClaim {name_of(claim)} is not {stage}: {told}"
+            if state is not None and state.get("status") != "True":
+                reason = state.get("message") or state.get("reason") or "not yet"
+                yield f"NodeClaim {name_of(claim)} is not {stage}: {reason}"
                 break
     if node is not None:
         yield from _taints(world, pod, node, claim)
@@ -111,7 +113,7 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
 
 def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> Iterator[str]:
     startup = {_identity(taint) for taint in spec_of(claim or {}).get("startupTaints") or ()}
-    taints = [one for one in spec_of(node).get("taints") or () if one.get("effect") != PREFER_NO_SCHEDULE]
+    taints = [taint for taint in spec_of(node).get("taints") or () if taint.get("effect") != PREFER_NO_SCHEDULE]
     for taint in untolerated(taints, spec_of(pod).get("tolerations") or ()):
         if _identity(taint) in startup:
             pool = labels_of(claim or {}).get(NODEPOOL, "")
@@ -123,12 +125,12 @@ def _taints(world: World, pod: Object, node: Object, claim: Object | None) -> It
 
 def _launch_failure(world: World, claim: str) -> str:
     """The last failed launch of a NodeClaim that got no condition for it."""
-    told = [
-        one.text
-        for one in world.rejections
-        if one.layer is RejectionLayer.LAUNCH and one.object == f"NodeClaim/{claim}"
+    texts = [
+        rejection.text
+        for rejection in world.rejections
+        if rejection.layer is RejectionLayer.LAUNCH and rejection.object == f"NodeClaim/{claim}"
     ]
-    return told[-1] if told else ""
+    return texts[-1] if texts else ""
 
 
 def _identity(taint: Object) -> tuple[str, str]:

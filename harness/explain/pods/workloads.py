@@ -12,24 +12,29 @@ __all__ = ["named_pods", "wish_of"]
 
 
 def wish_of(pod: Object) -> Hashable | None:
-    """What a pod asks of its Node, but for resources: pods with the same wish are refused for the same.
+    """Return a pod's wishes for its Node, but for resources: pods with the same wish are refused for the same.
 
     None for a pod that looks at others, or at volumes.
     """
     spec = spec_of(pod)
     affinity = spec.get("affinity") or {}
-    ports = [port for one in spec.get("containers") or () for port in one.get("ports") or () if port.get("hostPort")]
+    ports = [
+        port
+        for container in spec.get("containers") or ()
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    ]
     others = [affinity.get("podAffinity"), affinity.get("podAntiAffinity"), spec.get("topologySpreadConstraints")]
     if any(others) or ports or spec.get("volumes") or spec.get("resourceClaims"):
         return None
-    asked = [spec.get("nodeSelector"), affinity.get("nodeAffinity"), spec.get("tolerations")]
-    return fingerprint([namespace_of(pod), *asked])
+    wishes = [spec.get("nodeSelector"), affinity.get("nodeAffinity"), spec.get("tolerations")]
+    return fingerprint([namespace_of(pod), *wishes])
 
 
 def named_pods(reference: str, pods: Iterable[Object]) -> list[Object]:
     """The pods that a user means: `web`, `shop/web`, `Deployment/web`, `Deployment/shop/web`; kinds in any case, `pod/web` too."""
     head, _, rest = reference.partition("/")
-    found: list[Object] = []
+    matching: list[Object] = []
     for pod in pods:
         workload = workload_of(pod)
         place = namespace_of(pod) or "default"
@@ -40,5 +45,5 @@ def named_pods(reference: str, pods: Iterable[Object]) -> list[Object]:
             or (head.lower() == "pod" and rest in plain)
             or (head.lower() == workload.kind.lower() and rest in made)
         ):
-            found.append(pod)
-    return found
+            matching.append(pod)
+    return matching

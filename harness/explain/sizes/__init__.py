@@ -1,1 +1,1 @@
-"""What speaks against sizes and for them: reasons, filters, quotas and guesses, in plain words."""
+"""Reasons against sizes and for them: refusals, filters, quotas and guesses, in plain words."""

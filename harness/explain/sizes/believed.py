@@ -76,7 +76,7 @@ def mistaken_prices(world: World) -> list[Mistaken]:
         return []  # a real one's prices are in no object; an overlay's are meant
     tables, at_risk = _believed(world), frozenset(toss.size for toss in world.azure.prices.price_list.tosses)
     claims = {status_of(claim).get("nodeName"): claim for claim in world.list("NodeClaim")}
-    found: dict[tuple[str, str, str], Mistaken] = {}
+    mistaken_by_place: dict[tuple[str, str, str], Mistaken] = {}
     for node in world.list("Node"):
         claim = claims.get(name_of(node))
         if claim is None:
@@ -87,9 +87,9 @@ def mistaken_prices(world: World) -> list[Mistaken]:
             mistaken = _judge(world, tables[kind], kind, size, other)
             if mistaken is not None:
                 key = (size, kind, other)
-                nodes = (*(found[key].nodes if key in found else ()), name_of(node))
-                found[key] = Mistaken(*_facts(mistaken), nodes)
-    return list(found.values())
+                nodes = (*(mistaken_by_place[key].nodes if key in mistaken_by_place else ()), name_of(node))
+                mistaken_by_place[key] = Mistaken(*_facts(mistaken), nodes)
+    return list(mistaken_by_place.values())
 
 
 def _facts(mistaken: Mistaken) -> tuple[str, str, float, float, str, float, float]:
@@ -105,7 +105,7 @@ def _facts(mistaken: Mistaken) -> tuple[str, str, float, float, str, float, floa
 
 
 def _judge(world: World, table: Mapping[str, float], kind: str, taken: str, size: str) -> Mistaken | None:
-    """Whether a price that is mistaken speaks for the launched size."""
+    """Return the mistaken price if it speaks for the launched size."""
     prices = world.price(size, kind).usd, world.price(taken, kind).usd
     believed, taken_believed = table.get(size), table.get(taken)
     if None in prices or not believed or not taken_believed:

@@ -30,6 +30,6 @@ FILTER_WORDS: Mapping[str, str] = {
 
 
 def filter_text(name: str) -> str:
-    """What a filter takes away, with its name; of one that has no words the name."""
+    """Return a filter's effect, with its name; only the name of a filter without words."""
     words = FILTER_WORDS.get(name)
     return f"the filter {name} ({words})" if words else f"the filter {name}"

@@ -1,4 +1,4 @@
-"""Whether a size fits a NodePool, and what a NodeClaim could then ask for."""
+"""The fit of a size to a NodePool, and the requirements of a NodeClaim then."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ class Misfit:
 
 
 def asked_by(nodepool: Mapping[str, Any], vocabulary: Vocabulary) -> Requirements:
-    """What a NodePool asks for: its requirements, and its labels, which are requirements too (core NodeClaimTemplate)."""
+    """Return the requirements of a NodePool and its labels, which are requirements too (core NodeClaimTemplate)."""
     template = nodepool.get("spec", {}).get("template") or {}
     labels = template.get("metadata", {}).get("labels") or {}
-    asked = Requirements.from_node_selector(template.get("spec", {}).get("requirements") or (), vocabulary=vocabulary)
+    requirements = Requirements.from_node_selector(
+        template.get("spec", {}).get("requirements") or (), vocabulary=vocabulary
+    )
     more = Requirements.from_labels(labels, vocabulary=vocabulary)
-    return asked.add(*(more[key] for key in more))
+    return requirements.add(*(more[key] for key in more))
 
 
 def within(nodepool: Mapping[str, Any], requirements: Requirements, vocabulary: Vocabulary) -> Requirements | Misfit:
     """The requirements of a size narrowed to what the NodePool asks for, or why they do not meet."""
-    asked = asked_by(nodepool, vocabulary)
-    conflict = requirements.intersects(asked)
+    own = asked_by(nodepool, vocabulary)
+    conflict = requirements.intersects(own)
     if conflict is not None:
         return Misfit(str(conflict))
-    return asked.add(*(requirements[key] for key in requirements))
+    return own.add(*(requirements[key] for key in requirements))

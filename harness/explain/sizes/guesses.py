@@ -1,4 +1,4 @@
-"""Which of the catalogue's guesses an answer turns on.
+"""Guesses of the catalogue that an answer turns on.
 
 Everything but three fields of a size is recorded from Azure: its zones in the region, whether it is sold as spot there, and whether it
 takes ultra disks there. A guess about one of them decides an answer in two cases: the answer is a launch of that size, and the launch uses
@@ -66,11 +66,11 @@ def of_choice(world: World, size: str) -> Turn:
     return Turn(size, of_size(world, size).fields - {ULTRA})
 
 
-def of_node(size: str, zone: str, capacity_type: str, asked: Set[str] = frozenset()) -> Turn:
+def of_node(size: str, zone: str, capacity_type: str, requirement_keys: Set[str] = frozenset()) -> Turn:
     """A launch: of the Node's zone if it has one, of spot, and of ultra disks where their key is among those `asked` for."""
     fields = {ZONES} if zone not in ("", REGIONAL_ZONE) else set()
     fields |= {LOW_PRIORITY} if capacity_type == SPOT else set()
-    return Turn(size, frozenset(fields | ({ULTRA} if SKU_ULTRA_SSD in asked else set())))
+    return Turn(size, frozenset(fields | ({ULTRA} if SKU_ULTRA_SSD in requirement_keys else set())))
 
 
 def of_nodes(world: World, names: Set[str]) -> Iterator[Turn]:
@@ -79,30 +79,34 @@ def of_nodes(world: World, names: Set[str]) -> Iterator[Turn]:
     for node in world.list("Node"):
         name, labels = name_of(node), labels_of(node)
         if name in names:
-            asked = {str(each.get("key")) for each in spec_of(claims.get(name, {})).get("requirements") or ()}
+            requirement_keys = {
+                str(requirement.get("key")) for requirement in spec_of(claims.get(name, {})).get("requirements") or ()
+            }
             size, zone, capacity_type = (labels.get(key, "") for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE))
-            yield of_node(size, zone, capacity_type, asked)
+            yield of_node(size, zone, capacity_type, requirement_keys)
 
 
 def guesses_of(world: World, turns: Iterable[Turn]) -> dict[str, dict[str, str]]:
     """Size → field → reason, of the fields that the answer turns on and that are guesses; other sizes are left out."""
     region = world.caches.catalogue.region(world.region)
-    found: dict[str, dict[str, str]] = {}
+    guesses: dict[str, dict[str, str]] = {}
     for turn in turns:
         if turn.size in region.by_name and turn.fields:
             guessed = region.guessed(turn.size)
             for field in guessed.keys() & turn.fields:
-                found.setdefault(turn.size, {})[field] = guessed[field]
-    return dict(sorted(found.items()))
+                guesses.setdefault(turn.size, {})[field] = guessed[field]
+    return dict(sorted(guesses.items()))
 
 
 def refused_by_guess(world: World, verdicts: Sequence[TypeVerdict]) -> dict[str, dict[str, str]]:
     """The sizes that a guess alone speaks against, and that would have been the choice: nothing was kept, or they are cheaper."""
-    cheapest = min((price for one in verdicts if one.kept for price in _prices(one)), default=None)
+    cheapest = min((price for verdict in verdicts if verdict.kept for price in _prices(verdict)), default=None)
     places = [REGIONAL_ZONE, *(f"{world.region}-{zone}" for zone in world.caches.catalogue.region(world.region).zones)]
     turns = []
     for verdict in verdicts:
-        if any(one.key == ZONE and not any(map(one.incoming.has, places)) for one in _conflicts(verdict)):
+        if any(
+            conflict.key == ZONE and not any(map(conflict.incoming.has, places)) for conflict in _conflicts(verdict)
+        ):
             continue  # the region has no such zone, whatever the size's are
         if verdict.kept or (cheapest is not None and min(_prices(verdict), default=cheapest) >= cheapest):
             continue
@@ -133,21 +137,21 @@ def _fields_against(verdict: TypeVerdict) -> Set[str]:
     fields: set[str] = set()
     for cause in causes_of(verdict):
         offered = _SOLD_OUT if cause.subject == "available" else _OFFERED
-        found = offered if cause.rule == "offerings" else _KEYS.get(cause.subject, frozenset())
+        against = offered if cause.rule == "offerings" else _KEYS.get(cause.subject, frozenset())
         if (
             cause.rule == "offerings"
-            and ULTRA in found
-            and SKU_ULTRA_SSD not in {one.key for one in _conflicts(verdict)}
+            and ULTRA in against
+            and SKU_ULTRA_SSD not in {conflict.key for conflict in _conflicts(verdict)}
         ):
-            found = found - {ULTRA}  # nobody asked for them
-        if not found:
+            against = against - {ULTRA}  # nobody asked for them
+        if not against:
             return frozenset()
-        fields |= found
+        fields |= against
     return fields
 
 
 def _conflicts(verdict: TypeVerdict) -> Iterator[KeyConflict]:
-    """What a size and its offerings contradict."""
+    """Yield the conflicts of a size and its offerings."""
     for reason in verdict.reasons:
         if isinstance(reason, NodePoolExcludes | PodExcludes):
             yield from reason.conflicts.keys
@@ -157,4 +161,4 @@ def _conflicts(verdict: TypeVerdict) -> Iterator[KeyConflict]:
 
 
 def _prices(verdict: TypeVerdict) -> list[float]:
-    return [one.offering.price for one in verdict.offerings]
+    return [offering.offering.price for offering in verdict.offerings]

@@ -26,11 +26,13 @@ _BEFORE_SIZES = (
     TopologyUnsatisfiable,
     NodeLimitReached,
 )
-"""What core's CanAdd looks at before it filters instance types (core nodeclaim.go)."""
+"""The reasons of core's CanAdd before it filters instance types (core nodeclaim.go)."""
 
 
 def before_sizes(entry: PoolTried) -> bool:
-    """Whether a NodePool was out before a size was looked at, so that it does not matter how much the pod requests."""
+    """Return whether a NodePool was out before a size was looked at, so that it does not matter how much the pod
+    requests.
+    """
     return isinstance(entry.reason, _BEFORE_SIZES)
 
 
@@ -87,27 +89,27 @@ class PoolExplanation:
     @property
     def kept(self) -> tuple[str, ...]:
         """Sizes that nothing speaks against."""
-        return tuple(one.instance_type.name for one in self.verdicts if one.kept)
+        return tuple(verdict.instance_type.name for verdict in self.verdicts if verdict.kept)
 
     @property
     def deciding_allowed(self) -> Mapping[Cause, int]:
         """First cause → sizes that the NodePool itself has nothing against."""
-        every = (self.causes(one) for one in self.verdicts)
+        every = (self.causes(verdict) for verdict in self.verdicts)
         return Counter(causes[0] for causes in every if causes and all(cause.rule != "nodepool" for cause in causes))
 
     @property
     def ruled_out(self) -> Mapping[Cause, int]:
-        """What the NodePool itself has against sizes, the first of each → these sizes."""
-        every = (self.causes(one) for one in self.verdicts)
+        """Return the NodePool's own causes against sizes, the first of each, with the number of sizes."""
+        every = (self.causes(verdict) for verdict in self.verdicts)
         own = (next((cause for cause in causes if cause.rule == "nodepool"), None) for causes in every)
         return Counter(cause for cause in own if cause is not None)
 
     @property
     def deciding(self) -> Mapping[Cause, int]:
         """Cause → sizes that it is the first against."""
-        return Counter(causes[0] for one in self.verdicts if (causes := self.causes(one)))
+        return Counter(causes[0] for verdict in self.verdicts if (causes := self.causes(verdict)))
 
     @property
     def all_causes(self) -> Mapping[Cause, int]:
         """Cause → sizes that it is against."""
-        return Counter(cause for one in self.verdicts for cause in self.causes(one))
+        return Counter(cause for verdict in self.verdicts for cause in self.causes(verdict))

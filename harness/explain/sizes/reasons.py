@@ -51,10 +51,10 @@ def nobody_knows(size: str, offering: Offering) -> str:
 
 def causes_of(verdict: TypeVerdict, why: Why = nobody_knows) -> tuple[Cause, ...]:
     """All causes against a size, the deciding one first; empty when it stays. `why` knows of offerings that cannot be had."""
-    found: list[Cause] = []
+    causes: list[Cause] = []
     for reason in verdict.reasons:
-        found += _causes(reason, verdict, why)
-    return tuple(dict.fromkeys(found))
+        causes += _causes(reason, verdict, why)
+    return tuple(dict.fromkeys(causes))
 
 
 def _causes(reason: TypeReason, verdict: TypeVerdict, why: Why) -> list[Cause]:
@@ -81,60 +81,64 @@ def _of_daemons(reason: TooSmall) -> str:
     """` (of it 1 for DaemonSet agent)`: who besides the pod takes of the size, those that take the most by name."""
     if not reason.daemons:
         return ""
-    told = [f"{amount_text(reason.resource, amount)} for {name}" for name, amount in reason.daemons[:_NAMED]]
+    texts = [f"{amount_text(reason.resource, amount)} for {name}" for name, amount in reason.daemons[:_NAMED]]
     if more := reason.daemons[_NAMED:]:
         total = amount_text(reason.resource, Quantity(sum(amount.nano for _, amount in more), more[0][1].format))
-        told.append(f"{total} for {len(more)} more")
-    first, *others = told
+        texts.append(f"{total} for {len(more)} more")
+    first, *others = texts
     noun = "DaemonSets" if others else "DaemonSet"
     first = first.replace(" for ", f" for {noun} ", 1)
-    return f" (of it {first}{''.join(f', {one}' for one in others)})"
+    return f" (of it {first}{''.join(f', {text}' for text in others)})"
 
 
 def _conflicts(rule: str, who: str, conflicts: Conflicts, verdict: TypeVerdict, why: Why) -> list[Cause]:
     # The provider leaves zones and priorities out of a size's requirements while they cannot be had: that is the cause then.
-    wanted = [one.incoming for one in conflicts.keys if one.key in _OFFERED]
+    wanted = [conflict.incoming for conflict in conflicts.keys if conflict.key in _OFFERED]
     fitting = [
-        one
-        for one in verdict.offerings
-        if all(requirement.has_intersection(one.offering.requirements.get(requirement.key)) for requirement in wanted)
+        offering
+        for offering in verdict.offerings
+        if all(
+            requirement.has_intersection(offering.offering.requirements.get(requirement.key)) for requirement in wanted
+        )
     ]
-    sold_out = wanted and fitting and not any(one.available for one in fitting)
+    sold_out = wanted and fitting and not any(offering.available for offering in fitting)
     return [
         _sold_out(verdict, fitting, why)
-        if sold_out and one.key in _OFFERED
-        else Cause(rule, one.key, f"{who} {_wanted(one.incoming)} for {one.key}")
-        for one in conflicts.keys
+        if sold_out and conflict.key in _OFFERED
+        else Cause(rule, conflict.key, f"{who} {_wanted(conflict.incoming)} for {conflict.key}")
+        for conflict in conflicts.keys
     ]
 
 
 def _sold_out(verdict: TypeVerdict, fitting: Sequence[OfferingVerdict], why: Why) -> Cause:
-    """What stands in the way of the offerings that fit, once for those of which the same is said."""
-    told: dict[str, dict[str, None]] = {}
-    for one in fitting:
-        text = why(verdict.instance_type.name, one.offering)
-        told.setdefault(text, {})[one.offering.capacity_type] = None
+    """Return the cause against the offerings that fit, once for those with the same text."""
+    kinds_by_text: dict[str, dict[str, None]] = {}
+    for offering in fitting:
+        text = why(verdict.instance_type.name, offering.offering)
+        kinds_by_text.setdefault(text, {})[offering.offering.capacity_type] = None
     text = "; ".join(
-        f"{' and '.join(sorted(kinds))}: {text}" if len(told) > 1 else text for text, kinds in sorted(told.items())
+        f"{' and '.join(sorted(kinds))}: {text}" if len(kinds_by_text) > 1 else text
+        for text, kinds in sorted(kinds_by_text.items())
     )
     return Cause("offerings", "available", text)
 
 
 def _not_offered(verdict: TypeVerdict, why: Why) -> Cause:
-    fitting = [one for one in verdict.offerings if one.conflict is None]
-    if fitting and not any(one.available for one in fitting):
+    fitting = [offering for offering in verdict.offerings if offering.conflict is None]
+    if fitting and not any(offering.available for offering in fitting):
         return _sold_out(verdict, fitting, why)
-    texts = sorted({offering_text(verdict.instance_type.name, one, why) for one in verdict.offerings})
+    texts = sorted({offering_text(verdict.instance_type.name, offering, why) for offering in verdict.offerings})
     if not texts:
         return Cause("offerings", "none", "sold in no zone")
     return Cause("offerings", "zone and priority", f"not sold as wanted: {texts[0]}")
 
 
 def offering_text(size: str, verdict: OfferingVerdict, why: Why = nobody_knows) -> str:
-    """Why one offering of a size will not do; `usable` when it will."""
+    """Return the reason why one offering of a size will not do; `usable` when it will."""
     if isinstance(verdict.conflict, Conflicts):
         return "; ".join(
-            f"{_wanted(one.incoming)} is not {_wanted(one.existing)} for {one.key}" for one in verdict.conflict.keys
+            f"{_wanted(conflict.incoming)} is not {_wanted(conflict.existing)} for {conflict.key}"
+            for conflict in verdict.conflict.keys
         )
     if isinstance(verdict.conflict, UndefinedKey):
         return str(verdict.conflict)

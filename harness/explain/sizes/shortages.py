@@ -1,4 +1,4 @@
-"""What Azure is short of, as it stands in the way of pods: quotas, refusals that Karpenter remembers, prices that are missing."""
+"""Azure's shortages in the way of pods: quotas, refusals that Karpenter remembers, prices that are missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Shortages", "quota_text"]
 
 
 class Shortages:
-    """Why offerings cannot be had; `marks` are those that Karpenter had when it looked."""
+    """The reasons why offerings cannot be had; `marks` are those that Karpenter had when it looked."""
 
     def __init__(self, world: World, marks: UnavailableOfferings) -> None:
         self._world = world
@@ -23,7 +23,7 @@ class Shortages:
         self._known: dict[tuple[str, str, str], str] = {}
 
     def why(self, size: str, offering: Offering) -> str:
-        """What stands in the way of one offering, as Azure calls it."""
+        """Return the obstacle of one offering, as Azure calls it."""
         key = (size, offering.zone, offering.capacity_type)
         if key not in self._known:
             self._known[key] = self._why(*key)
@@ -36,7 +36,11 @@ class Shortages:
         if mark is not None:
             codes = codes_of(mark.reason)
             here = self._refused.get((size, zone.rpartition("-")[2] if "-" in zone else "", capacity_type))
-            code = here if here in codes else next((one for one in self._refused.values() if one in codes), mark.reason)
+            code = (
+                here
+                if here in codes
+                else next((code_known for code_known in self._refused.values() if code_known in codes), mark.reason)
+            )
             return quota if code == "OperationNotAllowed" and quota else f"Azure refuses it with {code}"
         if quota:
             return quota
@@ -49,20 +53,20 @@ class Shortages:
 
 def quota_text(world: World, size: str, *, spot: bool) -> str:
     """The quota that one more machine of a size would exceed, with its numbers; empty when there is room."""
-    found = world.shortage(size, spot=spot)
-    if found is None:
+    quota = world.shortage(size, spot=spot)
+    if quota is None:
         return ""
-    unit = "" if found.name.lower() == "virtualmachines" else " vCPUs"
-    left = max(0, found.limit - found.used)
-    return f"Azure's quota {found.name} in {found.location} has {left} of {found.limit}{unit} left"
+    unit = "" if quota.name.lower() == "virtualmachines" else " vCPUs"
+    left = max(0, quota.limit - quota.used)
+    return f"Azure's quota {quota.name} in {quota.location} has {left} of {quota.limit}{unit} left"
 
 
 def _refused(world: World) -> Mapping[tuple[str, str, str], str]:
     """Size, zone and capacity type → the code with which Azure last refused it."""
-    found: dict[tuple[str, str, str], str] = {}
+    codes_by_offering: dict[tuple[str, str, str], str] = {}
     for call in world.calls():
         if call.method == "PUT" and call.code and "size" in call.summary:
             zone = next(iter(call.summary.get("zones") or ()), "")
             capacity_type = SPOT if call.summary.get("priority") == "Spot" else "on-demand"
-            found[(str(call.summary["size"]), str(zone), capacity_type)] = call.code
-    return found
+            codes_by_offering[(str(call.summary["size"]), str(zone), capacity_type)] = call.code
+    return codes_by_offering

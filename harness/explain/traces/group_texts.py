@@ -32,17 +32,21 @@ _LONG = 60  # characters of a side from which on both have lines of their own
 
 
 def summary_text(comparisons: Sequence[tuple[str, Comparison]], groups: Sequence[Group]) -> str:
-    """How much differs, in a line: `3 differences (1 new, 2 changed) in 15 facts of 4 of 5 cases; 1629 facts are the same`."""
+    """Return the number of differences in a line: `3 differences (1 new, 2 changed) in 15 facts of 4 of 5 cases; 1629
+    facts are the same`.
+    """
     own = [group for group in groups if not group.follows]
     same = f"{sum(comparison.same for _, comparison in comparisons)} facts are the same"
-    situations = dict.fromkeys(one for _, comparison in comparisons for one in comparison.situations)
+    situations = dict.fromkeys(situation for _, comparison in comparisons for situation in comparison.situations)
     between = ", ".join(f"{name} {left} | {right}" for name, left, right in situations)
     between = f" ({between})" if between else ""
-    kept = sum(len(comparison.differences) - len(comparison.real) for _, comparison in comparisons)
-    also = f", but for {kept} that are kept" if kept else ""
+    kept_count = sum(len(comparison.differences) - len(comparison.real) for _, comparison in comparisons)
+    also = f", but for {kept_count} that are kept" if kept_count else ""
     if not groups:
         return f"no difference{also}{between}; {same}"
-    counts = [f"{count} {change}" for change in TITLES if (count := sum(one.change == change for one in own))]
+    counts = [
+        f"{count} {change}" for change in TITLES if (count := sum(difference.change == change for difference in own))
+    ]
     facts = sum(len(comparison.real) for _, comparison in comparisons)
     with_some = sum(bool(comparison.real) for _, comparison in comparisons)
     where = f" in {with_some} of {len(comparisons)} cases" if len(comparisons) > 1 else ""
@@ -51,36 +55,36 @@ def summary_text(comparisons: Sequence[tuple[str, Comparison]], groups: Sequence
 
 
 def kubernetes_line(version: str, others: Mapping[str, str]) -> str:
-    """That both sides have one Kubernetes, where a release would have another by itself."""
-    told = " and ".join(f"{release} by itself has {own}" for release, own in others.items() if own != version)
-    return f"Kubernetes {version} on both sides; {told}" if told else ""
+    """Return the line that both sides have one Kubernetes, where a release would have another by itself."""
+    own_versions = " and ".join(f"{release} by itself has {own}" for release, own in others.items() if own != version)
+    return f"Kubernetes {version} on both sides; {own_versions}" if own_versions else ""
 
 
 def missing_lines(comparisons: Sequence[tuple[str, Comparison]]) -> Iterator[str]:
-    """Why sizes are offered on one side only, the same of many cases once."""
-    told: dict[str, None] = {}
+    """Yield the reasons why sizes are offered on one side only, the same of many cases once."""
+    lines: dict[str, None] = {}
     for _, comparison in comparisons:
-        for one in comparison.missing:
-            names = [size.removeprefix("Standard_") for size in one.sizes]
+        for missing in comparison.missing:
+            names = [size.removeprefix("Standard_") for size in missing.sizes]
             why = (
-                f"{one.side} drops them by {filter_text(one.filter)}"
-                if one.filter
-                else f"{one.side} does not sell them"
+                f"{missing.side} drops them by {filter_text(missing.filter)}"
+                if missing.filter
+                else f"{missing.side} does not sell them"
             )
             count = f"{len(names)} {'size is' if len(names) == 1 else 'sizes are'}"
-            told[f"NodePool {one.nodepool}: {count} not offered in {one.side}, {why}: {first_few(names, _NAMED)}"] = (
-                None
-            )
-    yield from told
+            lines[
+                f"NodePool {missing.nodepool}: {count} not offered in {missing.side}, {why}: {first_few(names, _NAMED)}"
+            ] = None
+    yield from lines
 
 
 def group_lines(groups: Sequence[Group]) -> Iterator[str]:
     """The groups under new, gone and changed, and below them in a line what follows from them."""
     for change, title in TITLES.items():
-        found = [group for group in groups if group.change == change and not group.follows]
-        if found:
+        of_change = [group for group in groups if group.change == change and not group.follows]
+        if of_change:
             yield title
-        for group in found:
+        for group in of_change:
             yield from _lines(group)
     if text := follow_text(groups):
         yield text
@@ -112,29 +116,29 @@ def value_of(group: Group) -> str:
 
 
 def follow_text(groups: Sequence[Group]) -> str:
-    """What follows from other differences: how many facts, and of what."""
+    """Return the facts that follow from other differences: how many, and of what."""
     reasons: dict[str, dict[str, int]] = {}
     for group in groups:
         if group.follows:
             counts = reasons.setdefault(group.follows, {})
-            what = "who writes it" if group.what.startswith("who writes ") else group.what
-            counts[what] = counts.get(what, 0) + len(group.facts)
+            subject = "who writes it" if group.what.startswith("who writes ") else group.what
+            counts[subject] = counts.get(subject, 0) + len(group.facts)
     if not reasons:
         return ""
-    told = "; ".join(
+    texts = "; ".join(
         f"{reason}: "
-        + first_few([f"{what} ({count})" if count > 1 else what for what, count in counts.items()], _NAMED)
+        + first_few([f"{subject} ({count})" if count > 1 else subject for subject, count in counts.items()], _NAMED)
         for reason, counts in reasons.items()
     )
-    return f"what follows from these (-v has it): {told}"
+    return f"what follows from these (-v has it): {texts}"
 
 
 def whom(group: Group) -> str:
-    """Whom a group is about: `all 12 Nodes`, `2 of 5 NodeClaims`, `Pod default/web, in 3 cases`."""
+    """Return the objects of a group: `all 12 Nodes`, `2 of 5 NodeClaims`, `Pod default/web, in 3 cases`."""
     names = group.objects
     cases = len(group.cases)
-    found = [_names(group, list(dict.fromkeys(name for _, name in names)), len(names))] if names else []
-    return ", ".join([*found, *([f"in {cases} cases"] if cases > 1 else [])])
+    names_shown = [_names(group, list(dict.fromkeys(name for _, name in names)), len(names))] if names else []
+    return ", ".join([*names_shown, *([f"in {cases} cases"] if cases > 1 else [])])
 
 
 def _names(group: Group, names: Sequence[str], count: int) -> str:

@@ -19,7 +19,9 @@ Change = str
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a fact stands: `about` an area, of an object (`kind` and `name`, both empty for the whole world); `what` it is."""
+    """The place of a fact: `about` an area, of an object (`kind` and `name`, both empty for the whole world); `what` it
+    is.
+    """
 
     about: str
     kind: str
@@ -64,12 +66,12 @@ class Group:
 
     @property
     def shared(self) -> bool:
-        """Whether both sides have a list, of which `values` only say what one has and the other has not."""
+        """Return whether both sides have a list, of which `values` holds only the items of one side."""
         sides = [side for fact in self.facts for side in (fact.difference.left, fact.difference.right)]
         return all(isinstance(side, list) and len(side) > 0 for side in sides)
 
     def add(self, fact: Fact, left: str, right: str) -> None:
-        """Takes one fact more."""
+        """Add one fact more."""
         self.values[left, right] = self.values.get((left, right), 0) + 1
         self.facts.append(fact)
 
@@ -78,7 +80,7 @@ _AREAS = (
     "expectations", "pods", "refused", "NodeClaims", "sizes", "labels", "taints", "prices", "disruptions", "Azure",
     "conditions", "Events", "decisions", "other",
 )  # fmt: skip
-"""Of what differences are about, the weightiest first."""
+"""The areas of differences, the weightiest first."""
 
 _NODE: Mapping[str, tuple[str, str]] = {
     "labels": ("labels", "label {}"),
@@ -130,7 +132,12 @@ def place_of(fact: str) -> Place:
         if part == "expectations":
             return Place(part, "", "", f"expectation {fact.partition('[')[2].removesuffix(']')}")
         return Place(areas.get(part, part), "", "", words.get(part, "pods per Node" if part == "pods" else part))
-    what = {"decisions": "what Karpenter decides", "refused": "refused", "Events": "Events", "other Nodes": "Node"}
+    parts_named = {
+        "decisions": "what Karpenter decides",
+        "refused": "refused",
+        "Events": "Events",
+        "other Nodes": "Node",
+    }
     kind, name = "", " ".join(keys[:1])
     if name.startswith(_OF_PODS):
         kind, name = _pods_of(name)
@@ -138,7 +145,7 @@ def place_of(fact: str) -> Place:
         kind, name = _pods_of(f"Pod {name}")
     elif part == "Events":
         kind, _, name = name.rpartition("/")
-    return Place(part if part in _AREAS else "other", kind or "object", name, what.get(part, part))
+    return Place(part if part in _AREAS else "other", kind or "object", name, parts_named.get(part, part))
 
 
 def _pods_of(subject: str) -> tuple[str, str]:
@@ -158,18 +165,18 @@ def _of_claim(name: str, keys: Sequence[str]) -> Place:
 
 
 def _of_parts(table: Mapping[str, tuple[str, str]], kind: str, name: str, keys: Sequence[str]) -> Place:
-    about, what = table.get(keys[0], ("NodeClaims", keys[0]))
-    return Place(about, kind, name, what.format(*(keys[1:] or ("",))).strip())
+    about, text = table.get(keys[0], ("NodeClaims", keys[0]))
+    return Place(about, kind, name, text.format(*(keys[1:] or ("",))).strip())
 
 
 def grouped(comparisons: Sequence[tuple[str, Comparison]]) -> list[Group]:
     """The groups of what really differs, what comes first by weight; those that follow from others last."""
-    found: dict[Any, Group] = {}
+    by_key: dict[Any, Group] = {}
     counts: dict[str, int] = {}
     for case, comparison in comparisons:
         for kind, count in comparison.objects.items():
             counts[kind] = counts.get(kind, 0) + count
-        facts = [Fact(case, place_of(one.fact), one) for one in comparison.real]
+        facts = [Fact(case, place_of(difference.fact), difference) for difference in comparison.real]
         reasons = _Reasons(facts, comparison.missing)
         for fact in facts:
             place, follows = fact.place, reasons.of(fact)
@@ -178,14 +185,15 @@ def grouped(comparisons: Sequence[tuple[str, Comparison]]) -> list[Group]:
             texts = _side_texts(left, right, place)
             long = max(map(len, texts)) > _SHORT
             key = (change, place.about, place.what, place.kind, follows, *(map(repr, sides) if long else ()))
-            group = found.get(key)
+            group = by_key.get(key)
             if group is None:
-                group = found[key] = Group(change, place.about, place.what, place.kind, follows)
+                group = by_key[key] = Group(change, place.about, place.what, place.kind, follows)
             group.add(fact, *texts)
-    for group in found.values():
+    for group in by_key.values():
         group.there = counts.get(group.kind, 0)
     return sorted(
-        found.values(), key=lambda one: (bool(one.follows), _AREAS.index(one.about), one.change, -len(one.facts))
+        by_key.values(),
+        key=lambda group: (bool(group.follows), _AREAS.index(group.about), group.change, -len(group.facts)),
     )
 
 
@@ -199,14 +207,14 @@ def _sides(fact: Fact) -> tuple[Any, Any]:
     left, right = _anonymous(_alone(left), name), _anonymous(_alone(right), name)
     if isinstance(left, str) and isinstance(right, str) and min(len(left), len(right)) > 2 * _SHORT:
         parts = left.split(", "), right.split(", ")
-        left, right = (_own_parts(one, other) for one, other in (parts, parts[::-1]))
+        left, right = (_own_parts(part, other) for part, other in (parts, parts[::-1]))
     return left, right
 
 
 def _own_parts(mine: Sequence[str], theirs: Sequence[str]) -> str:
     """A sentence without the parts that the other one has, too; empty where nothing is left."""
-    told = [part if part not in theirs else "…" for part in mine]
-    shown = [part for place, part in enumerate(told) if part != "…" or told[place - 1 : place] != ["…"]]
+    parts_shown = [part if part not in theirs else "…" for part in mine]
+    shown = [part for place, part in enumerate(parts_shown) if part != "…" or parts_shown[place - 1 : place] != ["…"]]
     return ", ".join(shown) if shown != ["…"] else ""
 
 
@@ -215,11 +223,11 @@ def _alone(value: Any) -> Any:
 
 
 class _Reasons:
-    """What follows from what, in one case."""
+    """The reasons of differences that follow from others, in one case."""
 
     def __init__(self, facts: Sequence[Fact], missing: Sequence[Missing]) -> None:
         self._filters = ", ".join(
-            dict.fromkeys(f"filter {one.filter}" if one.filter else "not sold" for one in missing)
+            dict.fromkeys(f"filter {size.filter}" if size.filter else "not sold" for size in missing)
         )
         self._there = {(fact.place.kind, fact.place.name, fact.place.what) for fact in facts}
         self._sizes = any(fact.place.what == _SOLD for fact in facts)
@@ -244,22 +252,22 @@ class _Reasons:
             return "there is a Node"
         if place.about == "Events" and self._decided and "Failed to schedule pod" in str(what_differs(fact.difference)):
             return "what Karpenter decides"
-        what = place.what.removeprefix("who writes ")
+        subject = place.what.removeprefix("who writes ")
         if place.kind in ("Node", "NodeClaim"):
-            if _OF_SIZE.fullmatch(what) and self._has("NodeClaim", place.name, "size"):
+            if _OF_SIZE.fullmatch(subject) and self._has("NodeClaim", place.name, "size"):
                 return "another size"
-            if _OF_IMAGE.fullmatch(what) and self._has("NodeClaim", place.name, "image"):
+            if _OF_IMAGE.fullmatch(subject) and self._has("NodeClaim", place.name, "image"):
                 return "another image"
         if self._sizes and (place.what == "sizes that it may become" or _counts_sizes(fact)):
             return f"other sizes are offered ({self._filters})" if self._filters else "other sizes are offered"
         return ""
 
-    def _has(self, kind: str, name: str, what: str) -> bool:
-        return (kind, name, what) in self._there
+    def _has(self, kind: str, name: str, part: str) -> bool:
+        return (kind, name, part) in self._there
 
 
 def _counts_sizes(fact: Fact) -> bool:
-    """Whether a decision differs in how many sizes were left alone."""
+    """Return whether a decision differs in how many sizes were left alone."""
     if fact.place.about != "decisions":
         return False
     sides = what_differs(fact.difference)
@@ -295,14 +303,14 @@ def _text(value: Any, place: Place) -> str:
     if place.what == "has a Node" and isinstance(value, list):
         return f"{sum(value)} of {len(value)} have a Node" if len(value) > 1 else ("yes" if value[0] else "no")
     if place.what == "NodeClaim" and isinstance(value, Mapping):
-        said = (value.get(key) for key in ("size", "capacity type", "zone"))
-        return " ".join(str(one) for one in said if one) or "never launched"
+        texts = (value.get(key) for key in ("size", "capacity type", "zone"))
+        return " ".join(str(text) for text in texts if text) or "never launched"
     if place.what == "Node" and isinstance(value, list):
         return str(len(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and place.about == "sizes":
-        value = [str(each).removeprefix("Standard_") for each in value]
+        value = [str(item).removeprefix("Standard_") for item in value]
     return value_text(value, WHOLE)
 
 
@@ -315,6 +323,6 @@ def _anonymous(value: Any, name: str) -> Any:
     def told(part: Any) -> Any:
         if isinstance(part, str):
             return own.sub("ITSELF", part)
-        return [told(each) for each in part] if isinstance(part, list) else part
+        return [told(item) for item in part] if isinstance(part, list) else part
 
     return told(value)

@@ -1,4 +1,4 @@
-"""What was said and written in a world: Events, logs, refusals, fields, conditions and labels, each line with its time."""
+"""The history of a world: Events, logs, refusals, fields, conditions and labels, each line with its time."""
 
 from __future__ import annotations
 
@@ -23,89 +23,96 @@ class History:
 
     def events(self, chosen: Callable[[EventTold], bool]) -> list[str]:
         """Events, each with its object."""
-        found = [fact for fact in self._trace.facts_of(EventTold) if chosen(fact)]
+        events = [fact for fact in self._trace.facts_of(EventTold) if chosen(fact)]
         return [
-            cut(f"at {duration_text(one.t)} {one.type} {one.reason} of {one.object}: {one.message}") for one in found
+            cut(f"at {duration_text(event.t)} {event.type} {event.reason} of {event.object}: {event.message}")
+            for event in events
         ]
 
     def log(self, chosen: Callable[[LogTold], bool]) -> list[str]:
         """Lines of the controllers' logs."""
-        found = [fact for fact in self._trace.facts_of(LogTold) if chosen(fact)]
+        lines = [fact for fact in self._trace.facts_of(LogTold) if chosen(fact)]
         return [
-            cut(f"at {duration_text(one.t)} {one.level} {one.controller}: {one.message} {dict(one.values)}")
-            for one in found
+            cut(f"at {duration_text(line.t)} {line.level} {line.controller}: {line.message} {dict(line.values)}")
+            for line in lines
         ]
 
     def label(self, node: str, key: str) -> list[str]:
-        """Who wrote a label of a Node, one after the other."""
-        found = [fact for fact in self._trace.facts_of(LabelWrite) if fact.node == node and fact.key == key]
+        """Return the writes of a label of a Node, one after the other."""
+        writes = [fact for fact in self._trace.facts_of(LabelWrite) if fact.node == node and fact.key == key]
         return [
-            f"at {duration_text(one.t)} {one.by}{f' ({one.from_})' if one.from_ else ''} {one.kind} {one.value or ''}".rstrip()
-            for one in found
+            f"at {duration_text(write.t)} {write.by}{f' ({write.from_})' if write.from_ else ''} {write.kind} {write.value or ''}".rstrip()
+            for write in writes
         ]
 
     def rejections(self, chosen: Callable[[str], bool] = lambda name: True) -> list[str]:
-        """What was refused, of objects chosen by their `Kind/name`."""
-        found = [fact for fact in self._trace.facts_of(Refused) if chosen(fact.object)]
-        return [cut(f"at {duration_text(one.t)} {one.object} was refused by {one.layer}: {one.text}") for one in found]
+        """Return the refusals of objects chosen by their `Kind/name`."""
+        refusals = [fact for fact in self._trace.facts_of(Refused) if chosen(fact.object)]
+        return [
+            cut(f"at {duration_text(refusal.t)} {refusal.object} was refused by {refusal.layer}: {refusal.text}")
+            for refusal in refusals
+        ]
 
     def knows(self, name: str) -> bool:
-        """Whether an object was ever there, by `Kind/name`."""
+        """Return whether an object was ever there, by `Kind/name`."""
         applied = any(fact.object == name for fact in self._trace.facts_of(Applied))
         return applied or any(fact.object == name for fact in self._trace.facts_of(Write))
 
     def made(self, name: str) -> list[str]:
-        """Who made an object and deleted it, and where the file has it."""
-        given = [
-            f"{name} was {'deleted' if one.verb == 'delete' else 'applied'} at {duration_text(one.t)}"
-            + (f" ({one.file}:{one.line})" if one.file else "")
-            for one in self._trace.facts_of(Applied)
-            if one.object == name and not one.refused
+        """Return who made an object and deleted it, and its place in the file."""
+        lines = [
+            f"{name} was {'deleted' if application.verb == 'delete' else 'applied'} at {duration_text(application.t)}"
+            + (f" ({application.file}:{application.line})" if application.file else "")
+            for application in self._trace.facts_of(Applied)
+            if application.object == name and not application.refused
         ]
         return (
-            given[-_FEW:]
+            lines[-_FEW:]
             or [
-                f"{name} was made by {one.by} at {duration_text(one.t)}"
-                for one in self._trace.facts_of(Write)
-                if one.object == name and one.verb == "create" and not one.error
+                f"{name} was made by {write.by} at {duration_text(write.t)}"
+                for write in self._trace.facts_of(Write)
+                if write.object == name and write.verb == "create" and not write.error
             ][:1]
         )
 
     def fields(self, name: str, path: str) -> list[str]:
-        """Who wrote a field of an object, one after the other; of one that nobody changed, who made the object."""
-        found = [
+        """Return the writes of a field of an object, one after the other; if nobody changed it, who made the object."""
+        lines = [
             cut(
-                f"at {duration_text(fact.t)} {fact.by} wrote {name} {each}: {'nothing' if value is None else json.dumps(value)}"
+                f"at {duration_text(fact.t)} {fact.by} wrote {name} {path_changed}: {'nothing' if value is None else json.dumps(value)}"
             )
             for fact in self._trace.facts_of(Write)
             if fact.object == name and not fact.error
-            for each, value in fact.changed.items()
-            if each == path or each.startswith(f"{path}.") or path.startswith((f"{each}.", f"{each}["))
+            for path_changed, value in fact.changed.items()
+            if path_changed == path
+            or path_changed.startswith(f"{path}.")
+            or path.startswith((f"{path_changed}.", f"{path_changed}["))
         ]
-        return found or [f"nobody changed {path} of it; {line}" for line in self.made(name)]
+        return lines or [f"nobody changed {path} of it; {line}" for line in self.made(name)]
 
     def conditions(self, name: str, types: Iterable[str]) -> list[str]:
-        """How conditions of an object, or of all whose `Kind/name` begins so, went."""
+        """Return the course of conditions of an object, or of all whose `Kind/name` begins so."""
         wanted = set(types)
         return [
             cut(
-                f"at {duration_text(one.t)} {one.object} {one.type} is {one.status}"
-                f"{f', {one.reason}' if one.reason and one.reason != one.type else ''}{f': {one.message}' if one.message else ''}"
+                f"at {duration_text(state.t)} {state.object} {state.type} is {state.status}"
+                f"{f', {state.reason}' if state.reason and state.reason != state.type else ''}"
+                f"{f': {state.message}' if state.message else ''}"
             )
-            for one in self._trace.facts_of(Condition)
-            if one.type in wanted and (one.object == name or (name.endswith("/") and one.object.startswith(name)))
+            for state in self._trace.facts_of(Condition)
+            if state.type in wanted and (state.object == name or (name.endswith("/") and state.object.startswith(name)))
         ]
 
     def event_reasons(self) -> list[str]:
-        """Of each Event its source, kind of object and reason, to be counted."""
+        """Return source, kind of object and reason of each Event, to be counted."""
         return [
-            f"{one.reason} of a {one.object.partition('/')[0]}, by {one.source}"
-            for one in self._trace.facts_of(EventTold)
+            f"{event.reason} of a {event.object.partition('/')[0]}, by {event.source}"
+            for event in self._trace.facts_of(EventTold)
         ]
 
     def log_messages(self) -> list[str]:
-        """Of each line that was logged its level, controller and message, to be counted."""
-        return [f"{one.level} {one.controller}: {one.message}" for one in self._trace.facts_of(LogTold)]
+        """Return level, controller and message of each line that was logged, to be counted."""
+        return [f"{line.level} {line.controller}: {line.message}" for line in self._trace.facts_of(LogTold)]
 
 
 def cut(text: str, end: str = "") -> str:

@@ -24,32 +24,32 @@ _PLAIN = (
 )
 
 
-def side_lines(one: Difference) -> Iterator[str]:
-    """What differs, in the words of its place, with both sides below it; of lists what only one side has."""
-    kept = f"  (kept: {one.kept})" if one.kept else ""
-    yield f"{place_text(one.fact)}{kept}"
-    left, right = what_differs(one)
-    if isinstance(left, list) and isinstance(right, list) and left is one.left:
+def side_lines(difference: Difference) -> Iterator[str]:
+    """Yield a difference in the words of its place, with both sides below it; of lists only the items of one side."""
+    note = f"  (kept: {difference.kept})" if difference.kept else ""
+    yield f"{place_text(difference.fact)}{note}"
+    left, right = what_differs(difference)
+    if isinstance(left, list) and isinstance(right, list) and left is difference.left:
         yield "    the same in another order, or another number of times"
-    mine, theirs = side_texts(one)
+    mine, theirs = side_texts(difference)
     yield f"    A  {mine}"
     yield f"    B  {theirs}"
 
 
-def side_texts(one: Difference, width: int = _WIDTH) -> tuple[str, str]:
+def side_texts(difference: Difference, width: int = _WIDTH) -> tuple[str, str]:
     """Both sides in a line each, cut at `width`; of lists they say that they are what only this side has."""
-    left, right = what_differs(one)
+    left, right = what_differs(difference)
     mine, theirs = value_text(left, width), value_text(right, width)
-    if left is one.left and right is one.right:
+    if left is difference.left and right is difference.right:
         return mine, theirs
     return f"only in A: {mine}", f"only in B: {theirs}"
 
 
-def what_differs(one: Difference) -> tuple[Any, Any]:
+def what_differs(difference: Difference) -> tuple[Any, Any]:
     """Both sides; of lists what only one of them has, where there is such."""
-    left, right = one.left, one.right
+    left, right = difference.left, difference.right
     if isinstance(left, list) and isinstance(right, list):
-        only = [each for each in left if each not in right], [each for each in right if each not in left]
+        only = [item for item in left if item not in right], [item for item in right if item not in left]
         if any(only):
             return only
     return left, right
@@ -66,8 +66,8 @@ def value_text(value: Any, width: int = _WIDTH) -> str:
     """A value in one line, cut at `width`; `(nothing)` for an empty list."""
     if value in ([], {}, ""):
         return "(nothing)"
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        text = ", ".join(value) if all(len(each) < 40 for each in value) else "; ".join(value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        text = ", ".join(value) if all(len(item) < 40 for item in value) else "; ".join(value)
         text = f"{len(value)}: {text}" if len(value) > 1 else text
     else:
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, ensure_ascii=False)

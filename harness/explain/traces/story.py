@@ -82,9 +82,11 @@ def pods_text(pods: Sequence[str]) -> str:
 
 def _pods(alike: Sequence[PodState]) -> Happening:
     first = alike[0]
-    what = {"bound": f"bound to Node {first.node}"}.get(first.state, first.state)
+    state = {"bound": f"bound to Node {first.node}"}.get(first.state, first.state)
     why = f": {first.why}" if first.why else ""
-    return _line(first.t, first.fact, f"{pods_text([fact.pod for fact in alike])} {what}{why}", first.state == "failed")
+    return _line(
+        first.t, first.fact, f"{pods_text([fact.pod for fact in alike])} {state}{why}", first.state == "failed"
+    )
 
 
 def _line(t: float, kind: str, text: str, bad: bool = False) -> Happening:
@@ -104,17 +106,17 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
         case Decision():
             yield from _decision(fact, funnels, sizes)
         case ArmCall() if fact.error and fact.method in ("PUT", "DELETE"):
-            what = " ".join(filter(None, (fact.size, "on spot" if fact.priority == "Spot" else "", fact.zone)))
-            named = what or f"{fact.operation}/{fact.name}"
+            subject = " ".join(filter(None, (fact.size, "on spot" if fact.priority == "Spot" else "", fact.zone)))
+            named = subject or f"{fact.operation}/{fact.name}"
             fault = f" (fault {fact.fault})" if fact.fault else ""
             yield _line(fact.t, "arm", f"Azure refused {named}: {fact.error}: {fact.message}{fault}", True)
         case Blocked():
-            what = fact.size or (f"family {fact.family}" if fact.family else "all of it")
+            subject = fact.size or (f"family {fact.family}" if fact.family else "all of it")
             place = f" in {fact.zone}" if fact.zone else ""
             yield _line(
                 fact.t,
                 "blocked",
-                f"Karpenter leaves {what} {fact.capacity_type}{place} alone until {duration_text(fact.until)}",
+                f"Karpenter leaves {subject} {fact.capacity_type}{place} alone until {duration_text(fact.until)}",
             )
         case Boot() | ClaimState() | NodeState():
             yield from _machine(fact)
@@ -123,7 +125,7 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
             nothing = f" (no price is known of {', '.join(fact.unpriced)})" if fact.unpriced else ""
             yield _line(fact.t, "cost", f"{count}, {fact.price:.4f} USD per hour{nothing}")
         case Disruption():
-            names = ", ".join(str(each.get("node") or each.get("claim")) for each in fact.nodes)
+            names = ", ".join(str(disrupted.get("node") or disrupted.get("claim")) for disrupted in fact.nodes)
             replaced = f", replaced by {', '.join(fact.replacements)}" if fact.replacements else ""
             problem = f"; taken back: {fact.problem}" if fact.problem else ""
             yield _line(
@@ -138,13 +140,19 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
         case Refused():
             yield _line(fact.t, "rejection", f"{fact.object} refused by {fact.layer}: {fact.text}", True)
         case Expectation():
-            found = (
+            differences = (
                 ""
                 if fact.held
-                else "".join(f": expected {one['expected']}, found {one['found']}" for one in fact.differences)
+                else "".join(
+                    f": expected {difference['expected']}, found {difference['found']}"
+                    for difference in fact.differences
+                )
             )
             yield _line(
-                fact.t, "expectation", f"{'holds' if fact.held else 'does not hold'}: {fact.text}{found}", not fact.held
+                fact.t,
+                "expectation",
+                f"{'holds' if fact.held else 'does not hold'}: {fact.text}{differences}",
+                not fact.held,
             )
 
 
@@ -155,26 +163,26 @@ def _decision(fact: Decision, funnels: dict[int, Funnel], sizes: dict[int, Sizes
     else:
         new = "a new " if fact.result == "nodeclaim" else ""
         yield _line(fact.t, "decision", f"Karpenter wants {who} on {new}{fact.target or 'NodeClaim'}")
-    for one in fact.tried:
-        funnel = funnels.get(int(one.get("funnel") or 0))
+    for attempt in fact.tried:
+        funnel = funnels.get(int(attempt.get("funnel") or 0))
         if funnel is None:
             continue
         offered = sizes.get(funnel.sizes)
         sold = f"{offered.sold} sizes sold, {len(offered.offered)} offered, " if offered is not None else ""
-        told = [step for step in funnel.steps if step["removed"]]
-        left = [f"{step['left']} after {FILTERS.get(step['filter'], step['filter'])}" for step in told]
-        yield _line(fact.t, "funnel", f"  NodePool {one['nodepool']}: {sold}{', '.join(left) or 'all of them fit'}")
+        steps = [step for step in funnel.steps if step["removed"]]
+        left = [f"{step['left']} after {FILTERS.get(step['filter'], step['filter'])}" for step in steps]
+        yield _line(fact.t, "funnel", f"  NodePool {attempt['nodepool']}: {sold}{', '.join(left) or 'all of them fit'}")
 
 
 def _machine(fact: Boot | ClaimState | NodeState) -> Iterator[Happening]:
     place = " ".join(filter(None, (fact.size, fact.capacity_type, fact.zone)))
     if isinstance(fact, Boot):
         states = {"on": "has power", "off": "has no power", "preempting": "will be taken by Azure soon"}
-        told = states.get(fact.state, fact.state)
+        state = states.get(fact.state, fact.state)
         error = f": {fact.error}: {fact.message}" if fact.error else ""
         evicted = ", taken by Azure" if fact.evicted else ""
         yield _line(
-            fact.t, "boot", f"VM {fact.vm} {told}{evicted}{error} ({place})", fact.state == "failed" or fact.evicted
+            fact.t, "boot", f"VM {fact.vm} {state}{evicted}{error} ({place})", fact.state == "failed" or fact.evicted
         )
     elif isinstance(fact, ClaimState):
         of = f" of NodePool {fact.nodepool}" if fact.state == "created" else ""

@@ -1,4 +1,4 @@
-"""How it came to what was found: sentences from a trace, each with its time and place."""
+"""The course of events up to a result: sentences from a trace, each with its time and place."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Why(History):
 
     @cached_property
     def _claims(self) -> dict[str, list[ClaimState]]:
-        found: dict[str, list[ClaimState]] = {}
+        states: dict[str, list[ClaimState]] = {}
         for fact in self._trace.facts_of(ClaimState):
-            found.setdefault(fact.claim, []).append(fact)
-        return found
+            states.setdefault(fact.claim, []).append(fact)
+        return states
 
     @cached_property
     def _pods_of(self) -> dict[str, Sequence[str]]:
@@ -60,7 +60,9 @@ class Why(History):
         return made
 
     def refusals(self, claims: Iterable[str] | None = None) -> list[str]:
-        """What Azure refused of machines, and for how long Karpenter leaves it alone; of some NodeClaims, or of all."""
+        """Return Azure's refusals of machines, and for how long Karpenter leaves them alone; of some NodeClaims, or of
+        all.
+        """
         wanted = None if claims is None else set(claims)
         groups: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
         for call in self._trace.facts_of(ArmCall):
@@ -71,28 +73,30 @@ class Why(History):
             if boot.state == "failed" and (wanted is None or boot.claim in wanted or self._claim_of(boot.vm) in wanted):
                 kind = (boot.error, boot.size, "Spot" if boot.capacity_type == "spot" else "Regular", boot.zone)
                 groups.setdefault(kind, []).append((boot.t, boot.message))
-        return [self._refusal(*kind, told) for kind, told in sorted(groups.items(), key=lambda one: one[1][0])]
+        return [
+            self._refusal(*kind, refusals) for kind, refusals in sorted(groups.items(), key=lambda entry: entry[1][0])
+        ]
 
     def _claim_of(self, vm: str) -> str:
         return next((claim for claim in self._claims if claim in vm), "")
 
-    def _refusal(self, error: str, size: str, priority: str, zone: str, told: Sequence[tuple[float, str]]) -> str:
-        first, message = told[0]
-        times = f", {len(told)} times until {duration_text(told[-1][0])}" if len(told) > 1 else ""
-        what = f"{size}{' on spot' if priority == 'Spot' else ''}{f' in {zone}' if zone else ''}"
+    def _refusal(self, error: str, size: str, priority: str, zone: str, refusals: Sequence[tuple[float, str]]) -> str:
+        first, message = refusals[0]
+        times = f", {len(refusals)} times until {duration_text(refusals[-1][0])}" if len(refusals) > 1 else ""
+        subject = f"{size}{' on spot' if priority == 'Spot' else ''}{f' in {zone}' if zone else ''}"
         capacity_type = "spot" if priority == "Spot" else "on-demand"
         marks = [
-            each.until
-            for each in self._trace.facts_of(Blocked)
-            if each.t >= first
-            and each.capacity_type == capacity_type
-            and each.size in (size, "")
-            and not each.family
-            and each.zone in (zone, "")
+            mark.until
+            for mark in self._trace.facts_of(Blocked)
+            if mark.t >= first
+            and mark.capacity_type == capacity_type
+            and mark.size in (size, "")
+            and not mark.family
+            and mark.zone in (zone, "")
         ]
         alone = f"; Karpenter leaves it alone until {duration_text(max(marks))}" if marks else ""
         return cut(
-            f"at {duration_text(first)} Azure refused {what}{times}: {error}: {' '.join(message.split())}", alone
+            f"at {duration_text(first)} Azure refused {subject}{times}: {error}: {' '.join(message.split())}", alone
         )
 
     def claims(self, chosen: Callable[[ClaimState], bool] = lambda fact: True) -> list[str]:
@@ -140,14 +144,16 @@ class Why(History):
         """The condition that the NodeClaim waits for."""
         last = {fact.type: fact for fact in self._trace.facts_of(Condition) if fact.object == f"NodeClaim/{claim}"}
         for stage in ("Launched", "Registered", "Initialized"):
-            found = last.get(stage)
-            if found is None or found.status != "True":
-                told = f": {found.message or found.reason}" if found is not None else ""
-                return f"not {stage}{told}"
+            condition = last.get(stage)
+            if condition is None or condition.status != "True":
+                detail = f": {condition.message or condition.reason}" if condition is not None else ""
+                return f"not {stage}{detail}"
         return "initialized"
 
     def waits(self, pod: str) -> list[str]:
-        """Of a pod without a Node: what Karpenter said of it last, or the NodeClaim that was made for it and what Azure refused."""
+        """Return the reasons of a pod without a Node: Karpenter's last words about it, or the NodeClaim that was made
+        for it and Azure's refusals.
+        """
         decisions = [fact for fact in self._trace.facts_of(Decision) if pod in fact.pods]
         targets = dict.fromkeys(
             fact.target.partition("/")[2] for fact in decisions if fact.target.startswith("NodeClaim/")
@@ -162,21 +168,23 @@ class Why(History):
         return [*lines, *self.refusals(targets)]
 
     def _unseen(self, pod: str) -> Iterator[str]:
-        """Of a pod about which no simulation was: the last that was said."""
+        """Yield the last words about a pod that no simulation saw."""
         name = _reference(pod)
-        said = [
+        events = [
             fact
             for fact in self._trace.facts_of(EventTold)
             if fact.object == name and fact.reason == "FailedScheduling"
         ]
         states = [fact for fact in self._trace.facts_of(PodState) if fact.pod == pod]
-        if said:
-            yield cut(f"{_reference(pod)}, at {duration_text(said[-1].t)} {said[-1].source} said: {said[-1].message}")
+        if events:
+            yield cut(
+                f"{_reference(pod)}, at {duration_text(events[-1].t)} {events[-1].source} said: {events[-1].message}"
+            )
         elif states:
             yield f"{_reference(pod)} is {states[-1].state} since {duration_text(states[-1].t)}, and nobody said why it waits"
 
     def runs(self, pod: str) -> list[str]:
-        """Of a pod that has a Node: which, since when, and which decision led there."""
+        """Return the Node of a pod, since when, and the decision that led there."""
         states = [fact for fact in self._trace.facts_of(PodState) if fact.pod == pod and fact.state == "bound"]
         if not states:
             return []
@@ -188,28 +196,28 @@ class Why(History):
         return lines
 
     def nodes(self, names: Iterable[str]) -> list[str]:
-        """Where Nodes come from, and what Azure refused before: why they are of that size, zone and capacity type."""
+        """Return the origin of Nodes, and Azure's refusals before: why they are of that size, zone and capacity type."""
         wanted = set(names)
         made = {fact.node: fact for fact in self._trace.facts_of(NodeState) if fact.node in wanted}
         claims = {fact.claim for fact in made.values() if fact.claim}
         lines = self.claims(lambda fact: fact.claim in claims)
         pods = {pod for claim in claims for pod in self._pods_of.get(claim, ())}
-        earlier = {claim for claim, asked in self._pods_of.items() if pods & set(asked)}
+        earlier = {claim for claim, pods_of_claim in self._pods_of.items() if pods & set(pods_of_claim)}
         return [*self.refusals(claims | earlier), *lines]
 
     def machines(self) -> list[str]:
         """Every machine with its times and its price."""
         prices = {(fact.size, fact.capacity_type): fact.price for fact in self._trace.facts_of(PriceOf)}
-        found: dict[str, list[Boot]] = {}
+        boots_by_vm: dict[str, list[Boot]] = {}
         for boot in self._trace.facts_of(Boot):
-            found.setdefault(boot.vm, []).append(boot)
+            boots_by_vm.setdefault(boot.vm, []).append(boot)
         lines = []
-        for vm, boots in found.items():
+        for vm, boots in boots_by_vm.items():
             price = prices.get((boots[0].size, boots[0].capacity_type))
             cost = f", {price:.4f} USD/h" if price is not None else ", without a price"
-            told = ", ".join(f"{boot.state} at {duration_text(boot.t)}" for boot in boots)
+            states = ", ".join(f"{boot.state} at {duration_text(boot.t)}" for boot in boots)
             place = f" in {boots[0].zone}" if boots[0].zone else ""
-            lines.append(f"VM {vm}: {boots[0].size} {boots[0].capacity_type}{place}{cost}: {told}")
+            lines.append(f"VM {vm}: {boots[0].size} {boots[0].capacity_type}{place}{cost}: {states}")
         return lines
 
     def calls(self, chosen: Callable[[ArmCall], bool]) -> list[str]:
@@ -228,16 +236,20 @@ class Why(History):
         """Every decision that nodes go, and the last word about those that stay; of the Nodes of some NodeClaims, or of all."""
         own = {fact.node for fact in self._trace.facts_of(NodeState) if claims is None or fact.claim in claims}
         lines = []
-        for one in self._trace.facts_of(Disruption):
+        for disruption in self._trace.facts_of(Disruption):
             if claims is not None and not any(
-                each.get("claim") in claims or each.get("node") in own for each in one.nodes
+                item.get("claim") in claims or item.get("node") in own for item in disruption.nodes
             ):
                 continue
-            nodes = ", ".join(str(each.get("node") or each.get("claim")) for each in one.nodes)
-            end = f", taken back: {one.problem}" if one.problem else ""
-            replaced = f", replaced by {', '.join(one.replacements)}" if one.replacements else ""
-            drift = f" ({one.drift})" if one.drift else ""
-            lines.append(cut(f"at {duration_text(one.t)} {one.decision} {nodes}: {one.reason}{drift}{replaced}{end}"))
+            nodes = ", ".join(str(item.get("node") or item.get("claim")) for item in disruption.nodes)
+            end = f", taken back: {disruption.problem}" if disruption.problem else ""
+            replaced = f", replaced by {', '.join(disruption.replacements)}" if disruption.replacements else ""
+            drift = f" ({disruption.drift})" if disruption.drift else ""
+            lines.append(
+                cut(
+                    f"at {duration_text(disruption.t)} {disruption.decision} {nodes}: {disruption.reason}{drift}{replaced}{end}"
+                )
+            )
         last: dict[str, EventTold] = {}
         for event in self._trace.facts_of(EventTold):
             kind, _, name = event.object.partition("/")
@@ -245,7 +257,10 @@ class Why(History):
                 last[event.object] = event
         return [
             *lines,
-            *(cut(f"at {duration_text(one.t)} {one.reason} of {one.object}: {one.message}") for one in last.values()),
+            *(
+                cut(f"at {duration_text(event.t)} {event.reason} of {event.object}: {event.message}")
+                for event in last.values()
+            ),
         ]
 
     def gone(self, pod: str) -> list[str]:
@@ -260,20 +275,20 @@ class Why(History):
         return self.named_claims(made)
 
     def costs(self) -> list[str]:
-        """What all machines cost together, whenever it changed."""
+        """Return the cost of all machines together, whenever it changed."""
         return [
-            f"from {duration_text(one.t)} {one.price:.4f} USD/h for {one.machines} machine{'' if one.machines == 1 else 's'}"
-            + (f", without {', '.join(one.unpriced)}: no price is known" if one.unpriced else "")
-            for one in self._trace.facts_of(Cost)
+            f"from {duration_text(cost.t)} {cost.price:.4f} USD/h for {cost.machines} machine{'' if cost.machines == 1 else 's'}"
+            + (f", without {', '.join(cost.unpriced)}: no price is known" if cost.unpriced else "")
+            for cost in self._trace.facts_of(Cost)
         ]
 
     def last_words(self) -> list[str]:
-        """What Karpenter said last of each pod that got no place."""
-        last = {pod: one for one in self._trace.facts_of(Decision) for pod in one.pods}
+        """Return Karpenter's last words about each pod that got no place."""
+        last = {pod: decision for decision in self._trace.facts_of(Decision) for pod in decision.pods}
         return [
-            cut(f"{_reference(pod)}, at {duration_text(one.t)} Karpenter said: {one.why}")
-            for pod, one in last.items()
-            if one.result in ("refused", "ignored")
+            cut(f"{_reference(pod)}, at {duration_text(decision.t)} Karpenter said: {decision.why}")
+            for pod, decision in last.items()
+            if decision.result in ("refused", "ignored")
         ]
 
 

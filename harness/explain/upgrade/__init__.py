@@ -1,4 +1,4 @@
-"""What an upgrade of the provider does to NodePools, AKSNodeClasses and pods."""
+"""The effects of an upgrade of the provider on NodePools, AKSNodeClasses and pods."""
 
 from harness.explain.upgrade.check import UpgradeCheck
 from harness.explain.upgrade.findings import Effect, Finding

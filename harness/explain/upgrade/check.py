@@ -1,4 +1,4 @@
-"""What an upgrade of the provider does to objects: what is refused, which sizes and Node labels change, which Nodes are replaced.
+"""The effects of an upgrade of the provider on objects: refusals, changed sizes and Node labels, replaced Nodes.
 
 Both releases are asked: admission, validation, the hashes, and worlds in which a plain pod meets each NodePool and the objects' own
 pods meet all of them. There is no table of differences.
@@ -43,20 +43,20 @@ class UpgradeCheck:
 
     def findings(self, objects: Sequence[Object]) -> list[Finding]:
         """Everything that changes for these objects (NodePools, AKSNodeClasses, pods and their controllers)."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for obj in objects:
             if obj.get("kind") in (*KARPENTER_KINDS, "Pod"):
-                found += self._admission(obj)
+                findings += self._admission(obj)
         nodeclasses = [obj for obj in objects if obj.get("kind") == "AKSNodeClass"]
         for obj in objects:
             if obj.get("kind") in KARPENTER_KINDS:
-                found += self._hash(obj)
+                findings += self._hash(obj)
             if obj.get("kind") == "NodePool":
-                found += self._pool(obj, nodeclasses)
-        found += self._pods(objects)
-        hashes = any(finding.kind == "hash" and finding.effect is Effect.WORSE for finding in found)
-        found += replacement_findings(self._replaced, hashes=hashes)
-        return found
+                findings += self._pool(obj, nodeclasses)
+        findings += self._pods(objects)
+        hashes = any(finding.kind == "hash" and finding.effect is Effect.WORSE for finding in findings)
+        findings += replacement_findings(self._replaced, hashes=hashes)
+        return findings
 
     # Admission
 
@@ -64,16 +64,16 @@ class UpgradeCheck:
         name = f"{obj['kind']}/{obj['metadata']['name']}"
         old = refusals_by(obj, self.before, self.kubernetes)
         new = refusals_by(obj, self.after, self.kubernetes)
-        known: dict[Pointer, list[str]] = {}
+        messages: dict[Pointer, list[str]] = {}
         for rejection in old:
-            known.setdefault(rejection.pointer, []).append(rejection.message)
+            messages.setdefault(rejection.pointer, []).append(rejection.message)
         for rejection in new:
-            if rejection.pointer not in known:
+            if rejection.pointer not in messages:
                 yield self._refusal(obj, name, rejection, stored=not old)
             else:
                 text = f"{_subject(rejection)} is refused by both: {rejection.message}"
-                if rejection.message not in known[rejection.pointer]:
-                    text += f" ({self.before.version}: {known[rejection.pointer][0]})"
+                if rejection.message not in messages[rejection.pointer]:
+                    text += f" ({self.before.version}: {messages[rejection.pointer][0]})"
                 yield _of(rejection, Effect.SAME, name, "refused", text)
         remaining = {rejection.pointer for rejection in new}
         for rejection in old:
@@ -89,7 +89,7 @@ class UpgradeCheck:
         return _of(rejection, Effect.WORSE, name, "refused", text, since=first, instead=instead, notes=notes)
 
     def _stored(self, obj: Object, rejection: Rejection) -> Iterator[str]:
-        """What becomes of the object that the cluster already holds."""
+        """Yield the fate of the object that the cluster already holds."""
         stored = admit(obj, crds=crd_set(self.before.crds), kubernetes=self.kubernetes).object
         if rejection.layer is RejectionLayer.NODEPOOL_RUNTIME:
             yield "the API server takes it; Karpenter's own validation does not, so it makes no Nodes for it, stored or new"
@@ -159,12 +159,12 @@ class UpgradeCheck:
             pins = {INSTANCE_TYPE: old.size}
             old = trial(self._old_world(), pool, nodeclasses, selector=pins)
             new = trial(self._upgraded(), pool, nodeclasses, self._install, selector=pins)
-        told = list(label_findings(name, old, new))
-        yield from told
-        known = {finding.key for finding in told}
+        findings = list(label_findings(name, old, new))
+        yield from findings
+        keys = {finding.key for finding in findings}
         for architecture in sorted((old.architectures & new.architectures) - {old.labels.get(ARCH, "")}):
             for finding in self._labels_of(architecture, name, pool, nodeclasses):
-                if finding.key not in known:
+                if finding.key not in keys:
                     yield finding
 
     def _old_trial(
@@ -237,7 +237,7 @@ def _subject(rejection: Rejection) -> str:
 
 
 def _place_of(pool: Object, key: str | None) -> Pointer:
-    """Where a NodePool names a label key."""
+    """Return the place where a NodePool names a label key."""
     template = (pool.get("spec") or {}).get("template") or {}
     if key in ((template.get("metadata") or {}).get("labels") or {}):
         return ("spec", "template", "metadata", "labels", str(key))

@@ -43,25 +43,25 @@ def size_findings(name: str, old: Trial, new: Trial) -> Iterator[Finding]:
 
 
 def _reasons(names: Sequence[str], where: Trial, when: str) -> tuple[str, ...]:
-    """Why sizes are not allowed, counted; `when`: on which side of the upgrade."""
+    """Return the reasons why sizes are not allowed, counted; `when`: on which side of the upgrade."""
     counted: dict[str, list[str]] = {}
     for size in names:
         counted.setdefault(where.why_not(size), []).append(size)
     return tuple(
         f"{len(sizes)} × {why}, {when}: {first_few(sizes, 3)}"
-        for why, sizes in sorted(counted.items(), key=lambda one: -len(one[1]))
+        for why, sizes in sorted(counted.items(), key=lambda entry: -len(entry[1]))
     )
 
 
-def choice_finding(name: str, what: str, old: Trial, new: Trial) -> Finding:
+def choice_finding(name: str, subject: str, old: Trial, new: Trial) -> Finding:
     """Another machine for the same pod."""
-    known = old.price > 0 and new.price > 0  # a machine without a price counts as nothing
-    effect = Effect.WORSE if known and new.price > old.price + 1e-9 else Effect.CHANGED
-    price = f", {old.price:.4f} → {new.price:.4f} USD/h" if known and abs(new.price - old.price) > 1e-9 else ""
-    if not known:
-        price = f", no price is known of {' and '.join(dict.fromkeys(one.size for one in (old, new) if not one.price))}"
-    before, after = (f"{one.size} {one.zone} {one.capacity_type}" for one in (old, new))
-    return Finding(effect, name, "choice", f"{what}: {before} → {after}{price}", before=before, after=after)
+    priced = old.price > 0 and new.price > 0  # a machine without a price counts as nothing
+    effect = Effect.WORSE if priced and new.price > old.price + 1e-9 else Effect.CHANGED
+    price = f", {old.price:.4f} → {new.price:.4f} USD/h" if priced and abs(new.price - old.price) > 1e-9 else ""
+    if not priced:
+        price = f", no price is known of {' and '.join(dict.fromkeys(trial.size for trial in (old, new) if not trial.price))}"
+    before, after = (f"{trial.size} {trial.zone} {trial.capacity_type}" for trial in (old, new))
+    return Finding(effect, name, "choice", f"{subject}: {before} → {after}{price}", before=before, after=after)
 
 
 def label_findings(name: str, old: Trial, new: Trial, nodes: str = "Nodes") -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def label_findings(name: str, old: Trial, new: Trial, nodes: str = "Nodes") -> I
 def placement_findings(
     name: str, old: Placement, new: Placement, release: ProviderRelease, kubernetes: str
 ) -> Iterator[Finding]:
-    """What becomes of the pods of one controller."""
+    """Yield the findings about the pods of one controller."""
     if new.runs_away and not old.runs_away:
         text = f"Nodes are made for it again and again and do not help: {new.sentence}"
         yield Finding(Effect.WORSE, name, "pod", text, old.place_of(new.key), new.key, after=new.sentence)

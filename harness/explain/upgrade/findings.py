@@ -11,7 +11,7 @@ Pointer = tuple[str | int, ...]
 
 
 class Effect(StrEnum):
-    """What a finding means for the one who upgrades."""
+    """The effect of a finding on the one who upgrades."""
 
     WORSE = "worse"
     CHANGED = "changed"

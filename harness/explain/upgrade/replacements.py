@@ -1,4 +1,4 @@
-"""Which Nodes an upgrade replaces: those that have drifted when the new release looks at what the old one launched."""
+"""Nodes that an upgrade replaces: they have drifted when the new release looks at what the old one launched."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ def replaced_nodes(world: World, upgrade: Callable[[World], None]) -> tuple[Repl
     revision = world.revision
     upgrade(world)
     world.advance(_LOOKED)
-    found: dict[str, Replaced] = {}
+    replaced: dict[str, Replaced] = {}
     for change in world.view.changes(revision, "NodeClaim"):
         name, reason = name_of(change.object), _drift(change.object)
-        if reason and name in fresh and name not in found:
+        if reason and name in fresh and name not in replaced:
             nodeclass = world.get("AKSNodeClass", nodeclass_of(claims[name])) or {}
             images = tuple(str(image["id"]) for image in status_of(nodeclass).get("images") or ())
             by_image = reason == "ImageDrift"
-            found[name] = Replaced(
+            replaced[name] = Replaced(
                 labels_of(claims[name]).get(NODEPOOL, ""),
                 nodeclass_of(claims[name]),
                 reason,
                 str(status_of(claims[name]).get("imageID") or "") if by_image else "",
                 images if by_image else (),
             )
-    return tuple(found.values())
+    return tuple(replaced.values())
 
 
 def replacement_findings(replaced: Iterable[Replaced], *, hashes: bool) -> Iterator[Finding]:
     """A finding for each NodePool or AKSNodeClass whose Nodes have drifted. `hashes`: that hashes change is told already."""
-    for one in dict.fromkeys(replaced):
-        if hashes and one.reason in _OF_HASH:
+    for replaced_node in dict.fromkeys(replaced):
+        if hashes and replaced_node.reason in _OF_HASH:
             continue
-        of_pool = one.reason in _OF_POOL
-        name = f"NodePool/{one.nodepool}" if of_pool else f"AKSNodeClass/{one.nodeclass}"
-        text = f"its Nodes have drifted ({one.reason}) and are replaced"
+        of_pool = replaced_node.reason in _OF_POOL
+        name = f"NodePool/{replaced_node.nodepool}" if of_pool else f"AKSNodeClass/{replaced_node.nodeclass}"
+        text = f"its Nodes have drifted ({replaced_node.reason}) and are replaced"
         pointer: tuple[str | int, ...] = ()
-        if one.before:
-            text += f": they run {_image(one.before)}, {_images(one)} are wanted"
+        if replaced_node.before:
+            text += f": they run {_image(replaced_node.before)}, {_images(replaced_node)} are wanted"
             pointer = ("spec", "imageFamily")
-        after = ", ".join(one.after) or one.reason
-        yield Finding(Effect.WORSE, name, "drift", text, pointer, before=one.before, after=after)
+        after = ", ".join(replaced_node.after) or replaced_node.reason
+        yield Finding(Effect.WORSE, name, "drift", text, pointer, before=replaced_node.before, after=after)
 
 
 def _drift(claim: Mapping[str, object]) -> str:
@@ -84,5 +84,5 @@ def _image(image: str) -> str:
     return parts[parts.index("images") + 1] if "images" in parts else image
 
 
-def _images(one: Replaced) -> str:
-    return ", ".join(dict.fromkeys(map(_image, one.after))) or "no images"
+def _images(replaced_node: Replaced) -> str:
+    return ", ".join(dict.fromkeys(map(_image, replaced_node.after))) or "no images"

@@ -28,7 +28,9 @@ _POD = "probe"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of it. ``rejections`` are refusals of the objects themselves; without a Node, ``sentence`` is Karpenter's."""
+    """The result of a trial. ``rejections`` are refusals of the objects themselves; without a Node, ``sentence`` is
+    Karpenter's.
+    """
 
     rejections: tuple[Rejection, ...]
     nodeclaim_rejections: tuple[Rejection, ...] = ()
@@ -59,11 +61,11 @@ class Trial:
 
     @property
     def architectures(self) -> frozenset[str]:
-        """Those of the sizes that the NodePool allows."""
+        """Return the architectures of the sizes that the NodePool allows."""
         return frozenset(architecture_of(item) for item in self.sizes.types if item.name in self.allowed)
 
     def writer(self, key: str) -> str:
-        """Who wrote the label in the end, and from which of its sources: ``written by kubelet from base``."""
+        """Return the last writer of the label, and its source: ``written by kubelet from base``."""
         changes = [write for write in self.writes.get(key, ()) if str(write.kind) in ("set", "overwrote")]
         if not changes:
             return "writer unknown"
@@ -71,13 +73,13 @@ class Trial:
         return f"written by {last.by} from {last.from_}" if last.from_ else f"written by {last.by}"
 
     def why_not(self, size: str) -> str:
-        """Why the NodePool does not allow a size here."""
-        found = self.sizes.get(size)
-        if found is None:
+        """Return the reason why the NodePool does not allow a size here."""
+        instance_type = self.sizes.get(size)
+        if instance_type is None:
             return "not in the region's list"
-        if isinstance(found, DroppedSize):
-            return f"dropped by {filter_text(found.filter)}"
-        conflict = found.requirements.intersects(self.asked) if self.asked is not None else None
+        if isinstance(instance_type, DroppedSize):
+            return f"dropped by {filter_text(instance_type.filter)}"
+        conflict = instance_type.requirements.intersects(self.asked) if self.asked is not None else None
         if conflict is not None:
             return str(conflict).replace(size, "SIZE")
         return "no offering that the NodePool wants"
@@ -98,7 +100,7 @@ def trial(
     world.settle(allow_rejections=True)
     if upgrade is not None:
         upgrade(world)
-    allowed, asked, sizes = _allowed(world, str(pool["metadata"]["name"]))
+    allowed, requirements, sizes = _allowed(world, str(pool["metadata"]["name"]))
     pod = dict(plain_pod(selector))
     pod["spec"] = {**pod["spec"], "tolerations": [{"operator": "Exists"}]}
     world.apply(pod)
@@ -108,24 +110,34 @@ def trial(
     node = world.get("Node", name) if name else None
     if node is None or name is None:
         sentence = str(settled.runaway) if settled.runaway is not None else pending_cause(world, _POD)
-        return Trial((), refused, sentence=sentence, allowed=allowed, asked=asked, sizes=sizes)
+        return Trial((), refused, sentence=sentence, allowed=allowed, asked=requirements, sizes=sizes)
     labels = node["metadata"].get("labels") or {}
-    return Trial((), refused, name, labels, world.writes(name), world.cost(), allowed=allowed, asked=asked, sizes=sizes)
+    return Trial(
+        (), refused, name, labels, world.writes(name), world.cost(), allowed=allowed, asked=requirements, sizes=sizes
+    )
 
 
 def _allowed(world: World, name: str) -> tuple[frozenset[str], Requirements, InstanceTypeList]:
     """The sizes that meet the NodePool's requirements and have an offering for it."""
     pool = world.get("NodePool", name) or {}
     vocabulary = world.release.vocabulary
-    asked = asked_by(pool, vocabulary)
+    requirements = asked_by(pool, vocabulary)
     reference = pool["spec"]["template"]["spec"]["nodeClassRef"]
     nodeclass = world.get("AKSNodeClass", reference["name"])
     if nodeclass is None:
-        return frozenset(), asked, InstanceTypeList((), ())
+        return frozenset(), requirements, InstanceTypeList((), ())
     try:
         sizes = world.instance_types.list(nodeclass)
     except NoInstanceTypes:
-        return frozenset(), asked, InstanceTypeList((), ())
-    fitting = (one for one in sizes.types if not isinstance(within(pool, one.requirements, vocabulary), Misfit))
-    allowed = (one.name for one in fitting if any(offer.available for offer in one.compatible_offerings(asked)))
-    return frozenset(allowed), asked, sizes
+        return frozenset(), requirements, InstanceTypeList((), ())
+    fitting = (
+        instance_type
+        for instance_type in sizes.types
+        if not isinstance(within(pool, instance_type.requirements, vocabulary), Misfit)
+    )
+    allowed = (
+        instance_type.name
+        for instance_type in fitting
+        if any(offer.available for offer in instance_type.compatible_offerings(requirements))
+    )
+    return frozenset(allowed), requirements, sizes

@@ -1,4 +1,4 @@
-"""What one release says to an object, without a world: CRDs, then Karpenter's own validation."""
+"""The verdict of one release about an object, without a world: CRDs, then Karpenter's own validation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Pointer = tuple[str | int, ...]
 
 
 def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple[Rejection, ...]:
-    """Why a new object is refused under a release with its own CRDs; empty when it is taken.
+    """Return the reasons why a new object is refused under a release with its own CRDs; empty when it is taken.
 
     A rule about several fields is one reason. That the API server stopped before its rules is none.
     """
@@ -40,16 +40,16 @@ def refusals_by(obj: Object, release: ProviderRelease, kubernetes: str) -> tuple
 
 
 def _each_once(rejections: Sequence[Rejection]) -> tuple[Rejection, ...]:
-    found: dict[tuple[str | Pointer, ...], Rejection] = {}
+    distinct: dict[tuple[str | Pointer, ...], Rejection] = {}
     for rejection in rejections:
         if rejection.path != NO_FIELD:
             place = rejection.pointer if rejection.key else rejection.path
-            found.setdefault((rejection.layer, rejection.rule, rejection.message, place), rejection)
-    return tuple(found.values())
+            distinct.setdefault((rejection.layer, rejection.rule, rejection.message, place), rejection)
+    return tuple(distinct.values())
 
 
 def runtime_refusals(obj: Object, release: ProviderRelease) -> tuple[Rejection, ...]:
-    """Why Karpenter does not use an object that the API server holds."""
+    """Return the reasons why Karpenter does not use an object that the API server holds."""
     return runtime_validate(obj, release) if obj.get("kind") == "NodePool" else ()
 
 

@@ -1,4 +1,4 @@
-"""Where the pods of given objects go in a world: one placement for each pod or controller of pods."""
+"""The places of the pods of given objects in a world: one placement for each pod or controller of pods."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Placement:
         return ", ".join(f"{size} ({count} pods)" if count > 1 else size for size, count in self.sizes) or "nothing"
 
     def place_of(self, key: str | None) -> Pointer:
-        """Where the pods' template asks for a label key by nodeSelector."""
+        """Return the place where the pods' template asks for a label key by nodeSelector."""
         path: tuple[str, ...] = ("spec",) if self.template.get("kind") == "Pod" else ("spec", "template", "spec")
         value: Any = self.template
         for part in path:
@@ -76,13 +76,13 @@ def placements(
     }
     runaway = world.settle(allow_rejections=True).runaway
     pods = world.view.list("Pod")
-    found: dict[str, Placement] = {}
+    by_name: dict[str, Placement] = {}
     for obj in ordered:
         if obj.get("kind") in _SOURCES:
             own_pods = [pod for pod in pods if _belongs(world, pod, obj)]
             name = str(obj["metadata"]["name"])
-            found[f"{obj['kind']}/{name}"] = _placement(world, own_pods, runaway, obj, ignored=name in ignored)
-    return found
+            by_name[f"{obj['kind']}/{name}"] = _placement(world, own_pods, runaway, obj, ignored=name in ignored)
+    return by_name
 
 
 def _placement(
@@ -113,7 +113,7 @@ def _placement(
 
 
 def _belongs(world: World, pod: Object, obj: Object) -> bool:
-    """Whether a pod is the object itself or has it among the owners of its owners."""
+    """Return whether a pod is the object itself or has it among the owners of its owners."""
     metadata = pod["metadata"]
     if (metadata.get("namespace") or "default") != (obj["metadata"].get("namespace") or "default"):
         return False
@@ -122,7 +122,7 @@ def _belongs(world: World, pod: Object, obj: Object) -> bool:
     current: Object | None = pod
     while current is not None:
         owners = current["metadata"].get("ownerReferences") or ()
-        owner = next((one for one in owners if one.get("controller")), None)
+        owner = next((reference for reference in owners if reference.get("controller")), None)
         if owner is None:
             return False
         if owner["kind"] == obj["kind"] and owner["name"] == obj["metadata"]["name"]:
