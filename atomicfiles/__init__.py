@@ -113,7 +113,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _beginning(path: Path) -> str:
-    """What the name of the new file begins with; a name that is nearly as long as a file's may be is cut."""
+    """Return the beginning of the new file's name; a name that is nearly as long as a file's may be is cut."""
     return f".{path.name if len(os.fsencode(path.name)) <= _LONGEST else path.name[: _LONGEST // 4]}."
 
 

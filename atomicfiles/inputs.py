@@ -44,22 +44,22 @@ def read_input(path: Path) -> bytes:
 
 
 def is_regular(path: Path) -> bool:
-    """Whether a file can be looked into and be read from its beginning afterwards, as a pipe of a shell cannot."""
+    """Return whether a file can be looked into and be read from its beginning afterwards, as a pipe of a shell cannot."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except (OSError, ValueError):
         return False
 
 
-def _check(path: Path, found: os.stat_result) -> None:
-    if stat.S_ISREG(found.st_mode) or _is_null(found):
+def _check(path: Path, status: os.stat_result) -> None:
+    if stat.S_ISREG(status.st_mode) or _is_null(status):
         return
-    if stat.S_ISDIR(found.st_mode):
+    if stat.S_ISDIR(status.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     kinds = {stat.S_IFIFO: "a named pipe", stat.S_IFSOCK: "a socket"}
-    kind = kinds.get(stat.S_IFMT(found.st_mode), "a device")
+    kind = kinds.get(stat.S_IFMT(status.st_mode), "a device")
     raise OSError(errno.EINVAL, f"is {kind}, not a file", str(path))
 
 
-def _is_null(found: os.stat_result) -> bool:
-    return stat.S_ISCHR(found.st_mode) and os.path.samestat(found, os.stat(os.devnull))
+def _is_null(status: os.stat_result) -> bool:
+    return stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.stat(os.devnull))

@@ -1,4 +1,4 @@
-"""What Karpenter on Azure would do and why, without Azure, a cluster or a container.
+"""Karpenter on Azure, simulated without Azure, a cluster or a container: its decisions and their reasons.
 
 The names below are imported when they are first used, so that ``import harness`` costs nothing.
 """

@@ -37,7 +37,7 @@ def command() -> NoReturn:
 
 
 def _is_run_by_another() -> bool:
-    """Whether a program has called the one that called `command`: of Python itself only `-m` does."""
+    """Return whether a program has called the one that called `command`: of Python itself only `-m` does."""
     frame = sys._getframe(2).f_back
     while frame is not None and frame.f_globals.get("__name__") == "runpy":
         frame = frame.f_back
@@ -45,7 +45,7 @@ def _is_run_by_another() -> bool:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one subcommand and returns its exit code: 0 ok, 1 an expectation failed, 2 bad input, 3 environment.
+    """Run one subcommand and return its exit code: 0 ok, 1 an expectation failed, 2 bad input, 3 environment.
 
     Without `arguments` it is the process's own command, and sets how often the process looks for garbage.
     """

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls: type | None = None, /, **options: Any) -> Any:
-        """As `dataclasses.dataclass`, with the same options."""
-        return _made(cls, **options) if cls is not None else lambda found: _made(found, **options)
+        """Decorate a class as `dataclasses.dataclass` does, with the same options."""
+        return _made(cls, **options) if cls is not None else lambda decorated: _made(decorated, **options)
 
 
 _ELSEWHERE = ("order", "unsafe_hash", "weakref_slot")
@@ -49,7 +49,7 @@ def _made(
     described = own.get("__doc__") is not None
     if not described:
         cls.__doc__ = cls.__name__  # for now: the standard decorator would work out a signature
-    wanted = [name for name, asked in (("__init__", init), ("__repr__", repr), ("__eq__", eq)) if asked]
+    wanted = [name for name, makes in (("__init__", init), ("__repr__", repr), ("__eq__", eq)) if makes]
     made: Any = dataclasses.dataclass(cls, init=False, repr=False, eq=False, slots=slots, **more)
     if not described:
         type.__setattr__(made, "__doc__", _Described())
@@ -88,7 +88,9 @@ class _Deferred:
 
 
 class _Described:
-    """What the standard decorator says of a class without a docstring: its name and signature, made when somebody reads it."""
+    """The description that the standard decorator makes of a class without a docstring: its name and signature, made
+    when somebody reads it.
+    """
 
     def __get__(self, record: object, owner: type) -> str:
         import inspect
@@ -107,22 +109,22 @@ _MADE = _Made()
 
 
 def _compiled(
-    cls: type, head: str, body: Sequence[str], names: Sequence[str] = (), known: Mapping[str, Any] | None = None
+    cls: type, head: str, body: Sequence[str], names: Sequence[str] = (), values: Mapping[str, Any] | None = None
 ) -> Any:
     """A method that sees the names of its class's module, as annotations need them, and those that are ``known``.
 
     ``head`` and ``body`` call the fields ``_0``, ``_1`` and so on, which are ``names``: records of as many fields share what was compiled.
     """
-    known = known or {}
-    code = _code("\n".join([f"def _make({', '.join(known)}):", f" def {head}:", *(f"  {one}" for one in body)]))
+    values = values or {}
+    code = _code("\n".join([f"def _make({', '.join(values)}):", f" def {head}:", *(f"  {line}" for line in body)]))
     called = {f"_{number}": name for number, name in enumerate(names)}
     code = code.replace(
-        co_varnames=tuple([called.get(one, one) for one in code.co_varnames]),
-        co_names=tuple([called.get(one, one) for one in code.co_names]),
+        co_varnames=tuple([called.get(name, name) for name in code.co_varnames]),
+        co_names=tuple([called.get(name, name) for name in code.co_names]),
         co_qualname=f"{cls.__qualname__}.{code.co_name}",
     )
     module = sys.modules.get(cls.__module__)
-    closure = tuple([CellType(known[one]) for one in code.co_freevars])
+    closure = tuple([CellType(values[name]) for name in code.co_freevars])
     method = FunctionType(code, {} if module is None else module.__dict__, None, None, closure)
     method.__module__ = cls.__module__
     return method
@@ -135,7 +137,7 @@ def _code(text: str) -> CodeType:
 
 
 def _inside(code: CodeType) -> CodeType:
-    return next(one for one in code.co_consts if isinstance(one, CodeType))
+    return next(constant for constant in code.co_consts if isinstance(constant, CodeType))
 
 
 def _init(cls: type) -> Any:
@@ -143,34 +145,34 @@ def _init(cls: type) -> Any:
     setter: Any = cls.__setattr__
     frozen = setter is _refuse_to_set
     fields = dataclasses.fields(cls)
-    known: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     body: list[str] = []
     for number, field in enumerate(fields):
         value = f"_{number}"
         if field.default_factory is not dataclasses.MISSING:
-            known |= {"_MADE": _MADE, f"_make{number}": field.default_factory}
+            values |= {"_MADE": _MADE, f"_make{number}": field.default_factory}
             value = f"_make{number}() if {value} is _MADE else {value}" if field.init else f"_make{number}()"
         elif not field.init:
             if field.default is dataclasses.MISSING:
                 continue
             value = f"_default{number}"
-            known[value] = field.default
+            values[value] = field.default
         if not frozen:
             body.append(f"self._{number} = {value}")
         elif isinstance(place := getattr(cls, field.name, None), MemberDescriptorType):
-            known[f"_place{number}"] = place.__set__  # a third less time than by the attribute's name
+            values[f"_place{number}"] = place.__set__  # a third less time than by the attribute's name
             body.append(f"_place{number}(self, {value})")
         else:
-            known |= {"_set": _set, f"_name{number}": field.name}
+            values |= {"_set": _set, f"_name{number}": field.name}
             body.append(f"_set(self, _name{number}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
-    given = [(f"_{number}", field) for number, field in enumerate(fields) if field.init]
-    by_place = [(name, field) for name, field in given if not field.kw_only]
-    by_name = [(name, field) for name, field in given if field.kw_only]
+    named = [(f"_{number}", field) for number, field in enumerate(fields) if field.init]
+    by_place = [(name, field) for name, field in named if not field.kw_only]
+    by_name = [(name, field) for name, field in named if field.kw_only]
     arguments = ["self", *dict(by_place), *(["*", *dict(by_name)] if by_name else [])]
     names = [field.name for field in fields]
-    method = _compiled(cls, f"__init__({', '.join(arguments)})", body or ["pass"], names, known)
+    method = _compiled(cls, f"__init__({', '.join(arguments)})", body or ["pass"], names, values)
     method.__defaults__ = _defaults([field for _, field in by_place])
     method.__kwdefaults__ = {
         field.name: default for _, field in by_name if (default := _default(field)) is not dataclasses.MISSING
@@ -185,14 +187,14 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 def _defaults(fields: Sequence[dataclasses.Field[Any]]) -> tuple[Any, ...]:
     """The defaults of the last arguments. Raises TypeError where one follows that has none, as the standard decorator does."""
-    found: list[Any] = []
+    defaults: list[Any] = []
     for field in fields:
         default = _default(field)
         if default is not dataclasses.MISSING:
-            found.append(default)
-        elif found:
+            defaults.append(default)
+        elif defaults:
             raise TypeError(f"non-default argument {field.name!r} follows default argument")
-    return tuple(found)
+    return tuple(defaults)
 
 
 def _repr(cls: type) -> Any:
@@ -235,7 +237,7 @@ def _refuse_to_delete(self: Any, name: str) -> None:
 
 
 def _is_its_own(self: Any, name: str) -> bool:
-    """Whether an attribute is the record's: all of them, but what a plain subclass adds."""
+    """Return whether an attribute is the record's: all of them, but those that a plain subclass adds."""
     return "__dataclass_fields__" in type(self).__dict__ or name in self.__dataclass_fields__
 
 

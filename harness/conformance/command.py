@@ -13,7 +13,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness answer`."""
+    """Declare the options of `harness answer`."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""What an op may use beside its request."""
+"""Inputs of an op beside its request."""
 
 from __future__ import annotations
 

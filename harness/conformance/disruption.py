@@ -51,7 +51,9 @@ _FOREVER = 1 << 62
 
 @dataclass(slots=True)
 class Cluster:
-    """What the question describes. ``nominations`` say until when nodes are nominated, in nanoseconds since the start."""
+    """The cluster that a question describes. ``nominations`` say until when nodes are nominated, in nanoseconds since
+    the start.
+    """
 
     request: Mapping[str, Any]
     context: AnswerContext
@@ -100,10 +102,10 @@ class Cluster:
 
 
 def cluster_of(request: Mapping[str, Any], context: AnswerContext) -> Cluster:
-    """Reads the question; the conditions of NodeClaims and the hashes of NodePools are set first where it says so."""
+    """Read the question; the conditions of NodeClaims and the hashes of NodePools are set first where it says so."""
     options = request.get("options") or {}
     snapshot, release = snapshot_of(request), context.release
-    snapshot = replace(snapshot, nodeclaims=[_with_node_class(each) for each in snapshot.nodeclaims])
+    snapshot = replace(snapshot, nodeclaims=[_with_node_class(claim) for claim in snapshot.nodeclaims])
     types = types_of(request, context, release.vocabulary, [name_of(pool) for pool in snapshot.nodepools])
     overlays = overlays_of(request, snapshot.nodepools, types, release)
     types = overlaid(overlays, types)
@@ -139,8 +141,8 @@ def _with_conditions(
     drift: Mapping[str, str],
     release: ProviderRelease,
 ) -> ClusterSnapshot:
-    judged = [judged_of(each, snapshot, types, drift, release) for each in snapshot.nodeclaims]
-    return replace(snapshot, nodeclaims=[each.nodeclaim for each in judged])
+    judged = [judged_of(nodeclaim, snapshot, types, drift, release) for nodeclaim in snapshot.nodeclaims]
+    return replace(snapshot, nodeclaims=[judged_claim.nodeclaim for judged_claim in judged])
 
 
 def judged_of(
@@ -154,15 +156,15 @@ def judged_of(
     rules = disruption_rules_of(release.core)
 
     def provider_drift(nodeclaim: Object) -> str:
-        told = drift.get(name_of(nodeclaim)) or ""
-        if told.startswith("error: "):
-            raise CloudProviderError(told.removeprefix("error: "))
-        return told
+        drift_reason = drift.get(name_of(nodeclaim)) or ""
+        if drift_reason.startswith("error: "):
+            raise CloudProviderError(drift_reason.removeprefix("error: "))
+        return drift_reason
 
     pool = labels_of(claim).get(NODEPOOL) or ""
     return with_conditions(
         claim,
-        next((each for each in snapshot.nodepools if name_of(each) == pool), None),
+        next((nodepool for nodepool in snapshot.nodepools if name_of(nodepool) == pool), None),
         types.get(pool, ()),
         provider_drift,
         now=snapshot.now,
@@ -174,14 +176,14 @@ def judged_of(
 def conditions_answer(nodeclaim: Object) -> dict[str, Any]:
     """The conditions that decide about disruption."""
     return {
-        each["type"]: {
-            "status": each["status"],
-            "reason": each.get("reason") or "",
-            "message": each.get("message") or "",
-            "since": each["lastTransitionTime"],
+        state["type"]: {
+            "status": state["status"],
+            "reason": state.get("reason") or "",
+            "message": state.get("message") or "",
+            "since": state["lastTransitionTime"],
         }
-        for each in conditions_of(nodeclaim)
-        if each["type"] in _SHOWN
+        for state in conditions_of(nodeclaim)
+        if state["type"] in _SHOWN
     }
 
 
@@ -198,7 +200,7 @@ class WaitingClock:
         self.put: frozenset[tuple[str, str]] = frozenset()
 
     def __call__(self, seconds: float) -> None:
-        """Waits."""
+        """Wait."""
         if self._changes is not None:
             self._change(self._changes)
             self._changes = None
@@ -224,27 +226,25 @@ class WaitingClock:
         gone = changes.get("delete") or {}
         nodes = _replaced(before.nodes, later.nodes)
         claims = [
-            _deleted(each, before.now) if name_of(each) in (gone.get("nodeclaims") or ()) else each
-            for each in _replaced(before.nodeclaims, later.nodeclaims)
+            _deleted(claim, before.now) if name_of(claim) in (gone.get("nodeclaims") or ()) else claim
+            for claim in _replaced(before.nodeclaims, later.nodeclaims)
         ]
         lost = set(gone.get("pods") or ())
         self._snapshot = replace(
             before,
             nodepools=_replaced(before.nodepools, later.nodepools),
-            nodes=[each for each in nodes if name_of(each) not in (gone.get("nodes") or ())],
-            nodeclaims=[each for each in claims if each is not None],
+            nodes=[node for node in nodes if name_of(node) not in (gone.get("nodes") or ())],
+            nodeclaims=[claim for claim in claims if claim is not None],
             pods=[
-                each
-                for each in _replaced(before.pods, later.pods)
-                if f"{namespace_of(each)}/{name_of(each)}" not in lost
+                pod for pod in _replaced(before.pods, later.pods) if f"{namespace_of(pod)}/{name_of(pod)}" not in lost
             ],
             pdbs=_replaced(before.pdbs, later.pdbs),
             deleting=before.deleting | frozenset(changes.get("deleting") or ()),
         )
         self.put = frozenset(
-            (kind, name_of(each))
+            (kind, name_of(obj))
             for kind, objects in (("Node", later.nodes), ("NodeClaim", later.nodeclaims))
-            for each in objects
+            for obj in objects
         )
         for name in changes.get("nominate") or ():
             self._nominations[name] = before.now + self._cluster.window
@@ -259,9 +259,9 @@ class WaitingClock:
 
 def _replaced(before: Sequence[Object], later: Sequence[Object]) -> list[Object]:
     """The objects, with those of `later` in the place of the ones of their name."""
-    fresh = {(namespace_of(each), name_of(each)): each for each in later}
-    kept = [fresh.pop((namespace_of(each), name_of(each)), each) for each in before]
-    return [*kept, *fresh.values()]
+    fresh = {(namespace_of(obj), name_of(obj)): obj for obj in later}
+    renewed = [fresh.pop((namespace_of(obj), name_of(obj)), obj) for obj in before]
+    return [*renewed, *fresh.values()]
 
 
 def _deleted(obj: Object, now: int) -> Object | None:
@@ -269,7 +269,7 @@ def _deleted(obj: Object, now: int) -> Object | None:
 
 
 class LoopActions:
-    """What one turn of the controller changes in the question's cluster."""
+    """The changes of one turn of the controller in the question's cluster."""
 
     def __init__(self, cluster: Cluster, situation: Situation, clock: WaitingClock) -> None:
         self._cluster, self._situation, self._clock = cluster, situation, clock
@@ -309,22 +309,22 @@ class LoopActions:
         self._nominated[node.name] = self._clock.now + self._cluster.window
 
     def answer(self) -> dict[str, Any]:
-        """What there is afterwards."""
+        """Return the state afterwards."""
         view, after = self._situation.view, self._clock.snapshot
         released = self._released - self._clock.put
         tainted = {name_of(node) for node in after.nodes if is_disrupted(node)}
         tainted.difference_update(name for kind, name in released if kind == "Node")
         reasons = {
-            name_of(claim): str(found.get("reason") or "")
+            name_of(claim): str(state.get("reason") or "")
             for claim in after.nodeclaims
-            if (found := condition(claim, _REASON)) is not None and ("NodeClaim", name_of(claim)) not in released
+            if (state := condition(claim, _REASON)) is not None and ("NodeClaim", name_of(claim)) not in released
         }
         nominated = {**view.nominated, **self._nominated}
-        known = {node.name for node in view.nodes}
+        names = {node.name for node in view.nodes}
         return {
             "tainted": sorted(tainted | self._tainted),
             "marked": sorted({node.name for node in view.nodes if node.deleting} | self._marked),
             "disruption_reasons": dict(sorted({**reasons, **self._reasons}.items())),
             "created": sorted(self._created),
-            "nominated": sorted(name for name, until in nominated.items() if until > view.now and name in known),
+            "nominated": sorted(name for name, until in nominated.items() if until > view.now and name in names),
         }

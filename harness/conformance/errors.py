@@ -1,4 +1,4 @@
-"""Why a request has no answer."""
+"""Errors of requests without an answer."""
 
 __all__ = ["RequestError", "Unsupported"]
 

@@ -1,4 +1,6 @@
-"""What requests about the Azure provider leave out: its options, the location's SKU records and prices, NodeClass defaults."""
+"""Defaults of requests about the Azure provider: its options, the location's SKU records and prices, NodeClass
+defaults.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,12 +65,12 @@ def location_of(request: Mapping[str, Any], context: AnswerContext) -> Location:
         name = next((key for key, value in locations.items() if _zonal(value)), "")
     if not isinstance(name, str):
         raise RequestError("location is not a text")
-    found: Location | None = context.parsed.get(f"location {name}")
-    if found is None:
+    location: Location | None = context.parsed.get(f"location {name}")
+    if location is None:
         content = locations.get(name) or {}
         prices = Prices(content.get("prices") or {}, content.get("spot_prices") or {})
-        found = context.parsed[f"location {name}"] = Location(name, tuple(content.get("skus") or ()), prices)
-    return found
+        location = context.parsed[f"location {name}"] = Location(name, tuple(content.get("skus") or ()), prices)
+    return location
 
 
 def shared_book(context: AnswerContext) -> SkuBook:
@@ -89,18 +91,18 @@ def options_of(request: Mapping[str, Any], context: AnswerContext) -> ProviderOp
 
 def nodeclass_of(request: Mapping[str, Any]) -> dict[str, Any]:
     """The request's AKSNodeClass with a name, ``osDiskSizeGB`` 128 and ``imageFamily`` Ubuntu2204 unless it has them."""
-    given = request.get("nodeclass") or {}
-    if not isinstance(given, Mapping):
+    raw = request.get("nodeclass") or {}
+    if not isinstance(raw, Mapping):
         raise RequestError("nodeclass is not an object")
-    metadata = dict(given.get("metadata") or {})
+    metadata = dict(raw.get("metadata") or {})
     if not metadata.get("name"):
         metadata = {"name": "default"}
-    spec = dict(given.get("spec") or {})
+    spec = dict(raw.get("spec") or {})
     if spec.get("osDiskSizeGB") is None:
         spec["osDiskSizeGB"] = 128
     if spec.get("imageFamily") is None:
         spec["imageFamily"] = "Ubuntu2204"
-    return {**given, "metadata": metadata, "spec": spec}
+    return {**raw, "metadata": metadata, "spec": spec}
 
 
 def _zonal(location: Mapping[str, Any]) -> bool:

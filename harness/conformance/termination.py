@@ -27,28 +27,30 @@ _HELD = "oracle/held"
 
 
 def terminated(claim: Object, snapshot: ClusterSnapshot, core: CoreRelease) -> dict[str, Any]:
-    """What one turn does with a NodeClaim that is being deleted: result, what becomes of it and of its Nodes, events."""
+    """Return the result of one turn about a NodeClaim that is being deleted: result, the claim and its Nodes
+    afterwards, events.
+    """
     # an API server has nothing that is being deleted and not held
     held = claim if finalizers_of(claim) else with_metadata(claim, finalizers=[_HELD])
     turn = _Turn(held, snapshot.nodes)
     clock = Clock()
     clock.now = snapshot.now
     parts: Any = turn
-    found: dict[str, Any] = {}
+    answer: dict[str, Any] = {}
     try:
         result = NodeClaimLifecycle(parts, parts, parts, clock, parts.cloud, core).reconcile(name_of(claim))
-        found = _result(result)
+        answer = _result(result)
     except ReconcileError as error:
-        found["error"] = str(error)
+        answer["error"] = str(error)
     left = turn.claim
     if not finalizers_of(left):
-        found["removed"] = True
+        answer["removed"] = True
     else:
-        found["termination_timestamp"] = annotations_of(left).get(TERMINATION_TIMESTAMP, "")
-        found["instance_terminating"] = condition_is(left, "InstanceTerminating")
-    found["nodes_deleted"] = [name_of(each) for each in snapshot.nodes if name_of(each) in turn.deleted]
-    found["events"] = [dict(zip(_Turn.fields, each, strict=True)) for each in sorted(turn.told)]
-    return found
+        answer["termination_timestamp"] = annotations_of(left).get(TERMINATION_TIMESTAMP, "")
+        answer["instance_terminating"] = condition_is(left, "InstanceTerminating")
+    answer["nodes_deleted"] = [name_of(node) for node in snapshot.nodes if name_of(node) in turn.deleted]
+    answer["events"] = [dict(zip(_Turn.fields, event, strict=True)) for event in sorted(turn.told)]
+    return answer
 
 
 def _result(result: Result) -> dict[str, str]:
@@ -77,7 +79,7 @@ class _Turn:
         return self.claim
 
     def indexed(self, index: str, value: str) -> Sequence[Object]:
-        return [each for each in self._nodes if spec_of(each).get("providerID") == value]
+        return [node for node in self._nodes if spec_of(node).get("providerID") == value]
 
     def patch(self, kind: str, name: str, patch: Mapping[str, Any], *, subresource: str = "") -> Object:
         self.claim = merge_patch(self.claim, patch)

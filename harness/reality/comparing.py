@@ -41,13 +41,13 @@ class Twins:
             return _NO_POOL
         if pool is None:
             return f"its NodePool {labels[NODEPOOL]} is not in the dump"
-        asked = {key: labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if labels.get(key)}
-        slot = (name_of(pool), *asked.values())
+        wanted = {key: labels[key] for key in (INSTANCE_TYPE, ZONE, CAPACITY_TYPE) if labels.get(key)}
+        slot = (name_of(pool), *wanted.values())
         if slot not in self._made:
-            self._made[slot] = self._launched(pool, asked)
+            self._made[slot] = self._launched(pool, wanted)
         return self._made[slot]
 
-    def _launched(self, pool: Object, asked: Mapping[str, str]) -> Mapping[str, Object] | str:
+    def _launched(self, pool: Object, labels: Mapping[str, str]) -> Mapping[str, Object] | str:
         world = self._world.fresh()
         if refused := world.apply(_unlimited(pool)):
             return _not_launched(refused[0])
@@ -57,7 +57,7 @@ class Twins:
             return f"its {_NODECLASS} {reference['name']} is not in the dump"
         if nodeclass is not None and (refused := world.apply(_of_today(nodeclass))):
             return _not_launched(refused[0])
-        world.apply(_pod(pool, asked))
+        world.apply(_pod(pool, labels))
         world.settle(allow_rejections=True)
         node = next(iter(world.list("Node")), None)
         claim = next(iter(world.list("NodeClaim")), None)
@@ -98,7 +98,7 @@ def _of_object(manifest: Manifest, twin: Mapping[str, Object] | str) -> Iterator
 
 
 def _gib(obj: Object) -> float:
-    """What the object says of its machine's memory; 0 where that is no quantity."""
+    """Return the memory of the object's machine; 0 where that is no quantity."""
     memory = mapping_in(mapping_in(obj.get("status")).get("capacity")).get("memory")
     try:
         return float(Quantity.parse(str(memory)).value()) / (1 << 30)
@@ -118,9 +118,9 @@ def _unlimited(pool: Object) -> dict[str, Any]:
     return {"apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": meta, "spec": spec}
 
 
-def _pod(pool: Object, asked: Mapping[str, str]) -> dict[str, Any]:
+def _pod(pool: Object, labels: Mapping[str, str]) -> dict[str, Any]:
     """A pod that only such a machine takes."""
-    selector = {**asked, NODEPOOL: name_of(pool)}
+    selector = {**labels, NODEPOOL: name_of(pool)}
     container = {"name": "c", "image": "pause", "resources": {"requests": {"cpu": "1m"}}}
     return {
         "apiVersion": "v1",

@@ -17,7 +17,7 @@ __all__ = ["ABSENT", "Comparison", "State", "compared", "facts_of", "memory_boun
 
 
 class State(StrEnum):
-    """How a value of the cluster and ours stand to each other."""
+    """The agreement of a value of the cluster with ours."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -42,9 +42,9 @@ class Comparison:
 
     def value(self) -> dict[str, Any]:
         """For JSON."""
-        found = {"object": self.object, "field": self.field, "place": self.place, "state": str(self.state)}
+        value = {"object": self.object, "field": self.field, "place": self.place, "state": str(self.state)}
         more = {"within": self.within} if self.within is not None else {}
-        return {**found, "theirs": self.theirs, "ours": self.ours, **({"why": self.why} if self.why else {}), **more}
+        return {**value, "theirs": self.theirs, "ours": self.ours, **({"why": self.why} if self.why else {}), **more}
 
 
 ABSENT = "(absent)"
@@ -145,7 +145,7 @@ def compared(field: str, theirs: str | None, ours: str | None, gib: float) -> tu
 def _share(theirs: str, ours: str) -> float | None:
     """The share by which two quantities differ; None for what is none."""
     try:
-        one, other = Quantity.parse(theirs).value(), Quantity.parse(ours).value()
+        expected, other = Quantity.parse(theirs).value(), Quantity.parse(ours).value()
     except QuantityError:
         return None
-    return abs(one - other) / one if one else float(one != other)
+    return abs(expected - other) / expected if expected else float(expected != other)

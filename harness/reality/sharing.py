@@ -1,4 +1,6 @@
-"""What was compared as facts that may be shown to others: figures and words of a known form, and labels that many clusters have."""
+"""Facts of a comparison that may be shown to others: figures and words of a known form, and labels that many clusters
+have.
+"""
 
 from __future__ import annotations
 
@@ -31,12 +33,12 @@ _SIZE = "labels.node.kubernetes.io/instance-type"
 
 def shared(comparisons: Iterable[Comparison]) -> list[dict[str, object]]:
     """One entry for each kind of machine: the facts of its first Node that say nothing of whose cluster it is, and its size."""
-    found: dict[str, list[Comparison]] = {}
+    by_object: dict[str, list[Comparison]] = {}
     for comparison in comparisons:
         if comparison.object.startswith("Node/") and comparison.state is not State.INCOMPARABLE:
-            found.setdefault(comparison.object, []).append(comparison)
+            by_object.setdefault(comparison.object, []).append(comparison)
     entries: list[dict[str, object]] = []
-    for facts in found.values():
+    for facts in by_object.values():
         entry = _entry(facts)
         if entry not in entries and entry["facts"]:
             entries.append(entry)

@@ -11,47 +11,51 @@ from plainlines import joined
 __all__ = ["render_agreement", "render_difference"]
 
 
-def render_agreement(found: Sequence[Comparison], *, verbose: bool = False) -> str:
+def render_agreement(comparisons: Sequence[Comparison], *, verbose: bool = False) -> str:
     """All lines of the table; with `verbose` also what was drawn, and each case that was not compared."""
-    return joined(part for line in _lines(found, verbose) for part in line.split("\n"))
+    return joined(part for line in _lines(comparisons, verbose) for part in line.split("\n"))
 
 
-def _lines(found: Sequence[Comparison], verbose: bool) -> Iterator[str]:
-    count = Counter(each.result for each in found)
+def _lines(comparisons: Sequence[Comparison], verbose: bool) -> Iterator[str]:
+    count = Counter(comparison.result for comparison in comparisons)
     compared = count[Result.AGREE] + count[Result.DIFFER]
     share = f" ({100 * count[Result.AGREE] / compared:.1f} % of {compared} compared)" if compared else ""
     yield f"agree {count[Result.AGREE]}{share}, differ {count[Result.DIFFER]}, " + (
         f"needs virtual time {count[Result.VIRTUAL]}, not applicable {count[Result.NOT_APPLICABLE]}"
     )
-    yield f"facts that are the same: {sum(each.facts for each in found)}"
-    if rows_of_nodes := sum(each.rows for each in found):
+    yield f"facts that are the same: {sum(comparison.facts for comparison in comparisons)}"
+    if rows_of_nodes := sum(comparison.rows for comparison in comparisons):
         yield f"rows of label tables that a real Node shows the same: {rows_of_nodes}"
     rows = Counter(
-        (each.release, each.mode, str(each.result)) for each in found if each.result in (Result.AGREE, Result.DIFFER)
+        (comparison.release, comparison.mode, str(comparison.result))
+        for comparison in comparisons
+        if comparison.result in (Result.AGREE, Result.DIFFER)
     )
     for (release, mode, result), number in sorted(rows.items()):
         yield f"  {release} {mode}: {result} {number}"
-    for each in found:
-        if each.result is Result.DIFFER:
-            yield render_difference(each)
-    kept: Counter[str] = Counter()
-    for each in found:
-        kept.update({difference.kept for difference in each.kept})
-    for reason, number in kept.most_common():
+    for differing in comparisons:
+        if differing.result is Result.DIFFER:
+            yield render_difference(differing)
+    reasons: Counter[str] = Counter()
+    for differing in comparisons:
+        reasons.update({difference.kept for difference in differing.kept})
+    for reason, number in reasons.most_common():
         yield f"kept in {number} scenarios: {reason}"
-    passed_over = Counter((str(each.result), each.reason) for each in found if each.reason)
+    passed_over = Counter(
+        (str(comparison.result), comparison.reason) for comparison in comparisons if comparison.reason
+    )
     for (result, reason), number in sorted(passed_over.items(), key=lambda item: (item[0][0], -item[1])):
         if verbose or number > 1 or result == Result.AGREE:
             yield f"{result}, {number} scenarios: {reason}"
     if verbose:
-        for each in found:
-            for who, drawn in each.drawn.items():
+        for differing in comparisons:
+            for who, drawn in differing.drawn.items():
                 if drawn:
-                    yield f"drawn in {each.case}, {who}: {'; '.join(drawn)}"
+                    yield f"drawn in {differing.case}, {who}: {'; '.join(drawn)}"
 
 
 def render_difference(comparison: Comparison) -> str:
     """A case that differs, with its first fact."""
-    more = len([each for each in comparison.differences if not each.kept]) - 1
+    more = len([difference for difference in comparison.differences if not difference.kept]) - 1
     also = [f"    and {more} more"] if more > 0 else []
     return joined([f"differ: {comparison.case} ({comparison.release})", *f"  {comparison.first}".split("\n"), *also])

@@ -36,11 +36,11 @@ def annotations_of(error: ScenarioError, rule: str = "input") -> list[Annotation
     return [
         Annotation(
             "error",
-            one.mark,
+            problem.mark,
             rule,
-            ": ".join(filter(None, (one.path, one.what))) + (f"; {one.hint}" if one.hint else ""),
+            ": ".join(filter(None, (problem.path, problem.what))) + (f"; {problem.hint}" if problem.hint else ""),
         )
-        for one in error.problems
+        for problem in error.problems
     ]
 
 
@@ -66,18 +66,18 @@ def _of_case(case: CaseReport) -> Iterator[Annotation]:
         yield Annotation("error", verdict.mark, "expectation", f"{case.name}: {verdict.label}: {differences}{why}")
 
 
-def as_sarif(found: Sequence[Annotation], version: str) -> str:
+def as_sarif(raised: Sequence[Annotation], version: str) -> str:
     """SARIF 2.1.0 with one run; columns count from 1, paths are relative to the working directory, as `%SRCROOT%`."""
-    rules = list(dict.fromkeys(one.rule for one in found))
+    rules = list(dict.fromkeys(annotation.rule for annotation in raised))
     results = [
         {
-            "ruleId": one.rule,
-            "ruleIndex": rules.index(one.rule),
-            "level": one.level,
-            "message": {"text": one.text},
-            **({"locations": [_location(one.mark)]} if one.mark is not None else {}),
+            "ruleId": annotation.rule,
+            "ruleIndex": rules.index(annotation.rule),
+            "level": annotation.level,
+            "message": {"text": annotation.text},
+            **({"locations": [_location(annotation.mark)]} if annotation.mark is not None else {}),
         }
-        for one in found
+        for annotation in raised
     ]
     driver = {"name": "harness", "semanticVersion": version, "rules": [{"id": rule} for rule in rules]}
     run: dict[str, Any] = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
@@ -91,14 +91,21 @@ def _location(mark: Mark) -> dict[str, Any]:
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
 
 
-def as_github(found: Sequence[Annotation], version: str = "") -> str:
+def as_github(raised: Sequence[Annotation], version: str = "") -> str:
     """Workflow commands of GitHub, one line each, which stand beside the changed lines of a pull request."""
-    return "".join(f"::{_COMMANDS[one.level]} {_properties(one)}::{_data(one.text)}\n" for one in found)
+    return "".join(
+        f"::{_COMMANDS[annotation.level]} {_properties(annotation)}::{_data(annotation.text)}\n"
+        for annotation in raised
+    )
 
 
-def _properties(one: Annotation) -> str:
-    place = {} if one.mark is None else {"file": one.mark.file, "line": str(one.mark.line), "col": str(one.mark.column)}
-    properties = {**place, "title": one.rule}
+def _properties(annotation: Annotation) -> str:
+    place = (
+        {}
+        if annotation.mark is None
+        else {"file": annotation.mark.file, "line": str(annotation.mark.line), "col": str(annotation.mark.column)}
+    )
+    properties = {**place, "title": annotation.rule}
     return ",".join(
         f"{name}={_data(text).replace(':', '%3A').replace(',', '%2C')}" for name, text in properties.items()
     )
@@ -109,26 +116,30 @@ def _data(text: str) -> str:
     return "%0A".join(line.replace("%", "%25") for line in lines)
 
 
-def as_junit(found: Sequence[Annotation], version: str = "") -> str:
+def as_junit(raised: Sequence[Annotation], version: str = "") -> str:
     """JUnit XML: a test case for each finding; errors have failed, the others pass with their text. One that passes where there is none."""
     root = Element("testsuites", name="harness")
-    suite = SubElement(root, "testsuite", name="harness", tests=str(max(1, len(found))))
-    for one in found:
-        where = {} if one.mark is None else {"file": printable(one.mark.file), "line": str(one.mark.line)}
+    suite = SubElement(root, "testsuite", name="harness", tests=str(max(1, len(raised))))
+    for annotation in raised:
+        where = (
+            {}
+            if annotation.mark is None
+            else {"file": printable(annotation.mark.file), "line": str(annotation.mark.line)}
+        )
         case = SubElement(
             suite,
             "testcase",
             {
                 "classname": where.get("file", "harness"),
-                "name": printable(f"{one.mark or ''} {one.rule}".strip()),
+                "name": printable(f"{annotation.mark or ''} {annotation.rule}".strip()),
                 **where,
             },
         )
-        if one.level == "error":
-            SubElement(case, "failure", message=printable(one.text)).text = printable(one.text)
+        if annotation.level == "error":
+            SubElement(case, "failure", message=printable(annotation.text)).text = printable(annotation.text)
         else:
-            SubElement(case, "system-out").text = printable(one.text)
-    if not found:
+            SubElement(case, "system-out").text = printable(annotation.text)
+    if not raised:
         SubElement(suite, "testcase", classname="harness", name="no findings")
     suite.set("failures", str(len(suite.findall(".//failure"))))
     suite.set("errors", "0")  # what readers ask for (Jenkins, junit-10.xsd), beside pytest's own attributes

@@ -49,8 +49,13 @@ def _verdict(verdict: Verdict) -> dict[str, Any]:
         "expectation": verdict.label,
         "place": _place(verdict.mark),
         "differences": [
-            {"path": one.path, "expected": one.expected, "found": one.actual, "note": one.note}
-            for one in verdict.differences
+            {
+                "path": difference.path,
+                "expected": difference.expected,
+                "found": difference.actual,
+                "note": difference.note,
+            }
+            for difference in verdict.differences
         ],
         "why": list(verdict.why),
     }

@@ -55,7 +55,7 @@ class Frame:
 
 def frames(trace: Trace) -> Iterator[Frame]:
     """A frame for each moment, in order."""
-    told = list(story(trace))
+    lines = list(story(trace))
     nodes: dict[str, Bar] = {}
     claims: dict[str, Bar] = {}
     pods: dict[str, bool] = {}
@@ -74,11 +74,11 @@ def frames(trace: Trace) -> Iterator[Frame]:
                     _pod(pods, fact)
                 case Cost():
                     price, unpriced = fact.price, fact.unpriced
-        while heard < len(told) and told[heard].t <= t:
+        while heard < len(lines) and lines[heard].t <= t:
             heard += 1
         bars = (*nodes.values(), *claims.values())
         bound = sum(pods.values())
-        yield Frame(t, bars, bound, len(pods) - bound, price, tuple(told[max(0, heard - _RECENT) : heard]), unpriced)
+        yield Frame(t, bars, bound, len(pods) - bound, price, tuple(lines[max(0, heard - _RECENT) : heard]), unpriced)
 
 
 def _node(nodes: dict[str, Bar], claims: dict[str, Bar], fact: NodeState) -> None:
@@ -116,8 +116,8 @@ def _filled(bar: Bar, usage: Usage) -> Bar:
 
 def plain_lines(trace: Trace) -> Iterator[str]:
     """The story in plain text, and the nodes of the last frame with their bars."""
-    for one in story(trace):
-        yield f"{duration_text(one.t):>10}  {'! ' if one.bad else '  '}{one.text}"
+    for line in story(trace):
+        yield f"{duration_text(line.t):>10}  {'! ' if line.bad else '  '}{line.text}"
     film = list(frames(trace))
     if not film:
         return
@@ -131,24 +131,26 @@ def plain_lines(trace: Trace) -> Iterator[str]:
 
 
 def first_bars(bars: Sequence[Bar], room: int) -> tuple[Sequence[Bar], str]:
-    """As many bars as there is room for, those on their way first, and one line about the others; all where they fit."""
+    """Return as many bars as there is room for, those on their way first, and one line about the others; all where they
+    fit.
+    """
     if len(bars) <= room:
         return bars, ""
     order = sorted(range(len(bars)), key=lambda number: (bars[number].state == "ready", number))
     shown = max(0, room - 1)
     left = [bars[number] for number in order[shown:]]
     states = Counter(bar.state for bar in left)
-    told = ", ".join(f"{count} {state}" for state, count in states.items())
+    counts = ", ".join(f"{count} {state}" for state, count in states.items())
     shares = [f"{name} {_mean(left, name)}" for name in ("cpu", "memory") if any(name in bar.filled for bar in left)]
     prices = [bar.price for bar in left if bar.price is not None]
     cost = [f"{sum(prices):.4f} USD/h"] if prices else []
-    line = "; ".join([f"… and {len(left)} more: {told}", *([f"{', '.join(shares)} full"] if shares else []), *cost])
+    line = "; ".join([f"… and {len(left)} more: {counts}", *([f"{', '.join(shares)} full"] if shares else []), *cost])
     return [bars[number] for number in sorted(order[:shown])], line
 
 
 def _mean(bars: Sequence[Bar], name: str) -> str:
-    known = [bar.filled[name] for bar in bars if name in bar.filled]
-    return f"{100 * sum(known) / len(known):.0f} %"
+    shares = [bar.filled[name] for bar in bars if name in bar.filled]
+    return f"{100 * sum(shares) / len(shares):.0f} %"
 
 
 _LETTERS = str.maketrans({"█": "#", "░": ".", "…": "...", "─": "-", "×": "x", "→": "->", "·": "-", "–": "-"})

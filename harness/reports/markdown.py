@@ -44,9 +44,9 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f"{text}\n{len(rows) - _ROWS} more.\n" if len(rows) > _ROWS else text
 
 
-def findings(found: Sequence[Annotation]) -> str:
+def findings(raised: Sequence[Annotation]) -> str:
     """Return findings as a table with their places, or a line where there are none."""
-    if not found:
+    if not raised:
         return "Nothing to say: no findings.\n"
     rows = [
         [
@@ -55,7 +55,7 @@ def findings(found: Sequence[Annotation]) -> str:
             code(annotation.rule),
             code(annotation.text),
         ]
-        for annotation in found
+        for annotation in raised
     ]
     return table(("level", "place", "rule", "text"), rows)
 

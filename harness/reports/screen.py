@@ -59,9 +59,9 @@ def rendered(frame: Frame, width: int = 150, height: int = 40, *, encoding: str 
     if more:
         parts.append(_line(more, "", encoding))
     parts.append(Text(""))
-    for one in recent:
-        line = f"{duration_text(one.t):>10}  {'! ' if one.bad else '  '}{one.text}"
-        parts.append(_line(line, "red" if one.bad else "dim", encoding))
+    for entry in recent:
+        line = f"{duration_text(entry.t):>10}  {'! ' if entry.bad else '  '}{entry.text}"
+        parts.append(_line(line, "red" if entry.bad else "dim", encoding))
     return Group(*parts)
 
 
@@ -78,7 +78,7 @@ def _table(bars: Sequence[Bar], width: int, encoding: str) -> Any:
 
     narrow = width < _NARROW
     gpus = any("nvidia.com/gpu" in bar.filled for bar in bars)
-    columns = [one for one in _COLUMNS if gpus or one[0] != "nvidia.com/gpu"]
+    columns = [column for column in _COLUMNS if gpus or column[0] != "nvidia.com/gpu"]
     table = Table(box=None, pad_edge=False, expand=False)
     for title in ("node", "", *(label for _, label in columns), "pods", "USD/h", "size"):
         right = title in ("pods", "USD/h")
@@ -100,7 +100,9 @@ def _named(bar: Bar, narrow: bool) -> Iterator[Any]:
 
 
 def _kind(bar: Bar, narrow: bool) -> Iterator[str]:
-    """What a narrow terminal has room for: the size without the word that all begin with, and spot, which is worth knowing."""
+    """Yield the words that a narrow terminal has room for: the size without the word that all begin with, and spot,
+    which is worth knowing.
+    """
     if not narrow:
         yield bar.kind
         return

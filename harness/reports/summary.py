@@ -19,13 +19,13 @@ class Summary:
 
     @property
     def counts(self) -> dict[Outcome, int]:
-        """How many cases ended in which way; ways that did not occur are left out."""
+        """Return how many cases ended in each way; ways that did not occur are left out."""
         counted = Counter(case.outcome for case in self.cases)
         return {outcome: counted[outcome] for outcome in Outcome if counted[outcome]}
 
     @property
     def verdicts(self) -> int:
-        """How many comparisons were made."""
+        """Return how many comparisons were made."""
         return sum(len(case.verdicts) for case in self.cases)
 
     @property

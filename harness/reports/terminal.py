@@ -24,7 +24,7 @@ _COLOURS = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Whether to colour."""
+    """The choice of colour."""
 
     colour: bool = False
 

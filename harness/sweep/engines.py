@@ -1,4 +1,6 @@
-"""Who runs the situations: processes of this machine, or the workers of a Dask cluster. Both run the same function."""
+"""The engines that run situations: processes of this machine, or the workers of a Dask cluster. Both run the same
+function.
+"""
 
 from __future__ import annotations
 
@@ -54,38 +56,42 @@ class Engine(Protocol):
     def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]: ...
 
 
-def batches(plan: Plan, known: Mapping[str, Row], width: int = 1) -> list[Batch]:
-    """Returns what is still to be run, for so many workers: by region, and in it by release."""
-    todo = list({each.key: each for each in plan.planned if each.key not in known}.values())
-    slow = any(each.situation.until for each in todo)
+def batches(plan: Plan, rows: Mapping[str, Row], width: int = 1) -> list[Batch]:
+    """Return the situations that are still to be run, for so many workers: by region, and in it by release."""
+    todo = list({planned.key: planned for planned in plan.planned if planned.key not in rows}.values())
+    slow = any(planned.situation.until for planned in todo)
     size = _OVER_TIME if slow else min(_MOST, max(_LEAST, ceil(len(todo) / (_TURNS * width))))
     regions: dict[str, list[Planned]] = {}
-    for each in todo:
-        regions.setdefault(each.situation.region or "", []).append(each)
+    for listed in todo:
+        regions.setdefault(listed.situation.region or "", []).append(listed)
     for group in regions.values():
-        group.sort(key=lambda each: each.situation.karpenter or "")
+        group.sort(key=lambda planned: planned.situation.karpenter or "")
     parts = [group[start : start + size] for group in regions.values() for start in range(0, len(group), size)]
-    return [Batch(tuple(part), {each.manifests: plan.manifests[each.manifests] for each in part}) for part in parts]
+    return [
+        Batch(tuple(part), {planned.manifests: plan.manifests[planned.manifests] for planned in part}) for part in parts
+    ]
 
 
 def run_batch(batch: Batch) -> list[tuple[str, Row]]:
-    """Returns key and outcome of each situation; one that cannot be run is a row that says why."""
+    """Return key and outcome of each situation; one that cannot be run is a row that says why."""
     from harness.sweep.simulation import simulate
 
     caches = _caches(get_ident())
     rows: list[tuple[str, Row]] = []
-    for each in batch.planned:
+    for planned in batch.planned:
         try:
-            row = simulate(*batch.manifests[each.manifests], situation=each.situation, caches=caches).row()
+            row = simulate(*batch.manifests[planned.manifests], situation=planned.situation, caches=caches).row()
         except Exception as error:  # the other situations are none the worse
             row = {**dict.fromkeys(OUTCOME), "error": f"{type(error).__name__}: {error}"}
-        rows.append((each.key, row))
+        rows.append((planned.key, row))
     return rows
 
 
 @lru_cache(maxsize=8)
 def _caches(thread: int) -> Caches:
-    """What the worlds of a thread share: little, since a worker that comes around must not keep all regions and releases."""
+    """Return the common data of the worlds of a thread: little, since a worker that comes around must not keep all
+    regions and releases.
+    """
     from harness.karpenter.scheduling import CatalogIndexes
     from harness.world.caches import Caches, ListsInUse, default_caches
 
@@ -93,7 +99,7 @@ def _caches(thread: int) -> Caches:
 
 
 def engine_of(text: str, processes: int) -> Engine:
-    """Returns the engine that `local` or `dask://HOST:PORT` names.
+    """Return the engine that `local` or `dask://HOST:PORT` names.
 
     Raises ValueError for another name, EngineMissing for what is not there.
     """

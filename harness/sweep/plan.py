@@ -52,7 +52,7 @@ class Plan:
     planned: tuple[Planned, ...]
     manifests: Mapping[str, Sequence[Object]]
     files: tuple[str, ...] = ()
-    """What the objects were read from."""
+    """The files from which the objects were read."""
 
 
 def read_plan(
@@ -63,7 +63,7 @@ def read_plan(
     more: Mapping[str, Sequence[Any]] | None = None,
     checkout: Checkout | None = None,
 ) -> Plan:
-    """Reads a plan; `file` is the name to print, `until` replaces the time that its steps let pass, in seconds.
+    """Read a plan; `file` is the name to print, `until` replaces the time that its steps let pass, in seconds.
 
     `more` are axes besides the plan's own: a field of Situation (karpenter, region, seed) or of its market (OF_AZURE) and its values.
     `checkout` is what it may name files of, by itself the one that it lies in. Raises ScenarioError with every mistake.
@@ -76,8 +76,8 @@ def read_plan(
         raise ScenarioError(list(dict.fromkeys(problems)))
     count = len(cases) * prod(map(len, extra.values()))
     if count > SITUATIONS.most():
-        what = f"{count:,} situations are more than the {SITUATIONS.most():,} that a sweep may have"
-        raise ScenarioError([Problem(cases[0].mark, "", what, SITUATIONS.hint)])
+        text = f"{count:,} situations are more than the {SITUATIONS.most():,} that a sweep may have"
+        raise ScenarioError([Problem(cases[0].mark, "", text, SITUATIONS.hint)])
     several = len({case.scenario for case in cases}) > 1
     planned: list[Planned] = []
     manifests: dict[str, Sequence[Object]] = {}
@@ -91,7 +91,7 @@ def read_plan(
             chosen: dict[str, Any] = dict(zip(extra, values, strict=True))
             axes = {**named, **{name: str(value) for name, value in chosen.items()}}
             planned.append(_planned(len(planned), axes, _chosen(situation, chosen), digest))
-    names = dict.fromkeys(axis for each in planned for axis in each.axes)
+    names = dict.fromkeys(axis for listed in planned for axis in listed.axes)
     files = dict.fromkeys(manifest.document.position().file for case in cases for manifest in case.manifests)
     return Plan(cases[0].scenario if not several else file, tuple(names), tuple(planned), manifests, tuple(files))
 
@@ -125,22 +125,24 @@ def _situation(case: Case, until: float | None) -> Situation:
 
 
 def _not_for_a_plan(case: Case) -> list[Problem]:
-    """What a plan cannot say: steps other than time that passes and workloads that grow and shrink, and expectations."""
+    """Return the problems of a plan: steps other than time that passes and workloads that grow and shrink, and
+    expectations.
+    """
     problems = []
     for step, mark in zip(case.header.when, case.when_marks, strict=True):
         if isinstance(step, str):
             continue
         if set(step.model_fields_set) - {"only"} not in ({"advance"}, {"scale"}):
-            what = "a sweep knows the steps `advance`, which lets time pass, and `scale`"
-            problems.append(Problem(mark, "when", what, "other steps are for `harness run`"))
+            text = "a sweep knows the steps `advance`, which lets time pass, and `scale`"
+            problems.append(Problem(mark, "when", text, "other steps are for `harness run`"))
         elif step.scale is not None and not any(manifest.is_named(step.scale.of) for manifest in case.manifests):
             problems.append(Problem(mark, "when.scale.of", f"there is no {step.scale.of} among the manifests"))
     if case.then:
-        what = "a sweep has no expectations: its result is a table"
-        problems.append(Problem(case.then[0].mark(), "then", what, "whether they hold is told by `harness run`"))
+        text = "a sweep has no expectations: its result is a table"
+        problems.append(Problem(case.then[0].mark(), "then", text, "whether they hold is told by `harness run`"))
     if not case.manifests:
-        what = "no object is given, so nothing would happen"
-        problems.append(Problem(case.mark, "", what, "name files in `given.manifests`, or write manifests below"))
+        text = "no object is given, so nothing would happen"
+        problems.append(Problem(case.mark, "", text, "name files in `given.manifests`, or write manifests below"))
     if case.given.crds is not None and "/" in case.given.crds:
         problems.append(
             Problem(case.given_mark("crds"), "given.crds", "CRD files are not sent to other machines; name a release")

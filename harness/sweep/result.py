@@ -1,4 +1,4 @@
-"""What came of a situation: tables of pods, nodes and refusals, and the one row that a sweep keeps."""
+"""The result of a situation: tables of pods, nodes and refusals, and the one row that a sweep keeps."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True)
 class RefusalRow:
-    """What Azure refused: ARM's code, and how often."""
+    """A refusal of Azure: ARM's code, and how often."""
 
     code: str
     size: str
@@ -97,7 +97,7 @@ class Result:
     guessed: tuple[str, ...] = ()
     """Sizes whose price on spot is a guess."""
     supposed: str = ""
-    """What is supposed of prices, in a sentence."""
+    """The supposition about prices, in a sentence."""
 
     @property
     def pending(self) -> tuple[PodRow, ...]:
@@ -118,14 +118,14 @@ class Result:
         return hashlib.sha256(whole.encode()).hexdigest()[:8]
 
     def row(self) -> dict[str, Value]:
-        """Returns the flat row that a sweep keeps."""
+        """Return the flat row that a sweep keeps."""
         pending = self.pending
         return {
             "pods": len(self.pods),
             "bound": len(self.pods) - len(pending),
             "pending": len(pending),
             "rejected": len(self.rejected),
-            "refused_by_azure": sum(each.count for each in self.refused),
+            "refused_by_azure": sum(refusal.count for refusal in self.refused),
             "nodes": len(self.nodes),
             "spot_nodes": sum(node.capacity_type == "spot" for node in self.nodes),
             "usd_per_hour": None if self.unpriced else round(self.usd_per_hour, 6),

@@ -29,30 +29,32 @@ _DAY = 24 * 3600.0
 
 
 def simulate(*manifests: Object | Source, situation: Situation | None = None, caches: Caches | None = None) -> Result:
-    """Runs one situation to its end, and returns its result.
+    """Run one situation to its end, and return its result.
 
     `manifests` are what `World.apply` takes: objects, paths of files, or YAML text. Objects that the API server refuses are in the
     result, as are pods that stay pending. `caches` are what worlds share; by default those of the process. Raises what World raises for
     inputs that do not exist, and OSError, ScenarioError for files.
     """
-    asked = situation or Situation()
-    world = World(**asked.arguments(), caches=caches)
+    chosen = situation or Situation()
+    world = World(**chosen.arguments(), caches=caches)
     bill = Bill(world)
     world.apply(*manifests)
     settled = world.settle(allow_rejections=True)
     start = world.clock.seconds
-    for scaled in asked.scaled:
-        if scaled.at <= asked.until:
+    for scaled in chosen.scaled:
+        if scaled.at <= chosen.until:
             settled = _advance(world, settled, start + scaled.at)
             _scale(world, scaled)
-    settled = _advance(world, settled, start + asked.until)
-    if asked.scaled and asked.scaled[-1].at >= asked.until and settled.quiescent:
+    settled = _advance(world, settled, start + chosen.until)
+    if chosen.scaled and chosen.scaled[-1].at >= chosen.until and settled.quiescent:
         settled = world.settle(allow_rejections=True)
     return Result(
         pods=tuple(_pods(world)),
         nodes=tuple(_nodes(world)),
         refused=tuple(_refused(world)),
-        rejected=tuple(f"{each.object}: {each.text}" for each in world.rejections if is_mistake(each)),
+        rejected=tuple(
+            f"{rejection.object}: {rejection.text}" for rejection in world.rejections if is_mistake(rejection)
+        ),
         usd_per_hour=world.cost(),
         usd=bill.usd(),
         seconds=world.clock.seconds,
@@ -66,21 +68,21 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
 
 
 def _advance(world: World, settled: Settled, end: float) -> Settled:
-    """Lets time pass to `end`, in seconds of the world's clock; not at all where it never comes to rest."""
+    """Let time pass to `end`, in seconds of the world's clock; not at all where it never comes to rest."""
     while settled.quiescent and world.clock.seconds < end:
         settled = world.advance(min(_DAY, end - world.clock.seconds))
     return settled
 
 
 def _scale(world: World, scaled: Scaled) -> None:
-    """Changes `spec.replicas` as kubectl scale does. Raises LookupError where there is no such workload."""
+    """Change `spec.replicas` as kubectl scale does. Raises LookupError where there is no such workload."""
     kind, _, rest = scaled.of.partition("/")
     namespace, _, name = rest.rpartition("/")
-    found = world.get(kind, name, namespace or None)
-    if found is None:
+    workload = world.get(kind, name, namespace or None)
+    if workload is None:
         raise LookupError(f"there is no {scaled.of} to scale")
-    metadata = {key: value for key, value in found["metadata"].items() if key != "resourceVersion"}
-    world.apply({**found, "metadata": metadata, "spec": {**spec_of(found), "replicas": scaled.replicas}})
+    metadata = {key: value for key, value in workload["metadata"].items() if key != "resourceVersion"}
+    world.apply({**workload, "metadata": metadata, "spec": {**spec_of(workload), "replicas": scaled.replicas}})
 
 
 def _pods(world: World) -> Iterable[PodRow]:
@@ -93,24 +95,26 @@ def _pods(world: World) -> Iterable[PodRow]:
 
 def _reasons(world: World) -> dict[str, str]:
     """Pod → why it waits: Karpenter's last sentence, else what Azure or who read the objects refused, else kube-scheduler's."""
-    said: dict[str, dict[bool, str]] = {}
+    sentences_by_pod: dict[str, dict[bool, str]] = {}
     for event in world.events:
         if event.reason == "FailedScheduling" and event.object.kind == "Pod":
             name = f"{event.object.namespace}/{event.object.name}"
-            said.setdefault(name, {})[event.source == "karpenter"] = event.message
+            sentences_by_pod.setdefault(name, {})[event.source == "karpenter"] = event.message
     refused = world.refused_calls()
     azure = (
         f"Azure refused {refused[-1].summary.get('size') or refused[-1].resource} with {refused[-1].code}"
         if refused
         else ""
     )
-    mistakes = (f"{each.object} was refused: {each.text}" for each in world.rejections if is_mistake(each))
+    mistakes = (
+        f"{rejection.object} was refused: {rejection.text}" for rejection in world.rejections if is_mistake(rejection)
+    )
     other = azure or next(mistakes, "")
-    return {name: sentences.get(True) or other or sentences[False] for name, sentences in said.items()}
+    return {name: sentences.get(True) or other or sentences[False] for name, sentences in sentences_by_pod.items()}
 
 
 def _owner(pod: Object) -> str:
-    """Returns the workload that people know, empty for a pod that nothing made."""
+    """Return the workload that people know, empty for a pod that nothing made."""
     workload = workload_of(pod)
     return "" if workload.kind == "Pod" else str(workload)
 

@@ -21,7 +21,8 @@ class Scaled:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What `harness.simulate` takes besides the manifests; the fields are those of `harness.World`, None for its default.
+    """The inputs of `harness.simulate` besides the manifests; the fields are those of `harness.World`, None for its
+    default.
 
     `until` are virtual seconds that pass after the world came to rest for the first time, `scaled` what happens in them, in order;
     what is later than `until` does not happen.
@@ -42,13 +43,13 @@ class Situation:
     scaled: tuple[Scaled, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
-        """Returns the keyword arguments of World, only those that are given."""
-        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _AFTER}
+        """Return the keyword arguments of World, only those that are given."""
+        values = {flag.name: getattr(self, flag.name) for flag in fields(self) if flag.name not in _AFTER}
         return {name: value for name, value in values.items() if value is not None and value != {}}
 
     def text(self) -> str:
-        """Returns the same text for the same situation, whatever the order of its mappings."""
-        after = {"until": self.until, "scaled": [(each.at, each.of, each.replicas) for each in self.scaled]}
+        """Return the same text for the same situation, whatever the order of its mappings."""
+        after = {"until": self.until, "scaled": [(step.at, step.of, step.replicas) for step in self.scaled]}
         return json.dumps({**self.arguments(), **after}, sort_keys=True, default=str)
 
 

@@ -1,4 +1,4 @@
-"""What a table says at a glance: the cheapest rows, what stays pending, and which axis changes where pods go."""
+"""The summary of a table: the cheapest rows, the pods that stay pending, and the axis that changes where pods go."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ORDERED = "karpenter"
 
 
 def is_over_time(rows: Sequence[Row]) -> bool:
-    """Whether time passed after worlds came to rest: nodes left, or all worlds went on for long."""
+    """Return whether time passed after worlds came to rest: nodes left, or all worlds went on for long."""
     ran = [row for row in rows if not row["error"]]
     return any(row["disruptions"] for row in ran) or min((float(row["hours"] or 0.0) for row in ran), default=0) >= 0.5
 
 
 def summary_lines(axes: Sequence[str], rows: Sequence[Row], *, over_time: bool) -> Iterator[str]:
-    """Yields the summary's lines. `over_time`: rows are compared by what they cost in all, not per hour at the end."""
+    """Yield the summary's lines. `over_time`: rows are compared by what they cost in all, not per hour at the end."""
     failed = [row for row in rows if row["error"]]
     ran = [row for row in rows if not row["error"]]
     whole = [row for row in ran if not row["pending"] and not row["rejected"] and row["settled"]]
@@ -73,13 +73,20 @@ def _changes(axes: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
         values = list(dict.fromkeys(str(row[axis]) for row in rows))
         if len(values) < 2 or axis == "seed":
             continue
-        found: dict[tuple[Value, ...], dict[str, Value]] = {}
+        placements: dict[tuple[Value, ...], dict[str, Value]] = {}
         for row in rows:
-            found.setdefault(tuple(row[each] for each in axes if each != axis), {})[str(row[axis])] = row["placement"]
+            placements.setdefault(tuple(row[other_axis] for other_axis in axes if other_axis != axis), {})[
+                str(row[axis])
+            ] = row["placement"]
         changed = [
             value
-            for before, value in (pairwise(values) if axis == _ORDERED else ((values[0], each) for each in values[1:]))
-            if any(before in one and value in one and one[before] != one[value] for one in found.values())
+            for before, value in (
+                pairwise(values) if axis == _ORDERED else ((values[0], first) for first in values[1:])
+            )
+            if any(
+                before in by_value and value in by_value and by_value[before] != by_value[value]
+                for by_value in placements.values()
+            )
         ]
         than = "at the value before" if axis == _ORDERED else f"at {values[0]}"
         yield f"{axis}: {_changed(changed, values, than)}"

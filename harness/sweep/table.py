@@ -1,4 +1,5 @@
-"""Where rows are kept: a file that grows by lines while a sweep runs, and the table in Parquet, CSV or JSON lines at its end.
+"""The store of rows: a file that grows by lines while a sweep runs, and the table in Parquet, CSV or JSON lines at its
+end.
 
 A row has its key beside its values: a table knows which questions its rows answer.
 """
@@ -41,10 +42,10 @@ class Store:
         self._file: Any = None
 
     def read(self) -> dict[str, dict[str, Value]]:
-        """Returns what is known. A last line that is not whole is forgotten. Raises TableError."""
+        """Return the stored rows. A last line that is not whole is forgotten. Raises TableError."""
         if not self.path.exists():
             return {}
-        known: dict[str, dict[str, Value]] = {}
+        outcomes: dict[str, dict[str, Value]] = {}
         try:
             lines = read_input(self.path).decode().splitlines()
         except (OSError, UnicodeDecodeError) as error:
@@ -53,16 +54,16 @@ class Store:
             try:
                 key, row = json.loads(line)
                 row = {**_NO_TEXTS, **row}
-                known[key] = {name: row[name] for name in OUTCOME}
+                outcomes[key] = {name: row[name] for name in OUTCOME}
             except (ValueError, TypeError, KeyError) as error:
                 if number < len(lines) or not line.startswith('["'):
                     raise TableError(
                         f"{self.path}:{number}: not a row of a sweep; remove the file to begin anew"
                     ) from error
-        return known
+        return outcomes
 
     def add(self, rows: Iterable[tuple[str, Mapping[str, Value]]]) -> None:
-        """Keeps rows durably: they survive if the process ends at once. Raises TableError."""
+        """Keep rows durably: they survive if the process ends at once. Raises TableError."""
         try:
             if self._file is None:
                 self._file = self.path.open("a", encoding="utf-8")
@@ -75,24 +76,24 @@ class Store:
             raise TableError(f"{self.path}: {error.strerror}") from error
 
     def close(self, *, done: bool) -> None:
-        """Ends; the file goes when the table is written."""
+        """End the store; its file goes when the table is written."""
         if self._file is not None:
             self._file.close()
         if done:
             self.path.unlink(missing_ok=True)
 
 
-def rows_of(plan: Plan, known: Mapping[str, Mapping[str, Value]]) -> list[dict[str, Value]]:
-    """Returns the rows that are there, in the plan's order: the axes, then what came of it, then the key."""
+def rows_of(plan: Plan, outcomes: Mapping[str, Mapping[str, Value]]) -> list[dict[str, Value]]:
+    """Return the rows that are there, in the plan's order: the axes, then the outcome, then the key."""
     return [
-        {**{axis: each.axes.get(axis, "") for axis in plan.axes}, **known[each.key], KEY: each.key}
-        for each in plan.planned
-        if each.key in known
+        {**{axis: planned.axes.get(axis, "") for axis in plan.axes}, **outcomes[planned.key], KEY: planned.key}
+        for planned in plan.planned
+        if planned.key in outcomes
     ]
 
 
 def check_format(path: Path) -> None:
-    """Raises TableError where the table could not be written in the form that its name asks for."""
+    """Raise TableError where the table could not be written in the form that its name asks for."""
     if path.suffix not in FORMATS:
         raise TableError(f"--output {path}: a name that ends with {', '.join(FORMATS)} is expected")
     if path.suffix == ".parquet" and find_spec("pyarrow") is None:
@@ -102,7 +103,7 @@ def check_format(path: Path) -> None:
 
 
 def write_table(path: Path, axes: Sequence[str], rows: Sequence[Mapping[str, Value]]) -> None:
-    """Writes the table atomically. Raises TableError."""
+    """Write the table atomically. Raises TableError."""
     columns = {**dict.fromkeys(axes, str), **OUTCOME, KEY: str}
     content = {".parquet": _parquet, ".csv": _csv, ".jsonl": _json_lines}[path.suffix](columns, rows)
     try:
@@ -141,7 +142,7 @@ def _json_lines(columns: Mapping[str, type], rows: Sequence[Mapping[str, Value]]
 
 
 def read_table(path: Path) -> list[dict[str, Value]]:
-    """Returns the rows of a table that a sweep wrote. Raises TableError."""
+    """Return the rows of a table that a sweep wrote. Raises TableError."""
     check_format(path)
     try:
         rows = {".parquet": _read_parquet, ".csv": _read_csv, ".jsonl": _read_json_lines}[path.suffix](path)
@@ -156,15 +157,15 @@ def read_table(path: Path) -> list[dict[str, Value]]:
 
 
 def axes_of(rows: Sequence[Mapping[str, Value]]) -> tuple[str, ...]:
-    """Returns the names of the axes of a table's rows."""
+    """Return the names of the axes of a table's rows."""
     return tuple(name for name in (rows[0] if rows else ()) if name not in OUTCOME and name != KEY)
 
 
 def _read_parquet(path: Path) -> list[dict[str, Value]]:
     from pyarrow import parquet
 
-    found: list[dict[str, Value]] = parquet.read_table(path).to_pylist()
-    return found
+    rows: list[dict[str, Value]] = parquet.read_table(path).to_pylist()
+    return rows
 
 
 def _read_csv(path: Path) -> list[dict[str, Value]]:

@@ -38,9 +38,9 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
 
 def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any]:
     release = context.release
-    classes = [_nodeclass(each, request, release) for each in request.get("nodeclasses") or ()]
-    hashes = {name_of(each): nodeclass_hash(each, release.nodeclass_hash_fields) for each in classes}
-    classes = [_filled(each, hashes[name_of(each)]) for each in classes]
+    classes = [_nodeclass(nodeclass, request, release) for nodeclass in request.get("nodeclasses") or ()]
+    hashes = {name_of(nodeclass): nodeclass_hash(nodeclass, release.nodeclass_hash_fields) for nodeclass in classes}
+    classes = [_filled(nodeclass, hashes[name_of(nodeclass)]) for nodeclass in classes]
     objects = _Objects(request.get("nodepools") or (), classes, request.get("nodes") or ())
     events = _Events()
     machines = _Machines(request.get("machines") or {})
@@ -54,7 +54,7 @@ def _answer(request: Mapping[str, Any], context: AnswerContext) -> dict[str, Any
     return {
         "nodeclaims": claims,
         "nodeclasses": {name: {"hash": value, "hash_version": version} for name, value in hashes.items()},
-        "events": [dict(zip(_Events.fields, each, strict=True)) for each in sorted(events.told)],
+        "events": [dict(zip(_Events.fields, event, strict=True)) for event in sorted(events.told)],
     }
 
 
@@ -65,7 +65,7 @@ def _judged(drift: ProviderDrift, claim: Object) -> dict[str, str]:
         return {"reason": "", "error": str(error)}
 
 
-def _nodeclass(given: Object, request: Mapping[str, Any], release: ProviderRelease) -> Object:
+def _nodeclass(raw: Object, request: Mapping[str, Any], release: ProviderRelease) -> Object:
     """The AKSNodeClass with defaults, in its second generation, with conditions about that one or the one before."""
     not_ready, stale = request.get("not_ready") or (), request.get("stale") or ()
     conditions = [
@@ -76,7 +76,7 @@ def _nodeclass(given: Object, request: Mapping[str, Any], release: ProviderRelea
         }
         for kind in _CONDITIONS
     ]
-    made = nodeclass_of({"nodeclass": given})
+    made = nodeclass_of({"nodeclass": raw})
     return with_status(with_metadata(made, generation=_NOW), conditions=conditions)
 
 
@@ -93,8 +93,8 @@ class _Objects:
 
     def __init__(self, pools: Sequence[Object], classes: Sequence[Object], nodes: Sequence[Object]) -> None:
         self._named = {
-            "NodePool": {name_of(each): each for each in pools},
-            "AKSNodeClass": {name_of(each): each for each in classes},
+            "NodePool": {name_of(nodepool): nodepool for nodepool in pools},
+            "AKSNodeClass": {name_of(nodeclass): nodeclass for nodeclass in classes},
         }
         self._nodes = nodes
 
@@ -102,7 +102,7 @@ class _Objects:
         return self._named[kind].get(name)
 
     def indexed(self, index: str, value: str) -> Sequence[Object]:
-        return [each for each in self._nodes if spec_of(each).get("providerID", "") == value]
+        return [node for node in self._nodes if spec_of(node).get("providerID", "") == value]
 
 
 class _Events:
@@ -120,8 +120,8 @@ class _Events:
 class _Machines:
     """The AKS machines of the question; nothing else of Azure is asked in the releases that are answered."""
 
-    def __init__(self, known: Mapping[str, Mapping[str, str]]) -> None:
-        self._known = known
+    def __init__(self, machines: Mapping[str, Mapping[str, str]]) -> None:
+        self._known = machines
 
     def drift_action(self, machine: str) -> str:
         if machine not in self._known:

@@ -24,37 +24,39 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """The methods one by one, each on a cluster of its own, then the controller's turn. Raises RequestError, Unsupported."""
     rules = disruption_rules_of(context.release.core)
     options = request.get("options") or {}
-    known = {method.name: method for method in methods_of(rules)}
-    named = request.get("methods") or list(known)
-    if unknown := [name for name in named if name not in known]:
+    methods = {method.name: method for method in methods_of(rules)}
+    named = request.get("methods") or list(methods)
+    if unknown := [name for name in named if name not in methods]:
         raise RequestError(f"this release has no method {unknown[0]}")
     try:
         cluster = cluster_of(request, context)
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if options.get("conditions") and not request.get("methods"):
-            found["conditions"] = {name_of(each): conditions_answer(each) for each in cluster.nodeclaims}
+            result["conditions"] = {
+                name_of(nodeclaim): conditions_answer(nodeclaim) for nodeclaim in cluster.nodeclaims
+            }
         if not request.get("methods"):
-            found.update(overlays_answer(cluster.overlays))
-        found["methods"] = [_tried(cluster, known[name], request, rules.announces) for name in named]
+            result.update(overlays_answer(cluster.overlays))
+        result["methods"] = [_tried(cluster, methods[name], request, rules.announces) for name in named]
         if cluster.options.writes_deletion_costs and rules.manages_deletion_costs:
-            found["deletion_costs"] = _deletion_costs(cluster)
+            result["deletion_costs"] = _deletion_costs(cluster)
         if not options.get("skipLoop"):
-            found["loop"] = _loop(cluster, list(known.values()), request)
+            result["loop"] = _loop(cluster, list(methods.values()), request)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"not a cluster: {type(error).__name__}: {error}") from error
-    return found
+    return result
 
 
 def _deletion_costs(cluster: Cluster) -> dict[str, str]:
     """The deletion costs of all pods after Karpenter has written them."""
     situation, _ = cluster.situation()
     pods = cluster.snapshot.pods
-    found = {pod_key(pod): cost for pod in pods if (cost := annotations_of(pod).get(DELETION_COST)) is not None}
-    for each in deletion_costs(situation) if situation.view.synced else ():
-        found.pop(pod_key(each.pod), None)
-        if each.cost is not None:
-            found[pod_key(each.pod)] = str(each.cost)
-    return found
+    costs = {pod_key(pod): cost for pod in pods if (cost := annotations_of(pod).get(DELETION_COST)) is not None}
+    for deletion_cost in deletion_costs(situation) if situation.view.synced else ():
+        costs.pop(pod_key(deletion_cost.pod), None)
+        if deletion_cost.cost is not None:
+            costs[pod_key(deletion_cost.pod)] = str(deletion_cost.cost)
+    return costs
 
 
 def _tried(cluster: Cluster, method: Method, request: Mapping[str, Any], announces: bool) -> dict[str, Any]:
@@ -69,37 +71,38 @@ def _tried(cluster: Cluster, method: Method, request: Mapping[str, Any], announc
         ),
         wait,
     )
-    found: dict[str, Any] = {"method": method.name, "reason": method.reason}
-    found["candidates"] = sorted(
-        (_candidate(situation, each, made.at) for each in made.candidates), key=lambda each: each["name"]
+    result: dict[str, Any] = {"method": method.name, "reason": method.reason}
+    result["candidates"] = sorted(
+        (_candidate(situation, candidate, made.at) for candidate in made.candidates), key=lambda row: row["name"]
     )
-    found["events"] = _events(situation.events)
+    result["events"] = _events(situation.events)
     if made.budgets is not None and made.findings is not None:
-        found.update(_findings(situation, made, announces), waited=wait.waited)
-    return found
+        result.update(_findings(situation, made, announces), waited=wait.waited)
+    return result
 
 
 def _findings(situation: Situation, made: Attempt, announces: bool) -> dict[str, Any]:
     findings = made.findings
     assert findings is not None
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "budgets": made.budgets,
-        "order": [each.name for each in findings.order],
-        "commands": [_command(situation, each) for each in findings.commands],
+        "order": [candidate.name for candidate in findings.order],
+        "commands": [_command(situation, command) for command in findings.commands],
     }
     if made.method.scores and situation.rules.balanced:
-        found["totals"] = {
-            pool: {"cost": each.cost, "disruption_cost": each.disruption_cost} for pool, each in made.totals.items()
+        result["totals"] = {
+            pool: {"cost": totals.cost, "disruption_cost": totals.disruption_cost}
+            for pool, totals in made.totals.items()
         }
     if findings.error is not None:
-        found["error"] = str(findings.error)
+        result["error"] = str(findings.error)
     if findings.consolidated is not None:
-        found["consolidated"] = findings.consolidated
-    return found
+        result["consolidated"] = findings.consolidated
+    return result
 
 
 def _candidate(situation: Situation, candidate: Candidate, now: int) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "name": candidate.name,
         "nodeclaim": name_of(candidate.nodeclaim),
         "nodepool": candidate.pool,
@@ -110,37 +113,37 @@ def _candidate(situation: Situation, candidate: Candidate, now: int) -> dict[str
         "pods": [pod_key(pod) for pod in candidate.pods],
     }
     if situation.rules.by_savings:
-        found.update(
+        result.update(
             price=candidate.price,
             reschedule_cost=candidate.moving_cost,
             savings_ratio=candidate.savings_ratio,
             empty=candidate.is_empty(by_cost=True),
         )
-    return found
+    return result
 
 
 def _command(situation: Situation, command: Command) -> dict[str, Any]:
     rules, outcome = situation.rules, command.outcome
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "decision": command.decision,
-        "candidates": [each.name for each in command.candidates],
+        "candidates": [candidate.name for candidate in command.candidates],
         "replacements": [
-            {**nodeclaim_answer(each), "go_order": [each.index.types[place].name for place in each.ordered]}
-            for each in command.replacements
+            {**nodeclaim_answer(planned), "go_order": [planned.index.types[place].name for place in planned.ordered]}
+            for planned in command.replacements
         ],
         "existing": {node: [pod_key(pod) for pod in pods] for node, pods in (outcome.existing or {}).items()},
         "errors": dict(outcome.errors or {}),
     }
     if rules.announces:
-        found.update(savings=command.savings(rules, situation.view.release.vocabulary), string=str(command))
+        result.update(savings=command.savings(rules, situation.view.release.vocabulary), string=str(command))
     if rules.balanced:
-        found["pool_costs"] = dict(command.pool_costs)
-    return found
+        result["pool_costs"] = dict(command.pool_costs)
+    return result
 
 
 def _events(events: Sequence[SchedulingEvent]) -> list[dict[str, Any]]:
-    told = {(each.kind, each.object, each.reason, each.type, each.message): None for each in events}
-    return [dict(zip(("kind", "object", "reason", "type", "message"), each, strict=True)) for each in sorted(told)]
+    rows = {(event.kind, event.object, event.reason, event.type, event.message): None for event in events}
+    return [dict(zip(("kind", "object", "reason", "type", "message"), row, strict=True)) for row in sorted(rows)]
 
 
 def _loop(cluster: Cluster, methods: Sequence[Method], request: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,28 +160,28 @@ def _loop(cluster: Cluster, methods: Sequence[Method], request: Mapping[str, Any
         ),
         wait,
     )
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "requeue_after": _again(made),
         "commands": sorted(
             (
                 {
-                    "method": each.method.name,
-                    "reason": each.method.reason,
-                    "decision": each.command.decision,
-                    "candidates": [candidate.name for candidate in each.command.candidates],
-                    "replacements": len(each.replacements) if each.command.decision == REPLACE else 0,
+                    "method": started.method.name,
+                    "reason": started.method.reason,
+                    "decision": started.command.decision,
+                    "candidates": [candidate.name for candidate in started.command.candidates],
+                    "replacements": len(started.replacements) if started.command.decision == REPLACE else 0,
                 }
-                for each in made.started
+                for started in made.started
             ),
-            key=lambda each: each["candidates"][0],
+            key=lambda row: row["candidates"][0],
         ),
         "events": _events(situation.events),
         "waited": wait.waited,
         **actions.answer(),
     }
     if made.error:
-        found["error"] = made.error
-    return found
+        result["error"] = made.error
+    return result
 
 
 def _again(made: Turn) -> str:

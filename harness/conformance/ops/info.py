@@ -1,4 +1,4 @@
-"""Who answers, which ops there are, and the regions that the release's own SKU lists are of."""
+"""The answering program, its ops, and the regions of the release's own SKU lists."""
 
 from __future__ import annotations
 

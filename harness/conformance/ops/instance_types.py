@@ -37,15 +37,15 @@ def build_from(request: Mapping[str, Any], context: AnswerContext) -> InstanceTy
     """The list for the body of such a request. Raises NoInstanceTypes and RequestError."""
     location = location_of(request, context)
     records = location.skus
-    given = request.get("sku_json")
-    if given is not None:
-        if not isinstance(given, list):
+    raw = request.get("sku_json")
+    if raw is not None:
+        if not isinstance(raw, list):
             raise RequestError("sku_json is not a list")
-        records = given
+        records = raw
     try:
         options = options_of(request, context)
         nodeclass = nodeclass_of(request)
-        region = _region(records, location, context, options.use_sig, shared=given is None)
+        region = _region(records, location, context, options.use_sig, shared=raw is None)
         return region.build(
             options=options,
             nodeclass=nodeclass,

@@ -126,10 +126,10 @@ def _machine(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _nodeclaim(request: Mapping[str, Any]) -> dict[str, Any]:
-    given = request.get("nodeclaim") or {}
-    metadata = dict(given.get("metadata") or {})
+    raw = request.get("nodeclaim") or {}
+    metadata = dict(raw.get("metadata") or {})
     metadata["name"] = metadata.get("name") or "default-abcde"
-    return {**given, "metadata": metadata}
+    return {**raw, "metadata": metadata}
 
 
 def _with_status(nodeclass: dict[str, Any], kubernetes: str, release: ProviderRelease) -> dict[str, Any]:

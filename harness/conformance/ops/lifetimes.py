@@ -19,23 +19,23 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     """Every NodeClaim and every Node by itself. Raises RequestError."""
     try:
         cluster = cluster_of(request, context)
-        found: dict[str, Any] = {
-            "nodeclaims": {name_of(each): _claim(each, cluster) for each in cluster.nodeclaims},
-            "nodes": {name_of(each): _node(each, cluster) for each in cluster.snapshot.nodes},
+        result: dict[str, Any] = {
+            "nodeclaims": {name_of(claim): _claim(claim, cluster) for claim in cluster.nodeclaims},
+            "nodes": {name_of(node): _node(node, cluster) for node in cluster.snapshot.nodes},
             "repair_policies": [
                 {
-                    "type": each.condition,
-                    "status": each.status,
-                    "toleration": print_duration(nanoseconds(each.toleration)),
+                    "type": policy.condition,
+                    "status": policy.status,
+                    "toleration": print_duration(nanoseconds(policy.toleration)),
                 }
-                for each in context.release.repair_policies
+                for policy in context.release.repair_policies
             ],
         }
         if (request.get("options") or {}).get("hashNodePools"):
-            found["nodepools"] = {name_of(each): _hash(each) for each in cluster.snapshot.nodepools}
+            result["nodepools"] = {name_of(nodepool): _hash(nodepool) for nodepool in cluster.snapshot.nodepools}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"not a cluster: {type(error).__name__}: {error}") from error
-    return found
+    return result
 
 
 def _hash(pool: Object) -> dict[str, str]:
@@ -48,7 +48,7 @@ def _claim(claim: Object, cluster: Cluster) -> dict[str, Any]:
     drift = cluster.request.get("drift") or {}
     judged = judged_of(claim, cluster.snapshot, cluster.instance_types, drift, cluster.release)
     left = expires_in(claim, now)
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "disruption": _result(judged.again, judged.error),
         "conditions": conditions_answer(judged.nodeclaim),
         "annotations": dict(annotations_of(judged.nodeclaim)),
@@ -56,41 +56,41 @@ def _claim(claim: Object, cluster: Cluster) -> dict[str, Any]:
         "expired": left == 0,
     }
     if is_terminating(claim):
-        found["termination"] = terminated(claim, cluster.snapshot, cluster.release.core)
-    return found
+        result["termination"] = terminated(claim, cluster.snapshot, cluster.release.core)
+    return result
 
 
 def _node(node: Object, cluster: Cluster) -> dict[str, Any]:
     snapshot, release = cluster.snapshot, cluster.release
     machine = spec_of(node).get("providerID") or ""
-    claims = [each for each in snapshot.nodeclaims if (status_of(each).get("providerID") or "") == machine]
-    living = [each for each in claims if not is_terminating(each)]
-    found: dict[str, Any] = {"events": []}
+    claims = [claim for claim in snapshot.nodeclaims if (status_of(claim).get("providerID") or "") == machine]
+    living = [claim for claim in claims if not is_terminating(claim)]
+    result: dict[str, Any] = {"events": []}
     if living:
-        found["repaired"] = False
+        result["repaired"] = False
     if not machine or len(claims) != 1:
-        return found
+        return result
     first, policies = release.core.repair_asks_node_first, replacing_policies(release)
     repair = repair_of(node, claims[0], snapshot.nodes, policies, snapshot.now, node_first=first)
     again = repair.again if not repair.held or release.core.held_repair_looks_again else None
-    found |= _result(again)
+    result |= _result(again)
     if repair.held and _pool_is_there(claims[0], snapshot.nodepools):
         event = {"kind": "Node", "object": name_of(node), "reason": "NodeRepairBlocked", "type": "Warning"}
-        found["events"] = [{**event, "message": repair.held}]
+        result["events"] = [{**event, "message": repair.held}]
     if repair.deletes:
-        found["repaired"] = True
+        result["repaired"] = True
         before = annotations_of(claims[0]).get(TERMINATION_TIMESTAMP)
         if repair.deadline is not None and repair.deadline != before:
-            found["termination_timestamp"] = repair.deadline
-    return found
+            result["termination_timestamp"] = repair.deadline
+    return result
 
 
 def _pool_is_there(claim: Object, nodepools: Sequence[Object]) -> bool:
     """Nobody is told about a NodePool that is gone; a NodeClaim without one is told about."""
     pool = labels_of(claim).get(NODEPOOL)
-    return pool is None or any(name_of(each) == pool for each in nodepools)
+    return pool is None or any(name_of(nodepool) == pool for nodepool in nodepools)
 
 
 def _result(again: int | None, error: str = "") -> dict[str, str]:
-    found = {} if again is None else {"requeue_after": print_duration(again)}
-    return {**found, "error": error} if error else found
+    result = {} if again is None else {"requeue_after": print_duration(again)}
+    return {**result, "error": error} if error else result

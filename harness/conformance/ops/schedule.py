@@ -73,7 +73,7 @@ def overlays_of(
     types: Mapping[str, Sequence[InstanceType]],
     release: ProviderRelease,
 ) -> Evaluation | None:
-    """What the request's NodeOverlays come to; None without any. Raises Unsupported for a release without."""
+    """Return the evaluation of the request's NodeOverlays; None without any. Raises Unsupported for a release without."""
     overlays = _list(request, "nodeoverlays")
     if not overlays:
         return None
@@ -88,7 +88,7 @@ def overlaid(
     """The instance types with what NodeOverlays say, by NodePool."""
     if overlays is None:
         return types
-    return {pool: overlays.apply(pool, found) for pool, found in types.items()}
+    return {pool: overlays.apply(pool, types_of_pool) for pool, types_of_pool in types.items()}
 
 
 def overlays_answer(overlays: Evaluation | None) -> dict[str, Any]:
@@ -96,11 +96,11 @@ def overlays_answer(overlays: Evaluation | None) -> dict[str, Any]:
     if overlays is None:
         return {}
     shown = ("status", "reason", "message")
-    found = {}
+    shown_by_name = {}
     for name, verdict in overlays.verdicts.items():
         conditions = with_verdict({"metadata": {"name": name}}, verdict, _NOW).items
-        found[name] = {each["type"]: {key: each[key] for key in shown} for each in conditions}
-    return {"overlays": found}
+        shown_by_name[name] = {state["type"]: {key: state[key] for key in shown} for state in conditions}
+    return {"overlays": shown_by_name}
 
 
 def snapshot_of(request: Mapping[str, Any]) -> ClusterSnapshot:
@@ -110,15 +110,15 @@ def snapshot_of(request: Mapping[str, Any]) -> ClusterSnapshot:
     return ClusterSnapshot(
         nodepools,
         pods,
-        daemonsets=[_in_namespace(each, "kube-system") for each in _list(request, "daemonsets")],
-        pvcs=[_in_namespace(each, "default") for each in _list(request, "pvcs")],
+        daemonsets=[_in_namespace(daemonset, "kube-system") for daemonset in _list(request, "daemonsets")],
+        pvcs=[_in_namespace(pvc, "default") for pvc in _list(request, "pvcs")],
         nodes=_list(request, "nodes"),
         nodeclaims=_list(request, "nodeclaims"),
         namespaces=_list(request, "namespaces"),
         pvs=_list(request, "pvs"),
         storageclasses=_list(request, "storageclasses"),
         csinodes=_list(request, "csinodes"),
-        pdbs=[_in_namespace(each, "default") for each in _list(request, "pdbs")],
+        pdbs=[_in_namespace(pdb, "default") for pdb in _list(request, "pdbs")],
         deleting=frozenset(request.get("deleting") or ()),
         now=parse(options["now"]) if options.get("now") else 0,
     )
@@ -148,18 +148,18 @@ def _list(request: Mapping[str, Any], name: str) -> Sequence[Any]:
 
 
 def catalog_indexes(context: AnswerContext) -> CatalogIndexes:
-    """What was found out about lists of instance types, which all questions share."""
-    found = context.catalogs.setdefault(_INDEXES, CatalogIndexes())
-    assert isinstance(found, CatalogIndexes)
-    return found
+    """Return the indexes of lists of instance types, which all questions share."""
+    indexes = context.catalogs.setdefault(_INDEXES, CatalogIndexes())
+    assert isinstance(indexes, CatalogIndexes)
+    return indexes
 
 
 def _release(release: ProviderRelease, reservation_label: str | None) -> ProviderRelease:
     """The release as it is with a provider that has reserved capacity, which knows the label that names a reservation."""
     if not reservation_label:
         return release
-    known = release.vocabulary.well_known | {reservation_label}
-    return replace(release, vocabulary=replace(release.vocabulary, well_known=known))
+    well_known = release.vocabulary.well_known | {reservation_label}
+    return replace(release, vocabulary=replace(release.vocabulary, well_known=well_known))
 
 
 def types_of(
@@ -210,7 +210,7 @@ def nodeclaim_answer(planned: PlannedNodeClaim) -> dict[str, Any]:
         "requests": render(planned.requests),
         "requirements": planned.requirements.node_selector_requirements(),
         "requirements_string": str(planned.requirements),
-        "instance_types": [each.name for each in planned.instance_types],
+        "instance_types": [instance_type.name for instance_type in planned.instance_types],
         "nodeclaim": {
             "metadata": {name: metadata[name] for name in ("generateName", "labels", "annotations")},
             "spec": spec,

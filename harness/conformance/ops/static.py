@@ -22,7 +22,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
     try:
         cluster = cluster_of(request, context)
         replacing = frozenset(request.get("replacing") or ())
-        return {name_of(each): _nodepool(each, cluster, replacing) for each in cluster.snapshot.nodepools}
+        return {name_of(nodepool): _nodepool(nodepool, cluster, replacing) for nodepool in cluster.snapshot.nodepools}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RequestError(f"not a cluster: {type(error).__name__}: {error}") from error
 
@@ -31,7 +31,7 @@ def _nodepool(nodepool: Object, cluster: Cluster, replacing: frozenset[str]) -> 
     view = cluster.situation()[0].view
     made = growth(view.simulations, nodepool, synced=view.synced, replacing=replacing)
     gone, again = surplus(view.simulations, nodepool, replacing=replacing)
-    deleted = sorted(name_of(each) for each in gone if not is_terminating(each))
+    deleted = sorted(name_of(claim) for claim in gone if not is_terminating(claim))
     return {
         "provisioning": _provisioning(made, nodepool, cluster),
         "deprovisioning": {**_again(again), "deleted": deleted},

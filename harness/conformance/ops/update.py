@@ -16,7 +16,7 @@ from harness.kube.custom_resources.admission import api_server
 from harness.kube.custom_resources.schema import prepare
 
 _KEPT: Mapping[str, Any] = {"uid": "uid", "resourceVersion": "1"}
-"""What a write takes over from the stored object, whoever sends it."""
+"""The metadata that a write takes over from the stored object, whoever sends it."""
 
 
 def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:

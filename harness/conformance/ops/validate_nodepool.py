@@ -53,7 +53,7 @@ def answer(request: Mapping[str, Any], context: AnswerContext) -> Any:
 
 
 def crd_answer(admission: Admission) -> dict[str, Any]:
-    """What the API server answers, as the protocol has it."""
+    """Return the API server's answer, as the protocol has it."""
     errors = [
         {"type": str(error.type), "field": error.field, "detail": error.detail, "text": str(error)}
         for error in admission.errors
@@ -62,7 +62,7 @@ def crd_answer(admission: Admission) -> dict[str, Any]:
 
 
 def _predicates(label: str, context: AnswerContext) -> dict[str, Any]:
-    """What the release's functions say to a label key; which functions there are differs."""
+    """Return the answers of the release's functions about a label key; the functions differ by release."""
     release = context.release
     vocabulary = release.vocabulary
     answers: dict[str, Any] = {

@@ -1,4 +1,6 @@
-"""What somebody asks first, answered in a line or two: why is a pod pending, what did Azure refuse, what does it cost, who left and why."""
+"""Answers to a reader's first questions, in a line or two: why is a pod pending, what did Azure refuse, what does it
+cost, who left and why.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,15 @@ _TOLD_ELSEWHERE = frozenset({"launch", "nodepool-filter"})
 
 
 def gist(world: Mapping[str, Any]) -> list[str]:
-    """What stands out of a world (world_value) in a few words each: `1 pod waits`, `Azure refused 4 requests`, `2 nodes`."""
-    waiting = sum(one["count"] for one in world["pending"])
-    refused = len({one["object"] for one in world["rejections"] if one["layer"] not in _TOLD_ELSEWHERE})
+    """Return the main facts of a world (world_value) in a few words each: `1 pod waits`, `Azure refused 4 requests`, `2
+    nodes`.
+    """
+    waiting = sum(group["count"] for group in world["pending"])
+    refused = len(
+        {rejection["object"] for rejection in world["rejections"] if rejection["layer"] not in _TOLD_ELSEWHERE}
+    )
     left = len(world["disruptions"])
-    found = (
+    counts = (
         (waiting, "1 pod waits", f"{waiting} pods wait"),
         (refused, "1 object refused", f"{refused} objects refused"),
         (len(world["refusals"]), "Azure refused 1 request", f"Azure refused {len(world['refusals'])} requests"),
@@ -47,7 +53,7 @@ def gist(world: Mapping[str, Any]) -> list[str]:
         (len(world["runaways"]), "a runaway", f"{len(world['runaways'])} runaways"),
         (left, "1 decision to remove nodes", f"{left} decisions to remove nodes"),
     )
-    return [one if count == 1 else more for count, one, more in found if count]
+    return [singular if count == 1 else more for count, singular, more in counts if count]
 
 
 def pending(story: Story, refused: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -59,10 +65,10 @@ def pending(story: Story, refused: Sequence[Mapping[str, Any]]) -> list[dict[str
     advice = {pod: fact for fact in story.facts("advice") for pod in fact["pods"]}
     groups: dict[Any, dict[str, Any]] = {}
     members: dict[int, list[str]] = {}
-    for name, told in story.pending_pods().items():
+    for name, facts in story.pending_pods().items():
         decision: Line = decisions.get(name, {})
-        scheduler = next((one["why"] for one in reversed(told) if one.get("why")), "")
-        owner = next((one["owner"] for one in told if one.get("owner")), "")
+        scheduler = next((fact["why"] for fact in reversed(facts) if fact.get("why")), "")
+        owner = next((fact["owner"] for fact in facts if fact.get("owner")), "")
         why = decision.get("why", "")
         target = decision.get("target", "") if decision.get("result") in ("existing", "nodeclaim") else ""
         reference = owner or f"Pod/{shorter(name)}"
@@ -71,12 +77,13 @@ def pending(story: Story, refused: Sequence[Mapping[str, Any]]) -> list[dict[str
             {
                 "pods": [],
                 "count": 0,
-                "since": told[0]["t"],
+                "since": facts[0]["t"],
                 "why": why,
                 "scheduler": scheduler,
                 "target": target,
                 "tried": [
-                    {"nodepool": one["nodepool"], "why": one.get("why", "")} for one in decision.get("tried", ())
+                    {"nodepool": attempt["nodepool"], "why": attempt.get("why", "")}
+                    for attempt in decision.get("tried", ())
                 ],
                 "closed": _closed(story, decision),
                 "causes": list(advice.get(name, {}).get("causes", ())),
@@ -93,19 +100,19 @@ def pending(story: Story, refused: Sequence[Mapping[str, Any]]) -> list[dict[str
 
 
 def _closed(story: Story, decision: Line) -> list[str]:
-    """Of each NodePool whose last sizes cannot be had now, which these are and why not."""
-    known = {fact["number"]: fact for fact in story.facts("funnel")}
+    """Return a sentence for each NodePool whose last sizes cannot be had now: the sizes, and why not."""
+    funnels = {fact["number"]: fact for fact in story.facts("funnel")}
     offered = {fact["number"]: fact["offered"] for fact in story.facts("sizes")}
-    told = []
+    texts = []
     for tried in decision.get("tried", ()):
-        funnel = known.get(tried.get("funnel"))
+        funnel = funnels.get(tried.get("funnel"))
         last = funnel["steps"][-1] if funnel is not None and funnel["steps"] else {}
         if funnel is None or last.get("left") or not last.get("closed"):
             continue
         for why, positions in closed_texts(last).items():
             names = [offered[funnel["sizes"]][position].removeprefix("Standard_") for position in positions]
-            told.append(f"NodePool {tried['nodepool']} would take {first_few(names, _NAMED)}, not to be had: {why}")
-    return told[:_NAMED]
+            texts.append(f"NodePool {tried['nodepool']} would take {first_few(names, _NAMED)}, not to be had: {why}")
+    return texts[:_NAMED]
 
 
 _NAMED = 4
@@ -122,7 +129,7 @@ def taken(story: Story) -> list[dict[str, Any]]:
 
 def refusals(story: Story) -> list[dict[str, Any]]:
     """Every request for something new that Azure refused, and machines whose creation failed later, in order of time."""
-    found = []
+    refused_calls = []
     for call in story.facts("arm"):
         if call["method"] in ("PUT", "POST") and call["status"] >= 400:
             shown = {
@@ -141,11 +148,11 @@ def refusals(story: Story) -> list[dict[str, Any]]:
                     "fault",
                 )
             }
-            found.append({**shown, "blocked": left_alone(after_call(story, call))})
+            refused_calls.append({**shown, "blocked": left_alone(after_call(story, call))})
     for boot in story.facts("boot"):
         if boot["state"] == "failed":
             shown = {key: boot.get(key, "") for key in ("t", "error", "message", "size", "zone", "claim")}
-            found.append(
+            refused_calls.append(
                 {
                     **shown,
                     "status": 0,
@@ -156,15 +163,17 @@ def refusals(story: Story) -> list[dict[str, Any]]:
                     "blocked": left_alone(after_boot(story, boot)),
                 }
             )
-    return sorted(found, key=lambda one: one["t"])
+    return sorted(refused_calls, key=lambda refusal: refusal["t"])
 
 
 def rejections(story: Story) -> list[dict[str, Any]]:
-    """What an admission layer or a launch refused; what is said more than once is counted."""
-    counts = Counter((one["object"], one["layer"], one.get("key", ""), one["text"]) for one in story.facts("rejection"))
+    """Return the refusals of admission layers and launches; equal ones are counted."""
+    counts = Counter(
+        (fact["object"], fact["layer"], fact.get("key", ""), fact["text"]) for fact in story.facts("rejection")
+    )
     first = {
-        (one["object"], one["layer"], one.get("key", ""), one["text"]): one["t"]
-        for one in reversed(story.facts("rejection"))
+        (fact["object"], fact["layer"], fact.get("key", ""), fact["text"]): fact["t"]
+        for fact in reversed(story.facts("rejection"))
     }
     return [
         {"t": first[key], "object": key[0], "layer": key[1], "key": key[2], "text": key[3], "count": count}
@@ -173,7 +182,9 @@ def rejections(story: Story) -> list[dict[str, Any]]:
 
 
 def runaways(story: Story) -> list[dict[str, Any]]:
-    """What was repeated without end, the last that was found of each subject: its `course`, its `loops` in words, the label at `fault`."""
+    """Return the repetitions without end, the last of each subject: its `course`, its `loops` in words, the label at
+    `fault`.
+    """
     last = {fact["subject"]: fact for fact in story.facts("runaway")}
     return [
         {
@@ -187,8 +198,8 @@ def runaways(story: Story) -> list[dict[str, Any]]:
     ]
 
 
-def _told(subject: str, told: Sequence[Line]) -> list[str]:
-    loops = (Loop(None, one["at"], tuple(one["made"]), why=one["why"]) for one in told)
+def _told(subject: str, facts: Sequence[Line]) -> list[str]:
+    loops = (Loop(None, fact["at"], tuple(fact["made"]), why=fact["why"]) for fact in facts)
     return Runaway(subject, tuple(loops)).told_loops()
 
 
@@ -206,7 +217,7 @@ def cost_steps(story: Story) -> list[list[float]]:
 
 
 def without_power(story: Story) -> int:
-    """How many NodeClaims are there at the end whose machine has no power yet: it is not in the price."""
+    """Return how many NodeClaims there are at the end whose machine has no power yet: it is not in the price."""
     last = {fact["claim"]: fact["state"] for fact in story.facts("claim")}
     powered = {boot.get("claim", "") for boot in story.facts("boot")}
     return sum(state in ("created", "launched") and claim not in powered for claim, state in last.items())
@@ -216,13 +227,13 @@ def unpriced(story: Story) -> list[str]:
     """Since when until when machines count as nothing in what all cost, for no price of their size is known."""
     lasting: dict[str, list[list[float]]] = {}
     steps = story.facts("cost")
-    for one, after in zip(steps, [*(each["t"] for each in steps[1:]), story.end], strict=False):
-        for size in one.get("unpriced", ()):
+    for step, after in zip(steps, [*(later["t"] for later in steps[1:]), story.end], strict=False):
+        for size in step.get("unpriced", ()):
             spans = lasting.setdefault(size, [])
-            if spans and spans[-1][1] == one["t"]:
+            if spans and spans[-1][1] == step["t"]:
                 spans[-1][1] = after
             else:
-                spans.append([one["t"], after])
+                spans.append([step["t"], after])
     return [
         f"{_spans(spans, story.end)} {size} counts as nothing: no price of it is known"
         for size, spans in lasting.items()
@@ -248,19 +259,19 @@ def departures(story: Story) -> list[dict[str, Any]]:
 
 
 def _departure(decision: str, reason: str, facts: Sequence[Line]) -> dict[str, Any]:
-    kept = [fact for fact in facts if fact.get("problem")]
+    taken_back = [fact for fact in facts if fact.get("problem")]
     gone = [fact for fact in facts if not fact.get("problem")]
     guessed = [fact for fact in gone if fact.get("unpriced")]
-    known = [fact["savings"] for fact in gone if not fact.get("unpriced")]
+    savings = [fact["savings"] for fact in gone if not fact.get("unpriced")]
     notes = _which(facts)
-    notes += [f"{_times(len(kept), len(facts), 'taken back')}: {kept[0]['problem']}"] if kept else []
+    notes += [f"{_times(len(taken_back), len(facts), 'taken back')}: {taken_back[0]['problem']}"] if taken_back else []
     if guessed:
         sizes = {size: usd for fact in guessed for size, usd in fact["unpriced"].items()}
         notes.append(f"{_times(len(guessed), len(facts), 'what it saves is not known')}: {unpriced_text(sizes)}")
     return {
         "what": f"{decision} for {reason}",
         "count": len(facts),
-        "savings": round(sum(known), 6) if any(known) else None,
+        "savings": round(sum(savings), 6) if any(savings) else None,
         "notes": notes,
     }
 

@@ -14,7 +14,7 @@ _GROUPS = 80
 """Workloads that a page lists; those that wait come first."""
 
 _TRIES = 20
-"""Of one workload: the first and the last ones."""
+"""The number of attempts that are shown of one workload: the first and the last ones."""
 
 
 def asked(story: Story) -> list[dict[str, Any]]:
@@ -24,7 +24,7 @@ def asked(story: Story) -> list[dict[str, Any]]:
     Karpenter's `why` not, or the `claim` that came of it; `unlooked` where it refused the NodePool before any size.
     """
     owners = {fact["pod"]: fact["owner"] for fact in story.facts("pod") if fact.get("owner")}
-    known = {fact["number"]: fact for fact in story.facts("funnel")}
+    funnels = {fact["number"]: fact for fact in story.facts("funnel")}
     pools = {fact["claim"]: fact["nodepool"] for fact in story.facts("claim")}
     waiting = story.pending_pods()
     groups: dict[str, dict[str, Any]] = {}
@@ -35,36 +35,39 @@ def asked(story: Story) -> list[dict[str, Any]]:
             group = groups.setdefault(name, {"name": name, "count": 0, "waits": False, "tries": {}})
             pods.setdefault(name, set()).add(pod)
             group["waits"] = group["waits"] or pod in waiting
-            for key, tried in _tries(decision, known, pools):
-                one = group["tries"].setdefault(key, {**tried, "t": decision["t"]})
-                one |= {"last": decision["t"], **({"why": tried["why"]} if tried["why"] else {})}
+            for key, tried in _tries(decision, funnels, pools):
+                attempt = group["tries"].setdefault(key, {**tried, "t": decision["t"]})
+                attempt |= {"last": decision["t"], **({"why": tried["why"]} if tried["why"] else {})}
     order: dict[str, int] = {}
     for fact in story.facts("pod"):
         order.setdefault(owners.get(fact["pod"]) or shorter(fact["pod"]), len(order))
-    found = [{**group, "count": len(pods[name]), "tries": _some(group["tries"])} for name, group in groups.items()]
-    return sorted(found, key=lambda one: (not one["waits"], order.get(one["name"], 0)))[:_GROUPS]
+    shown = [{**group, "count": len(pods[name]), "tries": _some(group["tries"])} for name, group in groups.items()]
+    return sorted(shown, key=lambda group: (not group["waits"], order.get(group["name"], 0)))[:_GROUPS]
 
 
-def _tries(decision: Line, known: Mapping[int, Line], pools: Mapping[str, str]) -> list[tuple[Any, dict[str, Any]]]:
-    """What a decision tried, each with what tells it from others."""
+def _tries(decision: Line, funnels: Mapping[int, Line], pools: Mapping[str, str]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return the attempts of a decision, each with a key that tells it from others."""
     kind, _, name = decision.get("target", "").partition("/")
     own = name if kind == "NodeClaim" and decision["result"] == "nodeclaim" else ""
-    found = []
+    tries = []
     for tried in decision.get("tried", ()):
-        funnel = tried["funnel"] if tried.get("funnel") in known else None
+        funnel = tried["funnel"] if tried.get("funnel") in funnels else None
         claim = own if own and pools.get(own) == tried["nodepool"] else ""
         why = tried.get("why", "")
         key = (tried["nodepool"], funnel, claim, why if funnel is None else "")
-        one = {"nodepool": tried["nodepool"], "funnel": funnel, "claim": claim, "why": why}
-        found.append((key, one | ({"unlooked": True} if funnel is not None and _unlooked(known[funnel], why) else {})))
-    if not found:
+        attempt = {"nodepool": tried["nodepool"], "funnel": funnel, "claim": claim, "why": why}
+        tries.append(
+            (key, attempt | ({"unlooked": True} if funnel is not None and _unlooked(funnels[funnel], why) else {}))
+        )
+    if not tries:
         why = decision.get("why", "") or f"placed on {decision.get('target', '')}"
-        found.append((("", None, own, why), {"nodepool": "", "funnel": None, "claim": "", "why": why}))
-    return found
+        tries.append((("", None, own, why), {"nodepool": "", "funnel": None, "claim": "", "why": why}))
+    return tries
 
 
 def _unlooked(funnel: Line, why: str) -> bool:
-    """Whether a NodePool was refused before its sizes were looked at: some pass each filter, and Karpenter says no.
+    """Return whether a NodePool was refused before its sizes were looked at: some pass each filter, and Karpenter says
+    no.
 
     Taints, ports, requirements and topology come before the sizes; sentences about sizes and `minValues` come after them
     (kcore ``pkg/controllers/provisioning/scheduling/nodeclaim.go``).
@@ -74,12 +77,12 @@ def _unlooked(funnel: Line, why: str) -> bool:
 
 
 def _some(tries: Mapping[Any, dict[str, Any]]) -> list[dict[str, Any]]:
-    every = sorted(tries.values(), key=lambda one: (one["last"], one["t"]))
+    every = sorted(tries.values(), key=lambda attempt: (attempt["last"], attempt["t"]))
     return every if len(every) <= _TRIES else [*every[: _TRIES // 2], *every[-_TRIES // 2 :]]
 
 
 def claims_of(story: Story, groups: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Of each NodeClaim that came of a try the sizes that it names, and the one that was launched."""
+    """Return the sizes that each NodeClaim of an attempt names, and the launched one, by NodeClaim."""
     wanted = {tried["claim"] for group in groups for tried in group["tries"]} - {""}
     launched = {fact["claim"]: fact.get("size", "") for fact in story.facts("claim") if fact["state"] == "launched"}
     return {
@@ -94,10 +97,14 @@ def opens(story: Story, groups: list[dict[str, Any]], first: str) -> list[int]:
     owner = next((fact["owner"] for fact in story.facts("pod") if fact["pod"] == first and fact.get("owner")), "")
     name = owner or shorter(first)
     decision = story.last_decisions().get(first)
-    every = [(one, [index, number]) for index, group in enumerate(groups) for number, one in enumerate(group["tries"])]
-    own = [each for each in every if decision is not None and groups[each[1][0]]["name"] == name]
-    own = [each for each in own if decision is not None and each[0]["last"] == decision["t"]] or own[-1:]
-    looked = [each for each in every if each[0]["funnel"] is not None]
-    last = max((one["last"] for one, _ in looked), default=0.0)
-    found = own or [each for each in looked if each[0]["last"] == last]
-    return min(found, key=lambda each: (not each[0]["claim"], each[0]["funnel"] is None), default=({}, [0, 0]))[1]
+    every = [
+        (attempt, [index, number])
+        for index, group in enumerate(groups)
+        for number, attempt in enumerate(group["tries"])
+    ]
+    own = [entry for entry in every if decision is not None and groups[entry[1][0]]["name"] == name]
+    own = [entry for entry in own if decision is not None and entry[0]["last"] == decision["t"]] or own[-1:]
+    looked = [entry for entry in every if entry[0]["funnel"] is not None]
+    last = max((attempt["last"] for attempt, _ in looked), default=0.0)
+    choices = own or [entry for entry in looked if entry[0]["last"] == last]
+    return min(choices, key=lambda entry: (not entry[0]["claim"], entry[0]["funnel"] is None), default=({}, [0, 0]))[1]

@@ -19,7 +19,7 @@ __all__ = ["Differing", "Pair", "Summary", "compare_page", "pair_of"]
 
 @dataclass(frozen=True, slots=True)
 class Differing:
-    """What is not the same: `about` a group of facts (`NodeClaims`), `name` says which; both sides in words.
+    """A difference: `about` a group of facts (`NodeClaims`), `name` says which; both sides in words.
 
     `text` says more, a line each in `notes`; `kept` is why it may differ; `grave` marks what somebody has to act on.
     """
@@ -63,27 +63,31 @@ class Summary:
 
 def compare_page(title: str, names: tuple[str, str], pairs: Iterable[Pair], summary: Summary | None = None) -> str:
     """The document; `names` are those of the two sides."""
-    told = {} if summary is None else {"summary": summary.text, "note": summary.note, "groups": list(summary.groups)}
-    told |= {"cost": list(summary.cost)} if summary is not None and summary.cost else {}
-    data = {"page": "compare", "title": title, "names": list(names), "titles": dict(TITLES), **told}
-    return page(title, {**data, "pairs": [_pair(one) for one in pairs]})
+    extra = {} if summary is None else {"summary": summary.text, "note": summary.note, "groups": list(summary.groups)}
+    extra |= {"cost": list(summary.cost)} if summary is not None and summary.cost else {}
+    data = {"page": "compare", "title": title, "names": list(names), "titles": dict(TITLES), **extra}
+    return page(title, {**data, "pairs": [_pair(pair) for pair in pairs]})
 
 
-def pair_of(name: str, left: Trace, right: Trace, found: Comparison) -> Pair:
+def pair_of(name: str, left: Trace, right: Trace, comparison: Comparison) -> Pair:
     """Two traces with the differences that comparing them found, in the words of `harness compare`."""
-    told = []
-    for one in found.differences:
-        about, _, rest = place_text(one.fact).partition(": ")
-        one_side, other = side_texts(one, WHOLE)
-        told.append(Differing(about, rest, one_side, other, kept=one.kept))
-    return Pair(name, left.to_json(), right.to_json(), told, [f"{found.same} facts are the same."], _also(found))
+    differing = []
+    for difference in comparison.differences:
+        about, _, rest = place_text(difference.fact).partition(": ")
+        one_side, other = side_texts(difference, WHOLE)
+        differing.append(Differing(about, rest, one_side, other, kept=difference.kept))
+    return Pair(
+        name, left.to_json(), right.to_json(), differing, [f"{comparison.same} facts are the same."], _also(comparison)
+    )
 
 
-def _also(found: Comparison) -> list[str]:
-    """What differs of two worlds that no option asks for: it follows from the releases, or from the files."""
+def _also(comparison: Comparison) -> list[str]:
+    """Return the differences of two worlds that no option asks for: they follow from the releases, or from the files."""
     words = {"kubernetes": "Kubernetes", "mode": "provision mode", "seed": "seed"}
-    told = [f"B also has {words[name]} {right}, A {left}." for name, left, right in found.situations if name in words]
-    return [*told, *missing_lines([("", found)])]
+    lines = [
+        f"B also has {words[name]} {right}, A {left}." for name, left, right in comparison.situations if name in words
+    ]
+    return [*lines, *missing_lines([("", comparison)])]
 
 
 def _pair(pair: Pair) -> dict[str, Any]:
@@ -92,19 +96,19 @@ def _pair(pair: Pair) -> dict[str, Any]:
         "notes": list(pair.notes),
         "also": list(pair.also),
         "nothing": pair.nothing,
-        "differences": [_difference(one) for one in pair.differences],
+        "differences": [_difference(differing) for differing in pair.differences],
         "worlds": [world_value(pair.left), world_value(pair.right)],
     }
 
 
-def _difference(one: Differing) -> Mapping[str, Any]:
+def _difference(differing: Differing) -> Mapping[str, Any]:
     return {
-        "about": one.about,
-        "name": one.name,
-        "a": one.left,
-        "b": one.right,
-        "text": one.text,
-        "notes": list(one.notes),
-        "kept": one.kept,
-        "grave": one.grave,
+        "about": differing.about,
+        "name": differing.name,
+        "a": differing.left,
+        "b": differing.right,
+        "text": differing.text,
+        "notes": list(differing.notes),
+        "kept": differing.kept,
+        "grave": differing.grave,
     }

@@ -40,16 +40,16 @@ def pod_lanes(story: Story) -> list[Lane]:
     places = story.places
     lost = _lost(story)
     alike: dict[Any, Lane] = {}
-    for told in _lives(story.facts("pod"), "pod"):
-        lane = _pod_lane(told, decisions.get(told[0]["pod"], ()), story.end)
-        owner = next((one["owner"] for one in told if one.get("owner")), "")
-        name = told[0]["pod"]
-        node = next((one["node"] for one in reversed(told) if one.get("node")), "")
+    for facts in _lives(story.facts("pod"), "pod"):
+        lane = _pod_lane(facts, decisions.get(facts[0]["pod"], ()), story.end)
+        owner = next((fact["owner"] for fact in facts if fact.get("owner")), "")
+        name = facts[0]["pod"]
+        node = next((fact["node"] for fact in reversed(facts) if fact.get("node")), "")
         _lose(lane["parts"], lost.get(node))
         place = places.get(owner or _reference("Pod", name))
-        parts = tuple((what, start, end) for what, start, end, _ in lane["parts"])
-        found = alike.setdefault((owner or name, node, parts), lane)
-        if found is lane:
+        parts = tuple((stage, start, end) for stage, start, end, _ in lane["parts"])
+        shown_lane = alike.setdefault((owner or name, node, parts), lane)
+        if shown_lane is lane:
             lane |= {
                 "kind": "pod",
                 "name": name,
@@ -59,36 +59,36 @@ def pod_lanes(story: Story) -> list[Lane]:
                 "pods": [],
             }
             lane |= {"place": place} if place else {}
-        found["pods"].append(name)
+        shown_lane["pods"].append(name)
     return list(alike.values())
 
 
-def _pod_lane(told: Sequence[Line], decisions: Sequence[Line], end: float) -> Lane:
+def _pod_lane(facts: Sequence[Line], decisions: Sequence[Line], end: float) -> Lane:
     parts: list[list[Any]] = []
     marks: list[list[Any]] = []
     closed = end
-    for one in told:
-        state = one["state"]
+    for fact in facts:
+        state = fact["state"]
         if state == "pending":
-            marks.append([one["t"], "waits", one.get("why", "")])
+            marks.append([fact["t"], "waits", fact.get("why", "")])
         elif state == "deleted":
-            closed = one["t"]
+            closed = fact["t"]
         elif state in _POD_STAGES:
-            parts.append([_POD_STAGES[state], one["t"], None, one.get("node", "")])
+            parts.append([_POD_STAGES[state], fact["t"], None, fact.get("node", "")])
     _close(parts, closed)
-    start = parts[0][1] if parts else told[0]["t"]
-    for one in decisions:
-        if start <= one["t"] <= closed and one["result"] in ("refused", "ignored"):
-            marks.append([one["t"], "unplaced", one.get("why", "")])
+    start = parts[0][1] if parts else facts[0]["t"]
+    for fact in decisions:
+        if start <= fact["t"] <= closed and fact["result"] in ("refused", "ignored"):
+            marks.append([fact["t"], "unplaced", fact.get("why", "")])
     return {"parts": parts, "marks": marks}
 
 
 def _decisions(story: Story) -> dict[str, list[Line]]:
-    found: dict[str, list[Line]] = {}
+    by_pod: dict[str, list[Line]] = {}
     for fact in story.facts("decision"):
         for pod in fact["pods"]:
-            found.setdefault(pod, []).append(fact)
-    return found
+            by_pod.setdefault(pod, []).append(fact)
+    return by_pod
 
 
 def claim_lanes(story: Story) -> list[Lane]:
@@ -96,32 +96,32 @@ def claim_lanes(story: Story) -> list[Lane]:
     disruptions = _disruptions(story, "claim")
     lost = _lost(story)
     lanes = []
-    for told in _lives(story.facts("claim"), "claim"):
-        name = told[0]["claim"]
+    for facts in _lives(story.facts("claim"), "claim"):
+        name = facts[0]["claim"]
         parts: list[list[Any]] = []
         chosen: dict[str, str] = {}
         closed = story.end
-        for one in told:
-            chosen |= {key: one[key] for key in ("size", "zone", "capacity_type", "node", "vm") if one.get(key)}
-            if one["state"] in _STAGES:
-                parts.append([_STAGES[one["state"]], one["t"], None, ""])
-            elif one["state"] == "deleted":
-                closed = one["t"]
+        for fact in facts:
+            chosen |= {key: fact[key] for key in ("size", "zone", "capacity_type", "node", "vm") if fact.get(key)}
+            if fact["state"] in _STAGES:
+                parts.append([_STAGES[fact["state"]], fact["t"], None, ""])
+            elif fact["state"] == "deleted":
+                closed = fact["t"]
         _close(parts, closed)
         _lose(parts, lost.get(chosen.get("node", "")))
         marks = [*_refused(story, name), *_power(story, chosen.get("vm", "")), *disruptions.get(name, ())]
         marks += [
-            [one["t"], "node", f"Node {one['node']} appears"]
-            for one in _nodes(story, chosen)
-            if one["state"] == "created"
+            [fact["t"], "node", f"Node {fact['node']} appears"]
+            for fact in _nodes(story, chosen)
+            if fact["state"] == "created"
         ]
         lanes.append(
             {
                 "kind": "claim",
                 "name": name,
-                "nodepool": told[0]["nodepool"],
+                "nodepool": facts[0]["nodepool"],
                 **chosen,
-                "sizes": len(told[0].get("sizes", ())),
+                "sizes": len(facts[0].get("sizes", ())),
                 "parts": parts,
                 "marks": sorted(marks, key=lambda mark: float(mark[0])),
             }
@@ -134,12 +134,12 @@ def node_lanes(story: Story) -> list[Lane]:
     ours = {fact["node"] for fact in story.facts("claim") if fact.get("node")}
     disruptions = _disruptions(story, "node")
     lanes = []
-    for told in _lives([fact for fact in story.facts("node") if fact["node"] not in ours], "node"):
+    for facts in _lives([fact for fact in story.facts("node") if fact["node"] not in ours], "node"):
         stages = {"created": "booting", "ready": "ready", "unready": "unready", "deleting": "leaving"}
-        parts = [[stages[one["state"]], one["t"], None, ""] for one in told if one["state"] in stages]
-        gone = [one["t"] for one in told if one["state"] == "deleted"]
+        parts = [[stages[fact["state"]], fact["t"], None, ""] for fact in facts if fact["state"] in stages]
+        gone = [fact["t"] for fact in facts if fact["state"] == "deleted"]
         _close(parts, gone[-1] if gone else story.end)
-        first = told[0]
+        first = facts[0]
         shown = {key: first.get(key, "") for key in ("nodepool", "size", "zone", "capacity_type", "node")}
         marks = disruptions.get(first["node"], [])
         lanes.append({"kind": "node", "name": first["node"], **shown, "parts": parts, "marks": marks})
@@ -147,11 +147,13 @@ def node_lanes(story: Story) -> list[Lane]:
 
 
 def blocked_lanes(story: Story) -> list[Lane]:
-    """What Karpenter leaves alone after a refusal: a lane for each size, family or capacity type, a part for each zone."""
+    """Return the lanes that Karpenter leaves alone after a refusal: one for each size, family or capacity type, a part
+    for each zone.
+    """
     lanes: dict[str, Lane] = {}
     for fact in story.facts("blocked"):
-        what = lane_name(fact)
-        lane = lanes.setdefault(what, {"kind": "blocked", "name": what, "parts": [], "marks": []})
+        name = lane_name(fact)
+        lane = lanes.setdefault(name, {"kind": "blocked", "name": name, "parts": [], "marks": []})
         place = place_name(fact["zone"]) if fact.get("size") or fact.get("family") else "everywhere"
         lane["parts"].append(["blocked", fact["t"], fact["until"], place, fact.get("reason", "")])
     return list(lanes.values())
@@ -170,8 +172,8 @@ def _lives(facts: Sequence[Line], key: str) -> Iterator[list[Line]]:
 
 
 def _close(parts: list[list[Any]], end: float) -> None:
-    """Lets each part end where the next one begins, and the last one at the end."""
-    for part, after in zip(parts, [*(one[1] for one in parts[1:]), end], strict=True):
+    """Let each part end where the next one begins, and the last one at the end."""
+    for part, after in zip(parts, [*(part_after[1] for part_after in parts[1:]), end], strict=True):
         part[2] = after
 
 
@@ -190,14 +192,14 @@ def _lose(parts: list[list[Any]], t: float | None) -> None:
     """From `t` on, when the machine is gone, nothing that was on it is as its state says."""
     if t is None:
         return
-    told = list(parts)
+    before = list(parts)
     parts.clear()
-    for what, start, end, text in told:
-        if what not in _ON_A_MACHINE or end <= t:
-            parts.append([what, start, end, text])
+    for stage, start, end, text in before:
+        if stage not in _ON_A_MACHINE or end <= t:
+            parts.append([stage, start, end, text])
             continue
         if start < t:
-            parts.append([what, start, t, text])
+            parts.append([stage, start, t, text])
         parts.append(["lost", max(start, t), end, text])
 
 
@@ -205,7 +207,9 @@ def _refused(story: Story, claim: str) -> Iterator[list[Any]]:
     for call in story.facts("arm"):
         if call.get("claim") == claim and call["method"] == "PUT" and call["status"] >= 400:
             tried = " ".join(call[key] for key in ("size", "zone", "priority") if call.get(key))
-            alone = "".join(f"; left alone {one['time']}: {one['what']}" for one in left_alone(after_call(story, call)))
+            alone = "".join(
+                f"; left alone {mark['time']}: {mark['what']}" for mark in left_alone(after_call(story, call))
+            )
             yield [
                 call["t"],
                 "refused",
@@ -231,13 +235,13 @@ def _power(story: Story, vm: str) -> Iterator[list[Any]]:
 
 
 def _disruptions(story: Story, key: str) -> dict[str, list[list[Any]]]:
-    found: dict[str, list[list[Any]]] = {}
+    marks: dict[str, list[list[Any]]] = {}
     for fact in story.facts("disruption"):
         text = f"{fact['decision']}: {fact['reason']}" + (f" ({fact['drift']})" if fact.get("drift") else "")
         problem = f"; stays: {fact['problem']}" if fact.get("problem") else ""
         for node in fact["nodes"]:
-            found.setdefault(node[key], []).append([fact["t"], "disrupted", text + problem])
-    return found
+            marks.setdefault(node[key], []).append([fact["t"], "disrupted", text + problem])
+    return marks
 
 
 def _nodes(story: Story, chosen: Mapping[str, str]) -> list[Line]:

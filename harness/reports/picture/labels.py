@@ -1,4 +1,4 @@
-"""Who wrote which label of a Node: every write in its order, and the NodePool that asked for it."""
+"""The writers of a Node's labels: every write in its order, and the NodePool that asked for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NODES = 25
 
 
 def source_words() -> dict[str, dict[str, str]]:
-    """What each source is called, and who that is."""
+    """Return the name of each source, and its identity."""
     return {source: {"name": name, "text": text} for source, (name, text) in SOURCES.items()}
 
 
@@ -41,7 +41,7 @@ def label_tables(story: Story) -> list[dict[str, Any]]:
             "gone": gone.get(node),
             "keys": [{"key": key, "value": _final(writes), "writes": writes} for key, writes in sorted(keys.items())],
         }
-        for node, keys in sorted(nodes.items(), key=lambda one: one[0] in gone)
+        for node, keys in sorted(nodes.items(), key=lambda entry: entry[0] in gone)
     ]
 
 
@@ -53,18 +53,18 @@ def _gone(story: Story) -> dict[str, float]:
 
 def _pools(story: Story) -> dict[str, str]:
     """The NodePool of each Node."""
-    found = {fact["node"]: fact["nodepool"] for fact in story.facts("node") if fact.get("nodepool")}
-    return found | {fact["node"]: fact["nodepool"] for fact in story.facts("claim") if fact.get("node")}
+    pools = {fact["node"]: fact["nodepool"] for fact in story.facts("node") if fact.get("nodepool")}
+    return pools | {fact["node"]: fact["nodepool"] for fact in story.facts("claim") if fact.get("node")}
 
 
 def _manifests(story: Story) -> dict[str, list[Line]]:
-    """What was applied of each NodePool, by its name, in order of time."""
-    found: dict[str, list[Line]] = {}
+    """Return the applied manifests of each NodePool, by its name, in order of time."""
+    manifests: dict[str, list[Line]] = {}
     for fact in story.facts("object"):
         kind, _, name = fact["object"].partition("/")
         if kind == "NodePool" and fact.get("manifest") and not fact.get("refused"):
-            found.setdefault(name, []).append(fact)
-    return found
+            manifests.setdefault(name, []).append(fact)
+    return manifests
 
 
 def _origin(write: Line, pool: str, manifests: Mapping[str, Sequence[Line]]) -> dict[str, Any]:
@@ -79,9 +79,9 @@ def _origin(write: Line, pool: str, manifests: Mapping[str, Sequence[Line]]) -> 
 
 def _final(writes: list[Any]) -> str | None:
     value = None
-    for one in writes:
-        if one["kind"] in ("set", "overwrote", "same"):
-            value = one.get("value", value)
-        elif one["kind"] == "removed":
+    for write in writes:
+        if write["kind"] in ("set", "overwrote", "same"):
+            value = write.get("value", value)
+        elif write["kind"] == "removed":
             value = None
     return value

@@ -1,4 +1,6 @@
-"""What Karpenter leaves alone after a refusal, in words: the keys of its cache (kaz ``pkg/cache/unavailableofferings.go``)."""
+"""Offerings that Karpenter leaves alone after a refusal, in words: the keys of its cache (kaz
+``pkg/cache/unavailableofferings.go``).
+"""
 
 from __future__ import annotations
 
@@ -14,50 +16,52 @@ Words = dict[str, str]
 
 
 def left_alone(marks: Iterable[Line]) -> list[Words]:
-    """What some marks of one refusal say, those that end together in one: `for 1h, until 1h`, `D4s_v5: spot in eastus-1`."""
+    """Return the words of some marks of one refusal, those that end together in one: `for 1h, until 1h`, `D4s_v5: spot
+    in eastus-1`.
+    """
     by_time: dict[tuple[str, str], list[Line]] = {}
-    for one in marks:
-        by_time.setdefault((duration_text(one["until"] - one["t"]), duration_text(one["until"])), []).append(one)
+    for mark in marks:
+        by_time.setdefault((duration_text(mark["until"] - mark["t"]), duration_text(mark["until"])), []).append(mark)
     return [
         {
             "time": f"for {lasting}" + (f", until {until}" if until != lasting else ""),
-            "what": "; ".join(_texts(found)),
+            "what": "; ".join(_texts(marks_of_time)),
         }
-        for (lasting, until), found in by_time.items()
+        for (lasting, until), marks_of_time in by_time.items()
     ]
 
 
 def _texts(marks: Sequence[Line]) -> list[str]:
     """One for each set of offerings: a size and its family that are closed in the same places are told together."""
     places: dict[str, list[tuple[str, str]]] = {}
-    for one in marks:
-        places.setdefault(_thing(one), []).append((one["capacity_type"], one["zone"]))
+    for mark in marks:
+        places.setdefault(_thing(mark), []).append((mark["capacity_type"], mark["zone"]))
     things: dict[str, list[str]] = {}
-    for thing, found in places.items():
-        things.setdefault(_places(found) if thing else _all_of(found), []).append(thing)
+    for thing, offers in places.items():
+        things.setdefault(_places(offers) if thing else _all_of(offers), []).append(thing)
     return [f"{' and '.join(filter(None, names))}: {where}" if any(names) else where for where, names in things.items()]
 
 
-def _thing(one: Line) -> str:
+def _thing(mark: Line) -> str:
     """The size or family of a mark; nothing where all sizes are meant."""
-    if one.get("size"):
-        return str(one["size"]).removeprefix("Standard_")
-    if not one.get("family"):
+    if mark.get("size"):
+        return str(mark["size"]).removeprefix("Standard_")
+    if not mark.get("family"):
         return ""
-    vcpus = one.get("vcpus", 0)
-    return f"family {one['family']} from {vcpus} vCPUs on" if vcpus > 0 else f"all of family {one['family']}"
+    vcpus = mark.get("vcpus", 0)
+    return f"family {mark['family']} from {vcpus} vCPUs on" if vcpus > 0 else f"all of family {mark['family']}"
 
 
-def _all_of(found: Iterable[tuple[str, str]]) -> str:
+def _all_of(offers: Iterable[tuple[str, str]]) -> str:
     return " and ".join(
-        f"all {capacity_type}, of every size in every zone" for capacity_type, _ in dict.fromkeys(found)
+        f"all {capacity_type}, of every size in every zone" for capacity_type, _ in dict.fromkeys(offers)
     )
 
 
-def _places(found: Sequence[tuple[str, str]]) -> str:
+def _places(offers: Sequence[tuple[str, str]]) -> str:
     """`on-demand and spot in eastus-1 and without a zone`: capacity types with the same zones together."""
     zones: dict[str, dict[str, None]] = {}
-    for capacity_type, zone in found:
+    for capacity_type, zone in offers:
         zones.setdefault(capacity_type, {})[place_name(zone)] = None
     types: dict[str, list[str]] = {}
     for capacity_type, names in zones.items():
@@ -78,27 +82,27 @@ def place_name(zone: str) -> str:
     return "without a zone" if zone in ("", "0") else f"in {zone}"
 
 
-def lane_name(one: Line) -> str:
+def lane_name(mark: Line) -> str:
     """The lane of a mark: what it closes, without its zone."""
-    thing = _thing(one)
-    return f"{thing}, {one['capacity_type']}" if thing else f"all {one['capacity_type']}, of every size in every zone"
+    thing = _thing(mark)
+    return f"{thing}, {mark['capacity_type']}" if thing else f"all {mark['capacity_type']}, of every size in every zone"
 
 
 def after_call(story: Story, call: Line) -> list[Line]:
     """The marks that a refused call led to; in a trace that does not say which call, those of its moment."""
     marks = story.facts("blocked")
-    return [one for one in marks if (one["call"] == call["number"] if one.get("call") else one["t"] == call["t"])]
+    return [mark for mark in marks if (mark["call"] == call["number"] if mark.get("call") else mark["t"] == call["t"])]
 
 
 def after_boot(story: Story, boot: Line) -> list[Line]:
     """The marks after a machine whose creation failed once it was accepted: the next ones about its size that no refused request led to."""
     refused = {key for call in story.facts("arm") if call["status"] >= 400 for key in (call["number"], call["t"])}
     marks = [
-        one
-        for one in story.facts("blocked")
-        if one["t"] >= boot["t"] and one.get("call", one["t"]) not in refused and _is_about(one, boot["size"])
+        mark
+        for mark in story.facts("blocked")
+        if mark["t"] >= boot["t"] and mark.get("call", mark["t"]) not in refused and _is_about(mark, boot["size"])
     ]
-    return [one for one in marks if one["t"] == marks[0]["t"] and one.get("call") == marks[0].get("call")]
+    return [mark for mark in marks if mark["t"] == marks[0]["t"] and mark.get("call") == marks[0].get("call")]
 
 
 def _is_about(mark: Line, size: str) -> bool:

@@ -77,13 +77,13 @@ def _shown(amounts: Line) -> dict[str, float]:
 
 
 def _price(story: Story, cards: Iterable[dict[str, Any]]) -> None:
-    told: dict[tuple[str, str], list[list[Any]]] = {}
+    prices: dict[tuple[str, str], list[list[Any]]] = {}
     for fact in story.facts("price"):
-        told.setdefault((fact["size"], fact["capacity_type"]), []).append(
+        prices.setdefault((fact["size"], fact["capacity_type"]), []).append(
             [fact["t"], fact["price"], *([True] if fact.get("as_on_demand") else [])]
         )
     for card in cards:
-        card["prices"] = told.get((card["size"], card["capacity_type"]), [])
+        card["prices"] = prices.get((card["size"], card["capacity_type"]), [])
 
 
 def _notes(story: Story, cards: dict[str, dict[str, Any]]) -> None:
@@ -144,23 +144,28 @@ def _nominated(story: Story, card: Mapping[str, Any], t: float) -> str:
 
 def moments(story: Story) -> list[dict[str, Any]]:
     """The times at which something becomes another picture: {t, kind, text}, and the file's place of a step."""
-    found = sorted(_moments(story), key=lambda one: one["t"])
+    in_order = sorted(_moments(story), key=lambda moment: moment["t"])
     joined: list[dict[str, Any]] = []
-    for one in found:
+    for first_of_moment in in_order:
         last = joined[-1] if joined else None
-        if last is not None and last["kind"] == one["kind"] and last["t"] == one["t"] and one["kind"] != "step":
-            if one["text"] in last["told"]:
+        if (
+            last is not None
+            and last["kind"] == first_of_moment["kind"]
+            and last["t"] == first_of_moment["t"]
+            and first_of_moment["kind"] != "step"
+        ):
+            if first_of_moment["text"] in last["told"]:
                 continue  # a Node that loses a taint is told as ready once more
             last["text"] = (
-                f"{last['text']}, {one['text']}"
+                f"{last['text']}, {first_of_moment['text']}"
                 if last["count"] < _NAMED
                 else f"{last['text'].split(' … ')[0]} … {last['count'] + 1} in all"
             )
             last["count"] += 1
-            last["told"].add(one["text"])
+            last["told"].add(first_of_moment["text"])
         else:
-            joined.append({**one, "count": 1, "told": {one["text"]}})
-    return [{key: value for key, value in one.items() if key != "told"} for one in joined]
+            joined.append({**first_of_moment, "count": 1, "told": {first_of_moment["text"]}})
+    return [{key: value for key, value in moment.items() if key != "told"} for moment in joined]
 
 
 _NAMED = 3

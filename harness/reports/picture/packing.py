@@ -26,10 +26,12 @@ def packs(worlds: Sequence[Mapping[str, Any]]) -> list[str]:
 def _pack(worlds: Sequence[Mapping[str, Any]]) -> str:
     lists: dict[str, tuple[int, Any]] = {}
     columns: dict[str, list[Any]] = {key: [world[key] for world in worlds] for key in worlds[0]}
-    columns["sizes"] = [{name: _number(lists, one) for name, one in sizes.items()} for sizes in columns["sizes"]]
-    text = json.dumps({"lists": [one for _, one in lists.values()], "columns": columns}, separators=(",", ":"))
+    columns["sizes"] = [
+        {name: _number(lists, sizes_of_fact) for name, sizes_of_fact in sizes.items()} for sizes in columns["sizes"]
+    ]
+    text = json.dumps({"lists": [value for _, value in lists.values()], "columns": columns}, separators=(",", ":"))
     return b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def _number(lists: dict[str, tuple[int, Any]], one: Any) -> int:
-    return lists.setdefault(json.dumps(one, sort_keys=True), (len(lists), one))[0]
+def _number(lists: dict[str, tuple[int, Any]], value: Any) -> int:
+    return lists.setdefault(json.dumps(value, sort_keys=True), (len(lists), value))[0]

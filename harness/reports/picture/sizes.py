@@ -1,4 +1,4 @@
-"""How the sizes that a region sells become the few that a pod gets: the funnel of each NodePool that was tried."""
+"""The funnel of each NodePool that was tried, from the sizes that a region sells to the few that a pod gets."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def size_lists(story: Story) -> dict[str, dict[str, Any]]:
 
 def funnels(story: Story, numbers: Iterable[int]) -> dict[str, dict[str, Any]]:
     """Some funnels by their number: when each was first needed, its NodePool, the list that it begins with, and its filters."""
-    known = {fact["number"]: fact for fact in story.facts("funnel")}
+    funnels_by_number = {fact["number"]: fact for fact in story.facts("funnel")}
     return {
         str(number): {
-            **{key: known[number][key] for key in ("t", "nodepool", "sizes")},
-            "steps": [_step(step) for step in known[number]["steps"]],
+            **{key: funnels_by_number[number][key] for key in ("t", "nodepool", "sizes")},
+            "steps": [_step(step) for step in funnels_by_number[number]["steps"]],
         }
         for number in sorted(set(numbers))
     }
@@ -37,26 +37,26 @@ def _step(step: Line) -> dict[str, Any]:
 
 
 def closed_texts(step: Line) -> dict[str, list[int]]:
-    """Why sizes cannot be had, each reason with their positions in the list of sizes."""
+    """Return the reasons why sizes cannot be had, each with their positions in the list of sizes."""
     reasons: dict[int, dict[tuple[str, str], Line]] = {}
-    for one in sorted(
-        step["closed"], key=lambda one: -one.get("until", 0.0)
+    for closing in sorted(
+        step["closed"], key=lambda closing: -closing.get("until", 0.0)
     ):  # the first mark that ends opens the size
-        for position in _positions(one["removed"]):
-            reasons.setdefault(position, {})[one["what"], one.get("name", "")] = one
+        for position in _positions(closing["removed"]):
+            reasons.setdefault(position, {})[closing["what"], closing.get("name", "")] = closing
     texts: dict[str, list[int]] = {}
-    for position, found in sorted(reasons.items()):
-        texts.setdefault("; ".join(sorted(map(_closed, found.values()))), []).append(position)
+    for position, closings in sorted(reasons.items()):
+        texts.setdefault("; ".join(sorted(map(_closed, closings.values()))), []).append(position)
     return texts
 
 
-def _closed(one: Line) -> str:
-    name = one.get("name", "")
-    if one["what"] == "mark":
-        return f"Azure refused it, and Karpenter leaves it alone until {duration_text(one['until'])} (its word for that: {name})"
-    if one["what"] == "quota":
-        return f"Azure's quota {name} has {max(0, one.get('left', 0))} of {one.get('limit', 0)} vCPUs left"
-    return {"price": "no price is known", "spot": "not sold as spot"}[one["what"]]
+def _closed(closing: Line) -> str:
+    name = closing.get("name", "")
+    if closing["what"] == "mark":
+        return f"Azure refused it, and Karpenter leaves it alone until {duration_text(closing['until'])} (its word for that: {name})"
+    if closing["what"] == "quota":
+        return f"Azure's quota {name} has {max(0, closing.get('left', 0))} of {closing.get('limit', 0)} vCPUs left"
+    return {"price": "no price is known", "spot": "not sold as spot"}[closing["what"]]
 
 
 def _positions(text: str) -> Iterator[int]:

@@ -26,7 +26,7 @@ class Story:
         kinds: dict[str, list[Line]] = {}
         for fact in facts:
             kinds.setdefault(fact["fact"], []).append(fact)
-        return cls(header, {kind: tuple(found) for kind, found in kinds.items()})
+        return cls(header, {kind: tuple(facts) for kind, facts in kinds.items()})
 
     def facts(self, kind: str) -> tuple[Line, ...]:
         """All facts of one kind."""
@@ -35,11 +35,11 @@ class Story:
     @property
     def end(self) -> float:
         """When the last thing happened, in virtual seconds."""
-        return max((found[-1]["t"] for found in self.kinds.values()), default=0.0)
+        return max((facts[-1]["t"] for facts in self.kinds.values()), default=0.0)
 
     @property
     def places(self) -> dict[str, dict[str, Any]]:
-        """Where the manifest of an object stands, by `Kind/name`."""
+        """Return the place of an object's manifest, by `Kind/name`."""
         return {
             fact["object"]: {"file": fact["file"], "line": fact["line"]}
             for fact in self.facts("object")
@@ -58,12 +58,14 @@ class Story:
         return pods
 
     def pending_pods(self) -> dict[str, list[Line]]:
-        """Of these the ones that no node has taken, nor ended."""
+        """Return the pods that no node has taken, and that have not ended."""
         ended = {"bound", "succeeded", "failed", "running"}
         return {
-            name: told for name, told in self.alive_pods().items() if not any(one["state"] in ended for one in told)
+            name: facts
+            for name, facts in self.alive_pods().items()
+            if not any(fact["state"] in ended for fact in facts)
         }
 
     def last_decisions(self) -> dict[str, Line]:
-        """What the last simulation that looked at a pod decided, by pod."""
+        """Return the decision of the last simulation that looked at a pod, by pod."""
         return {pod: fact for fact in self.facts("decision") for pod in fact["pods"]}

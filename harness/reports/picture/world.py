@@ -42,13 +42,13 @@ def world_page(lines: Iterable[Line], title: str = "", notes: Sequence[str] = ()
 
 
 def world_value(lines: Iterable[Line]) -> dict[str, Any]:
-    """What the page draws, as JSON; only from the trace's lines."""
+    """Return the data that the page draws, as JSON; only from the trace's lines."""
     story = Story.of(lines)
     end = story.facts("end")
     refused = refusals(story)
-    told, tables, waiting, groups = _told(story), label_tables(story), pending(story, refused), asked(story)
-    tried = [one["funnel"] for group in groups for one in group["tries"] if one["funnel"] is not None]
-    found = {
+    events, tables, waiting, groups = _told(story), label_tables(story), pending(story, refused), asked(story)
+    tried = [attempt["funnel"] for group in groups for attempt in group["tries"] if attempt["funnel"] is not None]
+    world = {
         "header": dict(story.header),
         "outcome": end[-1]["outcome"] if end else "",
         "end": story.end,
@@ -82,14 +82,14 @@ def world_value(lines: Iterable[Line]) -> dict[str, Any]:
         "labels": tables,
         "unlabelled": len({fact["node"] for fact in story.facts("label")}) - len(tables),
         "objects": _objects(story),
-        "told": told[:_TOLD],
-        "untold": max(0, len(told) - _TOLD),
+        "told": events[:_TOLD],
+        "untold": max(0, len(events) - _TOLD),
     }
-    return found | {"gist": gist(found)}
+    return world | {"gist": gist(world)}
 
 
 def _filters(story: Story) -> dict[str, str]:
-    """What each filter of a funnel is about; DaemonSets take room where there are any."""
+    """Return the subject of each filter of a funnel; DaemonSets take room where there are any."""
     shared = any(fact["object"].startswith("DaemonSet/") for fact in story.facts("object"))
     room = {"resources": f"{FILTERS['resources']} beside DaemonSets"} if shared else {}
     return {**FILTER_WORDS, **FILTERS, **room}
@@ -118,17 +118,17 @@ def _objects(story: Story) -> list[dict[str, Any]]:
 def _told(story: Story) -> list[list[Any]]:
     """Events and the controllers' log in order of time: [t, source, level, about, text]."""
     events = [
-        [one["t"], "event", one["type"], one["object"], f"{one['reason']}: {one['message']}"]
-        for one in story.facts("event")
+        [fact["t"], "event", fact["type"], fact["object"], f"{fact['reason']}: {fact['message']}"]
+        for fact in story.facts("event")
     ]
     logs = [
         [
-            one["t"],
-            one["controller"],
-            one["level"],
+            fact["t"],
+            fact["controller"],
+            fact["level"],
             "",
-            " ".join([one["message"], *(f"{key}={value}" for key, value in one.get("values", {}).items())]),
+            " ".join([fact["message"], *(f"{key}={value}" for key, value in fact.get("values", {}).items())]),
         ]
-        for one in story.facts("log")
+        for fact in story.facts("log")
     ]
-    return sorted([*events, *logs], key=lambda one: float(one[0]))
+    return sorted([*events, *logs], key=lambda line: float(line[0]))
