@@ -111,7 +111,7 @@ _MADE = _Made()
 def _compiled(
     cls: type, head: str, body: Sequence[str], names: Sequence[str] = (), values: Mapping[str, Any] | None = None
 ) -> Any:
-    """A method that sees the names of its class's module, as annotations need them, and those that are ``known``.
+    """A method that sees the names of its class's module, as annotations need them, and the ``values``.
 
     ``head`` and ``body`` call the fields ``_0``, ``_1`` and so on, which are ``names``: records of as many fields share what was compiled.
     """

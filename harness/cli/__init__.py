@@ -58,19 +58,19 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Runs the subcommand that `arguments` begin with."""
+    """Run the subcommand that `arguments` begin with."""
     parser, names = _parser()
     try:
         check_limits(os.environ)
     except LimitsError as error:
         parser.error(str(error))
-    asked = next((word for word in arguments if not word.startswith("-")), None)
-    if asked is not None and asked not in COMMANDS:
-        parser.error(f"unknown command '{asked}'; {did_you_mean(asked, COMMANDS)}")
+    command = next((word for word in arguments if not word.startswith("-")), None)
+    if command is not None and command not in COMMANDS:
+        parser.error(f"unknown command '{command}'; {did_you_mean(command, COMMANDS)}")
     chosen: argparse.ArgumentParser = parser
     for name, (module, summary) in COMMANDS.items():
         subparser = names.add_parser(name, help=summary, description=summary)
-        if name == asked:
+        if name == command:
             import_module(module).add_arguments(subparser)
             subparser.formatter_class = argparse.RawDescriptionHelpFormatter
             subparser.epilog = _examples(name)
@@ -111,11 +111,11 @@ class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, without the usage; `--help` lists what there is."""
 
     def error(self, message: str) -> NoReturn:
-        """Ends the command with exit code 2."""
+        """End the command with exit code 2."""
         message = printable(message)
         unknown = message.partition("unrecognized arguments: ")[2].split()
-        known = [name for action in self._actions for name in action.option_strings]
-        hints = [did_you_mean(word, known, limit=0) for word in unknown if word.startswith("-")]
+        options = [name for action in self._actions for name in action.option_strings]
+        hints = [did_you_mean(word, options, limit=0) for word in unknown if word.startswith("-")]
         hint = next(filter(None, hints), f"see {self.prog} --help")
         self.exit(2, f"{self.prog}: {message}; {hint}\n" if "; " not in message else f"{self.prog}: {message}\n")
 
@@ -126,7 +126,7 @@ class _InAnyOrder(_Parser):
     _within = False
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Reads options first, then words; what does that asks here again."""
+        """Parse options first, then words; the parser asks here again for that."""
         if self._within:
             return super().parse_known_args(args, namespace)
         self._within = True

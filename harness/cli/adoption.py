@@ -32,34 +32,44 @@ _HASHES = (NODEPOOL_HASH, NODEPOOL_HASH_VERSION, NODE_CLASS_HASH, NODE_CLASS_HAS
 Object = Mapping[str, Any]
 
 
-def managed_nodes(given: Dump) -> list[Manifest]:
+def managed_nodes(dump: Dump) -> list[Manifest]:
     """The Nodes of a dump that belong to one of its NodePools."""
-    pools = {one.name for one in given.manifests if one.kind == "NodePool"}
-    return [one for one in given.manifests if one.kind == "Node" and labels_of(one.object).get(NODEPOOL) in pools]
+    pools = {manifest.name for manifest in dump.manifests if manifest.kind == "NodePool"}
+    return [
+        manifest
+        for manifest in dump.manifests
+        if manifest.kind == "Node" and labels_of(manifest.object).get(NODEPOOL) in pools
+    ]
 
 
 class Adoption:
     """Takes a dump's Nodes over. `missing` names those for which there is no machine, each with the reason."""
 
-    def __init__(self, world: World, given: Dump) -> None:
+    def __init__(self, world: World, dump: Dump) -> None:
         self._world = world
-        self._nodes = {one.name: one.object for one in managed_nodes(given)}
-        self._claims = {str(status_of(one.object).get("nodeName") or ""): one.object for one in given.registered}
-        pods = [one for one in (*given.manifests, *given.derived) if one.kind == "Pod" and _node_of(one.object)]
-        self._pods = [one.object for one in pods]
-        time = given.time()
+        self._nodes = {manifest.name: manifest.object for manifest in managed_nodes(dump)}
+        self._claims = {
+            str(status_of(manifest.object).get("nodeName") or ""): manifest.object for manifest in dump.registered
+        }
+        pods = [
+            manifest
+            for manifest in (*dump.manifests, *dump.derived)
+            if manifest.kind == "Pod" and _node_of(manifest.object)
+        ]
+        self._pods = [manifest.object for manifest in pods]
+        time = dump.time()
         self._now = world.clock.now if time is None else time
         """When the dump was made, in nanoseconds of the dump's own clock (since `EPOCH`)."""
         self._named: dict[str, str] = {}
         self.missing: list[str] = []
 
     def apply(self, manifests: Sequence[Manifest]) -> tuple[list[str], str]:
-        """Applies the dump. Returns what was added to it, and why it does not come to rest. Raises ScenarioError."""
+        """Apply the dump. Returns what was added to it, and why it does not come to rest. Raises ScenarioError."""
         from harness.cli.manifests import apply_manifests, settle
 
-        first = [one for one in manifests if one.kind in _FIRST]
-        rest = [one for one in manifests if one.kind not in _FIRST]
-        rest = [one for one in rest if not (one.kind == "Node" and one.name in self._nodes)]
+        first = [manifest for manifest in manifests if manifest.kind in _FIRST]
+        rest = [manifest for manifest in manifests if manifest.kind not in _FIRST]
+        rest = [manifest for manifest in rest if not (manifest.kind == "Node" and manifest.name in self._nodes)]
         self._world.karpenter.hold()
         added = apply_manifests(self._world, first)
         settle(self._world)
@@ -108,15 +118,17 @@ class Adoption:
     def _claim_of(self, name: str, node: Object) -> dict[str, Any]:
         """The NodeClaim of a Node: the dump's, or what its NodePool would have made, with the Node's own size, zone and capacity type."""
         world = self._world
-        given, labels = self._claims.get(name), labels_of(node)
+        claim, labels = self._claims.get(name), labels_of(node)
         pool = world.get("NodePool", labels[NODEPOOL]) or {}
         template = spec_of(pool).get("template") or {}
-        spec = {**spec_of(template), **(spec_of(given) if given is not None else {})}
-        requirements = [each for each in spec.get("requirements") or () if each.get("key") not in _PINNED]
+        spec = {**spec_of(template), **(spec_of(claim) if claim is not None else {})}
+        requirements = [
+            requirement for requirement in spec.get("requirements") or () if requirement.get("key") not in _PINNED
+        ]
         requirements += [
             {"key": key, "operator": "In", "values": [labels[key]]} for key in _PINNED if labels.get(key) is not None
         ]
-        source = annotations_of(given) if given is not None else {}
+        source = annotations_of(claim) if claim is not None else {}
         current = annotations_of(pool)
         hashes = {key: source.get(key) or current.get(key) for key in _HASHES}
         own = {key: value for key, value in source.items() if key not in _HASHES and "/" in key}
@@ -124,10 +136,10 @@ class Adoption:
             "apiVersion": "karpenter.sh/v1",
             "kind": "NodeClaim",
             "metadata": {
-                "name": name_of(given) if given is not None else name.removeprefix("aks-"),
+                "name": name_of(claim) if claim is not None else name.removeprefix("aks-"),
                 "labels": {
                     **((template.get("metadata") or {}).get("labels") or {}),
-                    **(labels_of(given) if given is not None else {}),
+                    **(labels_of(claim) if claim is not None else {}),
                     NODEPOOL: labels[NODEPOOL],
                 },
                 "annotations": {**own, **{key: value for key, value in hashes.items() if value is not None}},
@@ -135,14 +147,14 @@ class Adoption:
             "spec": {**spec, "requirements": requirements},
         }
 
-    def _age(self, claim: Object, given: Object | None) -> None:
-        """As old as in the dump, with pods that came and went when they did."""
-        if given is None:
+    def _age(self, claim: Object, origin: Object | None) -> None:
+        """Make the claim as old as in the dump, with pods that came and went when they did."""
+        if origin is None:
             return
-        created = (given.get("metadata") or {}).get("creationTimestamp")
+        created = (origin.get("metadata") or {}).get("creationTimestamp")
         if created:
             self._world.cluster.store.backdate("NodeClaim", name_of(claim), self._then(created))  # type: ignore[attr-defined]
-        event = status_of(given).get("lastPodEventTime")
+        event = status_of(origin).get("lastPodEventTime")
         if event:
             self._patch("NodeClaim", name_of(claim), {"status": {"lastPodEventTime": self._then(event)}}, "status")
 
@@ -150,13 +162,13 @@ class Adoption:
         """A timestamp of the dump, moved to this world's clock."""
         return render((self._world.clock.now - max(0, self._now - parse(text))) // SECOND * SECOND)
 
-    def _look_alike(self, node: Object, given: Object) -> None:
-        """What people and agents wrote on the Node, and the version of its kubelet."""
-        labels = {key: value for key, value in labels_of(given).items() if key not in labels_of(node)}
-        marks = {key: value for key, value in annotations_of(given).items() if key not in annotations_of(node)}
-        spec = {key: spec_of(given)[key] for key in ("taints", "unschedulable") if key in spec_of(given)}
+    def _look_alike(self, node: Object, origin: Object) -> None:
+        """Copy to the Node the labels and annotations of people and agents, and the version of its kubelet."""
+        labels = {key: value for key, value in labels_of(origin).items() if key not in labels_of(node)}
+        marks = {key: value for key, value in annotations_of(origin).items() if key not in annotations_of(node)}
+        spec = {key: spec_of(origin)[key] for key in ("taints", "unschedulable") if key in spec_of(origin)}
         self._patch("Node", name_of(node), {"metadata": {"labels": labels, "annotations": marks}, "spec": spec})
-        version = (status_of(given).get("nodeInfo") or {}).get("kubeletVersion")
+        version = (status_of(origin).get("nodeInfo") or {}).get("kubeletVersion")
         if version:
             self._patch("Node", name_of(node), {"status": {"nodeInfo": {"kubeletVersion": version}}}, "status")
 

@@ -1,4 +1,6 @@
-"""What a simulation is made of: what the command line says, else what the files say, else defaults; and the lines that tell it."""
+"""The inputs of a simulation: those of the command line, else those of the files, else defaults; and the lines that
+tell them.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Inputs:
     """When the files' cluster was so, None where they do not say (Dump.time)."""
 
     def head(self, world: World) -> Iterator[str]:
-        """How an answer begins: region and release; what was read and where, what is taken instead, and what is assumed."""
+        """Yield the head of an answer: region and release; the facts that were read and where, their substitutes, and
+        the assumptions.
+        """
         yield f"{world.region}, provider {world.release.version}"
         yield from self.notes(world)
 
@@ -58,13 +62,13 @@ class Inputs:
             yield supposed_text(world.spot_discount)
 
     def lines(self) -> Iterator[str]:
-        """What was read and where, and what is taken instead; nothing when the files say nothing."""
+        """Yield the facts that were read and where, and their substitutes; nothing when the files say nothing."""
         if self.read:
             yield "read from the files: " + "; ".join(
-                f"{_named(one.name, one.value)} ({one.place})" for one in self.read
+                f"{_named(fact.name, fact.value)} ({fact.place})" for fact in self.read
             )
-        for fact, said in self.overruled:
-            yield f"{said} is taken, not {_named(fact.name, fact.value)} ({fact.place})"
+        for fact, instead in self.overruled:
+            yield f"{instead} is taken, not {_named(fact.name, fact.value)} ({fact.place})"
         yield from gates_on(self.gates)
         yield from self.unseen
 
@@ -86,34 +90,35 @@ class Inputs:
     @property
     def gates(self) -> str:
         """The feature gates that are on in the cluster: `NodeOverlay=true,StaticCapacity=true`."""
-        return next((one.value for one in self.read if one.name == GATES), "")
+        return next((fact.value for fact in self.read if fact.name == GATES), "")
 
     def value(self) -> list[dict[str, str]]:
-        """What was read, for JSON."""
+        """Return the facts that were read, for JSON."""
         return [
-            {"name": one.name, "value": one.value, "place": str(one.mark), "object": one.source} for one in self.read
+            {"name": fact.name, "value": fact.value, "place": str(fact.mark), "object": fact.source}
+            for fact in self.read
         ]
 
     def _assumed(self, world: World) -> Iterator[str]:
         from harness.karpenter.releases import find_option
 
-        said = {one.field for name in self.options if (one := find_option(name)) is not None}
-        known = {*self.arguments, *said, *(fact.name for fact in self.read)}
+        own_fields = {option.field for name in self.options if (option := find_option(name)) is not None}
+        decided = {*self.arguments, *own_fields, *(fact.name for fact in self.read)}
         values = {"region": world.region, "karpenter": world.release.version, "kubernetes": world.kubernetes}
-        values |= ({} if "use_sig" in said else {"hosting": "self-hosted"}) | {
+        values |= ({} if "use_sig" in own_fields else {"hosting": "self-hosted"}) | {
             name: getattr(world.options, name) for name in _NETWORK
         }
-        yield from (_named(name, value) for name, value in values.items() if name not in known)
+        yield from (_named(name, value) for name, value in values.items() if name not in decided)
         if self.network:
             yield self.network
 
 
 def inputs_of(
     manifests: Sequence[Manifest],
-    said: Mapping[str, tuple[str, str | None]],
+    words: Mapping[str, tuple[str, str | None]],
     options: Mapping[str, str] | None = None,
 ) -> Inputs:
-    """`said` are World's arguments by name, each with its flag and what the command line says of it, None for nothing.
+    """`words` are World's arguments by name, each with its flag and what the command line says of it, None for nothing.
 
     Raises ScenarioError where the files contradict themselves or say what nobody knows, or the command line contradicts their region: of
     another release or Kubernetes version one may ask what it would do, but Nodes are where they are. `options` are those of the controller.
@@ -121,12 +126,12 @@ def inputs_of(
     from harness.karpenter.releases import SHARED_GALLERY, find_option
 
     facts = facts_of(manifests)
-    own = {one.field: (name, value) for name, value in (options or {}).items() if (one := find_option(name))}
+    own = {option.field: (name, value) for name, value in (options or {}).items() if (option := find_option(name))}
     instead = {name: f"--option {word}={value}" for name, (word, value) in own.items()}
-    instead |= {name: f"{flag} {value}" for name, (flag, value) in said.items() if value is not None}
+    instead |= {name: f"{flag} {value}" for name, (flag, value) in words.items() if value is not None}
     values = {
         **{name: value for name, (_, value) in own.items()},
-        **{name: value for name, (_, value) in said.items() if value},
+        **{name: value for name, (_, value) in words.items() if value},
     }
     if "region" in values:
         values["region"] = location_key(values["region"])
@@ -134,14 +139,14 @@ def inputs_of(
     problems = list(unknown_values(read))
     region = facts.get("region")
     if region is not None and values.get("region", region.value) != region.value:
-        what = f"{region.source} is in region '{region.value}', but the command line says {instead['region']}"
-        problems.append(Problem(region.mark, "", what))
+        text = f"{region.source} is in region '{region.value}', but the command line says {instead['region']}"
+        problems.append(Problem(region.mark, "", text))
     if problems:
         raise ScenarioError(problems)
     taken = {fact.name: fact.value for fact in read}
     gallery = SHARED_GALLERY if taken.pop("hosting", None) == "nap" else {}
-    arguments = {name: value for name in said if (value := values.get(name) or taken.get(name))}
-    from_files = {name: value for name, value in taken.items() if name not in said}
+    arguments = {name: value for name in words if (value := values.get(name) or taken.get(name))}
+    from_files = {name: value for name, value in taken.items() if name not in words}
     overruled = [
         (fact, instead[name]) for name, fact in facts.items() if name in instead and values[name] != fact.value
     ]

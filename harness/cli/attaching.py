@@ -1,4 +1,4 @@
-"""What `harness attach` asks and says before it writes to a cluster of somebody else, and after."""
+"""The questions and plans of `harness attach` before it writes to a cluster of somebody else, and its words after."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _RUN = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 
 
 def check_run(run: str) -> None:
-    """Raises InputError for what cannot be the name of a run."""
+    """Raise InputError for a text that cannot be the name of a run."""
     if not _RUN.fullmatch(run):
         raise InputError(f"--clean: {run!r} is no name of a run; harness attach prints it when it begins")
 
@@ -41,7 +41,9 @@ class Target:
         self.place = f"context {cluster.name} ({cluster.admin.endpoint.url})"
 
     def confirm(self, action: str, *, named: bool, yes: bool) -> None:
-        """Asks whether it is the right cluster, unless its context is `named` or the answer is `yes`. Raises InputError for a no."""
+        """Ask whether it is the right cluster, unless its context is `named` or the answer is `yes`. Raises InputError
+        for a no.
+        """
         if named or yes:
             return
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -54,7 +56,9 @@ class Target:
             raise InputError(f"nothing was done on {self.place}")
 
     def in_the_way(self, cases: Sequence[Case]) -> list[str]:
-        """Returns what is on the cluster already of what the cases would create, and what of Karpenter's they would be about."""
+        """Return the objects on the cluster that the cases would create, and those of Karpenter's that they would be
+        about.
+        """
         from harness.scenario.comparing.attached_runs import planned_objects
 
         planned = [obj for case in cases for obj in planned_objects(case)]
@@ -62,7 +66,7 @@ class Target:
         return list(dict.fromkeys((*clashes, *self.cluster.left_by_others())))
 
     def check_free(self, cases: Sequence[Case]) -> None:
-        """Raises InputError that names all of `in_the_way`."""
+        """Raise InputError that names all of `in_the_way`."""
         if present := self.in_the_way(cases):
             raise InputError(
                 f"{', '.join(present)} {'is' if len(present) == 1 else 'are'} on context {self.cluster.name} already, and the "
@@ -71,7 +75,7 @@ class Target:
             )
 
     def print_plan(self, cases: Sequence[Case], form: str) -> bool:
-        """Prints what a run would do; returns whether it could begin."""
+        """Print the plan of a run; return whether it could begin."""
         from harness.clusters.remote.ownership import reference_of
         from harness.scenario.comparing.attached_runs import planned_objects
         from harness.scenario.running.tracing import step_text
@@ -101,7 +105,7 @@ class Target:
         return not present
 
     def interrupted(self) -> str:
-        """Returns what is on the cluster when a signal comes, and that it is about to go."""
+        """Return the objects on the cluster when a signal comes, and that they are about to go."""
         present = ", ".join(map(str, self.cluster.belongings.left())) or "nothing of this run"
         return (
             f"harness attach: interrupted; on context {self.cluster.name} there is {present}; it is being removed, and another signal "
@@ -109,13 +113,13 @@ class Target:
         )
 
     def remains(self, left: Sequence[Leftover] | None) -> str:
-        """Returns what is left, and the command that removes it, in one line; `None`: it is not known."""
+        """Return the objects that are left, and the command that removes them, in one line; `None`: they are not known."""
         if left is None:
             return f"what is left on context {self.cluster.name} is not known; to remove it: {self._command()}"
         if not left:
             return f"nothing is left on context {self.cluster.name}"
         command = self._command()
-        if any(each.awaits_karpenter for each in left):
+        if any(leftover.awaits_karpenter for leftover in left):
             command += " --controller PROGRAM (Karpenter has to let go of what has its finalizer)"
         return f"left on context {self.cluster.name}: {', '.join(map(str, left))}; to remove it: {command}"
 
@@ -127,7 +131,7 @@ class Target:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Writes a file that only its owner can read; whoever waits for it finds all of it. Raises OSError."""
+    """Write a file that only its owner can read; whoever waits for it finds all of it. Raises OSError."""
     if path.is_file():
         os.chmod(path, 0o600)  # what replaces it has its permissions
     write_text(path, text, mode=0o600)

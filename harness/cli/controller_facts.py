@@ -1,6 +1,6 @@
-"""What Karpenter's own Deployment says: image, arguments and environment, also that which comes from ConfigMaps, and feature gates.
+"""Facts in Karpenter's own Deployment: image, arguments and environment, also from ConfigMaps, and feature gates.
 
-Secrets are not read: what decides an answer is no secret, and nobody's keys should come up in an answer.
+Secrets are not read: no answer depends on a secret, and nobody's keys should come up in an answer.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ class Setting:
 
 
 def controller_facts(manifest: Manifest, configs: Configs) -> Iterator[Setting]:
-    """Returns, of the container whose image is the controller's: release, region, options, gates; that it is there means self-hosted."""
+    """Yield the facts of the container whose image is the controller's: release, region, options, gates; its presence
+    means self-hosted.
+    """
     for path, container, tag in _controllers(manifest):
         yield Setting("hosting", "self-hosted", manifest, (*path, "image"))
         version = Version.find(tag)
@@ -89,17 +91,17 @@ def _of_environment(
     """`env` before `envFrom`, of which the last one wins, as for the kubelet."""
     from harness.karpenter.releases import option_of_variable
 
-    found: dict[str, Setting] = {}
-    for said in _variables(manifest, path, container, configs):
-        found[said.name] = said
-    for variable, said in found.items():
+    settings: dict[str, Setting] = {}
+    for setting in _variables(manifest, path, container, configs):
+        settings[setting.name] = setting
+    for variable, setting in settings.items():
         option = option_of_variable(variable)
-        if variable == "LOCATION" and said.value:
-            yield Setting("region", said.value, said.manifest, said.path)
-        elif variable == "FEATURE_GATES" and (on := _on(said.value)):
-            yield Setting(GATES, on, said.manifest, said.path)
-        elif option is not None and _is_said(option.field, said.value):
-            yield Setting(option.field, said.value, said.manifest, said.path)
+        if variable == "LOCATION" and setting.value:
+            yield Setting("region", setting.value, setting.manifest, setting.path)
+        elif variable == "FEATURE_GATES" and (on := _on(setting.value)):
+            yield Setting(GATES, on, setting.manifest, setting.path)
+        elif option is not None and _is_said(option.field, setting.value):
+            yield Setting(option.field, setting.value, setting.manifest, setting.path)
 
 
 def _variables(
@@ -143,11 +145,11 @@ def gates_on(text: str) -> Iterator[str]:
 
 
 def _on(text: str) -> str:
-    """Those gates of `A=true,B=false` that are on."""
-    pairs = (one.partition("=") for one in text.split(","))
+    """Return the gates of `A=true,B=false` that are on."""
+    pairs = (pair.partition("=") for pair in text.split(","))
     return ",".join(f"{name.strip()}=true" for name, _, value in pairs if value.strip().lower() in ("true", "t", "1"))
 
 
 def _is_said(field: str, value: Any) -> bool:
-    """Whether it is an option that is read, with a value: not one that somebody's shell is to fill in."""
+    """Return whether it is an option that is read, with a value: not one that somebody's shell is to fill in."""
     return field in _OPTIONS and isinstance(value, str) and "$" not in value and (bool(value) or field in _MAY_BE_EMPTY)

@@ -1,4 +1,4 @@
-"""What a world costs in words and as JSON: by month, NodePool and workload."""
+"""The costs of a world in words and as JSON: by month, NodePool and workload."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _committed(costs: FleetCommitments) -> dict[str, Any]:
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """What a month costs, by NodePool where there are several, and by workload as far as there is room."""
+    """Yield the costs of a month, by NodePool where there are several, and by workload as far as there is room."""
     if not cost["usd_per_month"]:
         return
 

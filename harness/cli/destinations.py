@@ -1,4 +1,4 @@
-"""Where the files of a command go: checked before there is anything to write, against all that the command reads."""
+"""The destinations of a command's files: checked before there is anything to write, against all that the command reads."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def check_outputs(arguments: argparse.Namespace, *written: str, read: Iterable[P
     mistakes: list[str] = []
     others: dict[str, str] = {}
     for option, path in outputs.items():
-        if what := misplaced(path, inputs):
-            mistakes.append(f"{option} {path}: {what}")
+        if mistake := misplaced(path, inputs):
+            mistakes.append(f"{option} {path}: {mistake}")
         place = os.path.realpath(path)
         if place in others and (os.path.isfile(place) or not os.path.exists(place)):
             mistakes.append(f"{option} {path}: {others[place]} writes to the same file")

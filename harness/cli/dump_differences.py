@@ -1,4 +1,6 @@
-"""Where a dump and its simulation differ in who is bound: what the simulation then says is not about the cluster as it is."""
+"""Differences between a dump and its simulation in who is bound: with any, the simulation is not about the cluster as
+it is.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,16 @@ _FEW = 4
 _Waiting = Mapping[Workload, int]
 
 
-def binding_differences(given: Dump, world: World) -> list[str]:
+def binding_differences(dump: Dump, world: World) -> list[str]:
     """A line about pods that wait in the dump and are bound here, and one about those of which the opposite is true.
 
     Pods are those of a running cluster, which have a status. They are made anew by their controllers, so they are counted by workload.
     """
-    pods = [one.object for one in (*given.manifests, *given.derived) if one.kind == "Pod"]
+    pods = [manifest.object for manifest in (*dump.manifests, *dump.derived) if manifest.kind == "Pod"]
     there = [pod for pod in pods if status_of(pod).get("phase") and not is_terminating(pod)]
     here = world.view.list("Pod")
-    known = {*map(workload_of, there)} & {*map(workload_of, here)}
-    before, after = (_waiting(pod for pod in side if workload_of(pod) in known) for side in (there, here))
+    common = {*map(workload_of, there)} & {*map(workload_of, here)}
+    before, after = (_waiting(pod for pod in side if workload_of(pod) in common) for side in (there, here))
     return [
         *_line("pending in the dump and bound here", before, after),
         *_line("bound in the dump and pending here", after, before),

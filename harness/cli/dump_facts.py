@@ -1,4 +1,5 @@
-"""What a dump says of its cluster: region, Kubernetes, release of the provider, who runs it, options of its controller.
+"""Facts of a dump about its cluster: region, Kubernetes, release of the provider, who runs it, options of its
+controller.
 
 Sources are Nodes (labels of AKS and of cloud-node-manager), AKSNodeClasses (status), the controller's Deployment
 (harness.cli.controller_facts) and Helm's labels of CRDs.
@@ -46,29 +47,33 @@ class Fact:
 
     @property
     def place(self) -> str:
-        """Where it stands, without the column."""
+        """Return its place, without the column."""
         return f"{self.mark.file}:{self.mark.line}, {self.source}"
 
 
 def facts_of(manifests: Sequence[Manifest]) -> dict[str, Fact]:
-    """What they say, by name: the controller's Deployment first, and the newest Kubernetes. Raises ScenarioError for two regions."""
-    found: dict[str, Fact] = {}
+    """Return the facts by name: the controller's Deployment first, and the newest Kubernetes. Raises ScenarioError for
+    two regions.
+    """
+    facts_by_name: dict[str, Fact] = {}
     configs = config_maps(manifests)
-    facts = [fact for one in manifests for fact in _facts(one, configs)]
-    for fact in sorted(facts, key=lambda one: not one.controller):
-        known = found.setdefault(fact.name, fact)
-        if fact.name == "region" and fact.value != known.value:
-            what = f"{fact.source} is in region '{fact.value}', but {known.source} in '{known.value}' ({known.mark})"
-            raise ScenarioError([Problem(fact.mark, "", what)])
+    facts = [fact for manifest in manifests for fact in _facts(manifest, configs)]
+    for fact in sorted(facts, key=lambda candidate: not candidate.controller):
+        earlier = facts_by_name.setdefault(fact.name, fact)
+        if fact.name == "region" and fact.value != earlier.value:
+            text = (
+                f"{fact.source} is in region '{fact.value}', but {earlier.source} in '{earlier.value}' ({earlier.mark})"
+            )
+            raise ScenarioError([Problem(fact.mark, "", text)])
         # a kubelet may be older than the API server, and Nodes are upgraded one by one
-        if fact.name == "kubernetes" and Version.parse(fact.value) > Version.parse(known.value):
-            found[fact.name] = fact
-    return found
+        if fact.name == "kubernetes" and Version.parse(fact.value) > Version.parse(earlier.value):
+            facts_by_name[fact.name] = fact
+    return facts_by_name
 
 
 def config_maps(manifests: Sequence[Manifest]) -> dict[tuple[str, str], Manifest]:
     """ConfigMaps by namespace and name."""
-    return {(one.namespace, one.name): one for one in manifests if one.kind == "ConfigMap"}
+    return {(manifest.namespace, manifest.name): manifest for manifest in manifests if manifest.kind == "ConfigMap"}
 
 
 def _facts(manifest: Manifest, configs: Mapping[tuple[str, str], Manifest]) -> Iterator[Fact]:
@@ -84,10 +89,10 @@ def _facts(manifest: Manifest, configs: Mapping[tuple[str, str], Manifest]) -> I
             if isinstance(version, str) and Version.find(version):
                 yield _fact(manifest, "kubernetes", version, "status", "kubernetesVersion")
         case "Deployment":
-            for said in controller_facts(manifest, configs):
-                source = "" if said.manifest is manifest else f" for {manifest.reference}"
-                mark = said.manifest.document.position(said.path)
-                yield Fact(said.name, said.value, mark, f"{said.manifest.reference}{source}", controller=True)
+            for setting in controller_facts(manifest, configs):
+                source = "" if setting.manifest is manifest else f" for {manifest.reference}"
+                mark = setting.manifest.document.position(setting.path)
+                yield Fact(setting.name, setting.value, mark, f"{setting.manifest.reference}{source}", controller=True)
         case "CustomResourceDefinition":
             chart = _labels(manifest).get("helm.sh/chart")
             if isinstance(chart, str) and chart.startswith(_CHART) and Version.find(chart.removeprefix(_CHART)):
@@ -105,8 +110,8 @@ def _of_node(manifest: Manifest) -> Iterator[Fact]:
         yield _fact(manifest, "kubernetes", str(version), "status", "nodeInfo", "kubeletVersion")
     for (key, value), options in _NODE_LABELS.items():
         if labels.get(key) == value:
-            for name, said in options.items():
-                yield _fact(manifest, name, said, "metadata", "labels", key)
+            for name, text in options.items():
+                yield _fact(manifest, name, text, "metadata", "labels", key)
 
 
 def _fact(manifest: Manifest, name: str, value: str, *path: str | int) -> Fact:
@@ -128,9 +133,10 @@ def unknown_values(facts: Iterable[Fact]) -> Iterator[Problem]:
             mistake = (region_mistake if fact.name == "region" else release_mistake)(fact.value)
             if mistake is not None:
                 yield Problem(fact.mark, fact.source, mistake.what, mistake.hint)
-        elif fact.name == "kubernetes" and (said := version_mistake(fact.value)):
-            yield Problem(fact.mark, fact.source, said)
+        elif fact.name == "kubernetes" and (text := version_mistake(fact.value)):
+            yield Problem(fact.mark, fact.source, text)
         elif fact.name not in ("hosting", "kubernetes", GATES):
             yield from (
-                Problem(fact.mark, fact.source, one.what, one.hint) for one in typed_options({fact.name: fact.value})[1]
+                Problem(fact.mark, fact.source, mistake.what, mistake.hint)
+                for mistake in typed_options({fact.name: fact.value})[1]
             )

@@ -14,7 +14,7 @@ _HOURS = re.compile(r"[0-9]+(h|m|s)")
 
 
 def duration_of(text: str) -> float | None:
-    """Returns seconds above 0, None for `settled`. Raises ValueError with what is wrong."""
+    """Return seconds above 0, None for `settled`. Raises ValueError with the mistake."""
     if text == SETTLED:
         return None
     seconds = _seconds(text)
@@ -24,7 +24,7 @@ def duration_of(text: str) -> float | None:
 
 
 def seconds_of(text: str) -> float:
-    """Returns seconds from 0. Raises ValueError with what is wrong."""
+    """Return seconds from 0. Raises ValueError with the mistake."""
     seconds = _seconds(text)
     if seconds < 0:
         raise ValueError(f"a duration such as 72h is expected, not '{text}'")

@@ -26,48 +26,51 @@ if TYPE_CHECKING:
 __all__ = ["explain_node"]
 
 _ON_WORLD = ("AKSNodeClass", "NodePool")
-"""What Karpenter has to make something of first: instance types, hashes."""
+"""The kinds that Karpenter has to reconcile first: instance types, hashes."""
 _FEW = 3
 
 
-def explain_node(world: World, given: Dump, inputs: Inputs, arguments: argparse.Namespace) -> int:
-    """Prints the answer, below what it is based on; 0 when the node can go, 1 when something is in the way, 2 without such a node.
+def explain_node(world: World, dump: Dump, inputs: Inputs, arguments: argparse.Namespace) -> int:
+    """Print the answer, below its inputs; 0 when the node can go, 1 when something is in the way, 2 without such a
+    node.
 
     Raises ScenarioError.
     """
     from harness.explain.pods.departures import departure_of
     from harness.reading.problems import ScenarioError, did_you_mean
 
-    manifests = [*given.manifests, *given.derived, *given.finished, *given.registered]
+    manifests = [*dump.manifests, *dump.derived, *dump.finished, *dump.registered]
     refused = [*_refused(world, manifests)]
     if refused:
         raise ScenarioError(refused)
     world.settle(allow_rejections=True)
-    view = world.karpenter.disruption_view(_snapshot(world, [one.object for one in manifests], given.time()))
-    found = departure_of(view, arguments.node)
-    if found is None:
+    view = world.karpenter.disruption_view(_snapshot(world, [manifest.object for manifest in manifests], dump.time()))
+    departure = departure_of(view, arguments.node)
+    if departure is None:
         hint = did_you_mean(arguments.node, [node.name for node in view.nodes])
         return bad_input(
             printable(f"harness explain: there is no Node {arguments.node}" + (f"; {hint}" if hint else ""))
         )
     pool = next((labels_of(node).get(NODEPOOL) for node in _nodes(manifests, arguments.node)), None)
-    every = warnings_of(given.manifests, lambda: world, allowed_codes(arguments)) if pool else []
-    warned = [one for one in every if one.text.startswith(f"NodePool/{pool}: ")]
+    every = warnings_of(dump.manifests, lambda: world, allowed_codes(arguments)) if pool else []
+    warned = [warning for warning in every if warning.text.startswith(f"NodePool/{pool}: ")]
     if arguments.format == "json":
-        print_json({"read": inputs.value(), **given.value(), **asdict(found), "warnings": warnings_value(warned)})
+        print_json({"read": inputs.value(), **dump.value(), **asdict(departure), "warnings": warnings_value(warned)})
     else:
-        for line in (*inputs.head(world), *given.live, *_lines(found)):
+        for line in (*inputs.head(world), *dump.live, *_lines(departure)):
             show(line)
         show_warnings(warned)
-    return int(not found.command)
+    return int(not departure.command)
 
 
 def _nodes(manifests: Sequence[Manifest], name: str) -> Iterator[Mapping[str, Any]]:
-    return (one.object for one in manifests if one.kind == "Node" and one.name == name)
+    return (manifest.object for manifest in manifests if manifest.kind == "Node" and manifest.name == name)
 
 
 def _refused(world: World, manifests: Sequence[Manifest]) -> Iterator[Problem]:
-    """Puts what Karpenter has to make something of into the world; what of it and of the NodeClaims is refused, at its place."""
+    """Put the objects that Karpenter has to reconcile into the world; yield their refusals and those of NodeClaims, at
+    their places.
+    """
     from harness.reading.problems import Problem
     from harness.scenario.language.dumps import as_new
 
@@ -116,10 +119,10 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: int | 
     )
     now = made.now if moment is None else moment
     claims = [
-        one
-        if one["metadata"].get("creationTimestamp")
-        else with_metadata(one, creationTimestamp=_made(one, render(now)))
-        for one in made.nodeclaims
+        claim
+        if claim["metadata"].get("creationTimestamp")
+        else with_metadata(claim, creationTimestamp=_made(claim, render(now)))
+        for claim in made.nodeclaims
     ]
     return replace(made, now=now, nodeclaims=claims)
 
@@ -127,28 +130,28 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: int | 
 def _made(claim: Mapping[str, Any], otherwise: str) -> str:
     from harness.kube.api.objects import conditions_of
 
-    told = [str(one["lastTransitionTime"]) for one in conditions_of(claim) if one.get("lastTransitionTime")]
-    return min(told, default=otherwise)
+    times = [str(state["lastTransitionTime"]) for state in conditions_of(claim) if state.get("lastTransitionTime")]
+    return min(times, default=otherwise)
 
 
-def _lines(found: Departure) -> Iterator[str]:
+def _lines(departure: Departure) -> Iterator[str]:
     from harness.trace.prices import price_text, saving_text
 
-    facts = found.facts
-    what = ", ".join(str(facts[key]) for key in ("size", "zone", "capacity_type") if facts.get(key))
+    facts = departure.facts
+    machine = ", ".join(str(facts[key]) for key in ("size", "zone", "capacity_type") if facts.get(key))
     price = f", {facts['price']:g} USD/h" if facts.get("price") else ""
     if "reckoned" in facts:
         price = f", {price_text(facts['reckoned'], unpriced=True)}"
     pods = "1 pod" if facts["pods"] == 1 else f"{facts['pods']} pods"
-    yield f"Node {found.node} ({what}{price}) of NodePool {facts['nodepool'] or '-'}, {pods}, at {facts['at']}"
-    if found.command:
-        yield f"It can go: {found.reason}, {found.command}, {saving_text(found.savings, found.unpriced)}"
-        if found.sizes:
-            yield f"In its place: {first_few(found.sizes, _FEW)}"
+    yield f"Node {departure.node} ({machine}{price}) of NodePool {facts['nodepool'] or '-'}, {pods}, at {facts['at']}"
+    if departure.command:
+        yield f"It can go: {departure.reason}, {departure.command}, {saving_text(departure.savings, departure.unpriced)}"
+        if departure.sizes:
+            yield f"In its place: {first_few(departure.sizes, _FEW)}"
         return
-    first, *rest = found.blocked
+    first, *rest = departure.blocked
     yield f"It stays: {first}"
     for text in rest:
         yield f"  and: {text}"
-    for text in found.others:
+    for text in departure.others:
         yield f"  besides, {text}"

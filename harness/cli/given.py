@@ -44,20 +44,20 @@ def read_files(
             read.append(_read(path))
         except ScenarioError as error:
             problems += error.problems
-    own = {one.identity for manifests in read for one in manifests}
-    found = [one for one in others if one.identity not in own]
-    found += [one for manifests in read for one in manifests]
-    for manifest in found:
+    own = {manifest.identity for manifests in read for manifest in manifests}
+    all_of_them = [manifest for manifest in others if manifest.identity not in own]
+    all_of_them += [manifest for manifests in read for manifest in manifests]
+    for manifest in all_of_them:
         if served(str(manifest.object["apiVersion"]), manifest.kind) is not None:
             problems += core_problems(manifest)
             problems += too_long(manifest)
             (problems if unknown is None else unknown).extend(field_problems(manifest))
         elif mistake := kind_mistake(manifest):
             problems.append(mistake)
-    problems += size_problems(found)
+    problems += size_problems(all_of_them)
     if problems:
         raise ScenarioError(problems)
-    return sorted_dump(found, live, moment)
+    return sorted_dump(all_of_them, live, moment)
 
 
 def _files(paths: Sequence[Path], checkout: Checkout | None, problems: list[Problem]) -> Iterator[Path]:

@@ -18,14 +18,16 @@ __all__ = ["inputs_from", "world_from"]
 
 
 def inputs_from(
-    given: Dump, said: Mapping[str, tuple[str, str | None]], options: Mapping[str, str] | None = None
+    dump: Dump, words: Mapping[str, tuple[str, str | None]], options: Mapping[str, str] | None = None
 ) -> Inputs:
-    """What the files say of their cluster, its networks included; `said` and `options` as in `inputs_of`. Raises ScenarioError."""
+    """Return the inputs from the files, their networks included; `words` and `options` as in `inputs_of`. Raises
+    ScenarioError.
+    """
     from harness.cli.assumptions import inputs_of
     from harness.cli.networks import with_networks
 
-    inputs = inputs_of([*given.manifests, *given.not_simulated], said, options)
-    return replace(with_networks(inputs, given.manifests), moment=given.time())
+    inputs = inputs_of([*dump.manifests, *dump.not_simulated], words, options)
+    return replace(with_networks(inputs, dump.manifests), moment=dump.time())
 
 
 def world_from(

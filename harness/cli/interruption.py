@@ -41,7 +41,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def check(self) -> None:
-        """Raises Interrupted after the first signal, and never again."""
+        """Raise Interrupted after the first signal, and never again."""
         if self._number is not None and not self.raised:
             self.raised = True
             self._first()

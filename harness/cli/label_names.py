@@ -18,10 +18,10 @@ _CLOSED = _OWN | {"kubernetes.io"}
 
 
 def key_mistakes(
-    keys: Sequence[str], known: Iterable[str], *, questions: Iterable[str] = (), as_written: bool = False
+    keys: Sequence[str], keys_known: Iterable[str], *, questions: Iterable[str] = (), as_written: bool = False
 ) -> Iterator[str]:
     """A line for each word that is no label key, or that is nearly a key or a question that is known; the latter not `as_written`."""
-    listed = set(known)
+    listed = set(keys_known)
     for number, key in enumerate(keys):
         errors = qualified_name_errors(key)
         if errors:
@@ -34,7 +34,7 @@ def key_mistakes(
             yield f"unknown key '{key}'; did you mean '{meant}'? (--as-written tries it all the same)"
 
 
-def _meant(key: str, known: Iterable[str]) -> str:
+def _meant(key: str, keys_known: Iterable[str]) -> str:
     """The known key of the same domain with a like name, or of a like domain with the same name; else, of a key of Karpenter's or AKS's
     domains, one of another of them with a like name. A name that one domain of Kubernetes, Karpenter or AKS has means the same in all.
     """
@@ -42,7 +42,7 @@ def _meant(key: str, known: Iterable[str]) -> str:
 
     domain, _, name = key.rpartition("/")
     best = ("", (False, False, 0.0))
-    for other in sorted(known):
+    for other in sorted(keys_known):
         its_domain, _, its_name = other.rpartition("/")
         own = its_domain != domain and {domain, its_domain} <= _OWN
         if its_domain == domain or own:
@@ -52,9 +52,9 @@ def _meant(key: str, known: Iterable[str]) -> str:
             enough = 0.0 if domain in _CLOSED and _of_kubernetes(its_domain) else _DOMAIN_ALIKE
         else:
             continue
-        found = (not own, "beta." not in its_domain, likeness)
-        if likeness >= enough and found > best[1]:
-            best = other, found
+        rank = (not own, "beta." not in its_domain, likeness)
+        if likeness >= enough and rank > best[1]:
+            best = other, rank
     return best[0]
 
 

@@ -20,7 +20,7 @@ __all__ = ["Environment", "read_given"]
 
 
 class Environment(Exception):
-    """What the command needs and this machine does not have, in one line: exit code 3."""
+    """A need of the command that this machine does not meet, in one line: exit code 3."""
 
 
 def read_given(arguments: argparse.Namespace, unknown: list[Problem] | None = None) -> Dump:
@@ -48,8 +48,8 @@ def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[st
         cluster = LiveCluster(arguments.kubeconfig, arguments.context)
         try:
             for obj in cluster.objects():
-                found, mistakes = manifests_of(_document(cluster.name, obj), in_scenario=False)
-                manifests += found
+                read, mistakes = manifests_of(_document(cluster.name, obj), in_scenario=False)
+                manifests += read
                 problems += mistakes
         finally:
             cluster.close()

@@ -47,7 +47,7 @@ FAILURES = {
     "unsettled": "a world that does not come to rest",
     "not-simulated": "an object that the simulation leaves out",
 }
-"""What `--fail-on` knows."""
+"""The words of `--fail-on`."""
 _MANIFESTS = (
     "Kubernetes manifests: NodePools, AKSNodeClasses, pods and what makes pods; folders of them; - is standard input"
 )
@@ -101,7 +101,7 @@ def add_inputs(parser: argparse.ArgumentParser, *, fail_on: bool = True, files: 
 
 
 def add_live(parser: argparse.ArgumentParser) -> None:
-    """Declares `--context` and `--kubeconfig`."""
+    """Declare `--context` and `--kubeconfig`."""
     parser.add_argument(
         "--context",
         metavar="NAME",
@@ -127,7 +127,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_spot_discount(parser: argparse.ArgumentParser, *, metavar: str = "PERCENT", several: str = "") -> None:
-    """Declares `--spot-discount`; `several` says what more than one value means."""
+    """Declare `--spot-discount`; `several` is the meaning of more than one value."""
     parser.add_argument(
         "--spot-discount",
         metavar=metavar,
@@ -136,29 +136,29 @@ def add_spot_discount(parser: argparse.ArgumentParser, *, metavar: str = "PERCEN
 
 
 def options_given(arguments: argparse.Namespace) -> dict[str, str]:
-    """What `--option` says, by name. Raises InputError."""
+    """Return the values of `--option`, by name. Raises InputError."""
     from harness.cli.worlds import InputError
 
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for text in arguments.option:
         name, sign, value = text.partition("=")
         if not name or not sign:
             raise InputError(f"--option {text}: NAME=VALUE is expected, for example network-plugin=none")
-        found[name] = value
-    return found
+        options[name] = value
+    return options
 
 
-def inputs_given(arguments: argparse.Namespace, given: Dump) -> Inputs:
-    """What the options of `add_inputs` say, over what the files say. Raises InputError, ScenarioError."""
+def inputs_given(arguments: argparse.Namespace, dump: Dump) -> Inputs:
+    """Return the options of `add_inputs`, over the inputs from the files. Raises InputError, ScenarioError."""
     from harness.cli.given_world import inputs_from
 
-    said = {
+    words = {
         "karpenter": ("--release", arguments.release),
         "region": ("--region", arguments.region),
         "kubernetes": ("--kubernetes", arguments.kubernetes),
         "provision_mode": ("--mode", arguments.mode),
     }
-    return inputs_from(given, said, options_given(arguments))
+    return inputs_from(dump, words, options_given(arguments))
 
 
 def world_of(arguments: argparse.Namespace, inputs: Inputs) -> World:
@@ -194,16 +194,16 @@ def market(arguments: argparse.Namespace) -> dict[str, Any]:
     from harness.cli.worlds import InputError
     from harness.reading.problems import did_you_mean
 
-    said = {"asOf": arguments.as_of, SPOT_DISCOUNT: arguments.spot_discount}
-    value: dict[str, Any] = {name: text for name, text in said.items() if text is not None}
+    texts = {"asOf": arguments.as_of, SPOT_DISCOUNT: arguments.spot_discount}
+    value: dict[str, Any] = {name: text for name, text in texts.items() if text is not None}
     for text in arguments.quota:
         name, _, number = text.partition("=")
         if not name or not number.isdecimal():
             raise InputError(f"--quota {text}: NAME=N with a whole number from 0 is expected, for example cores=8")
         value.setdefault("quota", {})[name] = int(number)
     for text in arguments.fault:
-        what, *pairs = text.split(",")
-        fault: dict[str, Any] = {"what": what}
+        kind, *pairs = text.split(",")
+        fault: dict[str, Any] = {"what": kind}
         for pair in pairs:
             key, sign, word = pair.partition("=")
             if not sign or key not in _FAULT_KEYS:
@@ -224,10 +224,10 @@ def apply_manifests(
     complete: bool = True,
     change: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda obj: obj,
 ) -> list[str]:
-    """Applies them, a default AKSNodeClass or NodePool first where there is none. Returns what was added.
+    """Apply them, a default AKSNodeClass or NodePool first where there is none. Return the added objects.
 
-    `complete`: they are all there is, so that what is missing is added. `change` makes of each object what is applied.
-    Raises ScenarioError for every object that is refused, at the place of the field at fault.
+    `complete`: there are no others, so that missing ones are added. `change` makes the applied object of each. Raises
+    ScenarioError for every object that is refused, at the place of the field at fault.
     """
     from harness.explain.labels.probes import default_objects
     from harness.reading.problems import Problem, ScenarioError
@@ -276,13 +276,15 @@ def refusals(
     for manifest in in_order(manifests):
         refused = world.apply(Frozen(change(as_new(manifest.object))))
         # that there may be more mistakes is none, and would stand first
-        for rejection in [one for one in refused if UNCHECKED not in one.text] or refused:
+        for rejection in [refusal for refusal in refused if UNCHECKED not in refusal.text] or refused:
             hint = manifest.type_hint(rejection.pointer, rejection.text) or class_hint(rejection.text, world.view)
             yield Refused(manifest, rejection, manifest.document.position(rejection.pointer), hint)
 
 
 def bad_files(command: str, arguments: argparse.Namespace, error: ScenarioError) -> int:
-    """Prints what is wrong with the files, and with the options of `add_inputs`: one mistake does not hide the other. Returns 2."""
+    """Print the mistakes in the files, and in the options of `add_inputs`: one mistake does not hide the other. Return
+    2.
+    """
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.dumps import Dump
@@ -307,8 +309,8 @@ def check_fail_on(arguments: argparse.Namespace) -> set[str]:
     return words
 
 
-def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str) -> bool:
-    """Whether there is something of which `--fail-on` speaks."""
+def fails(arguments: argparse.Namespace, world: World, dump: Dump, motion: str) -> bool:
+    """Return whether there is something of which `--fail-on` speaks."""
     from harness.explain.pods.unused import refused_lines
 
     words = check_fail_on(arguments)
@@ -318,21 +320,21 @@ def fails(arguments: argparse.Namespace, world: World, given: Dump, motion: str)
     return (
         ("rejected" in words and (refused or bool(world.rejections) or any(refused_lines(world))))
         or ("unsettled" in words and bool(motion))
-        or ("not-simulated" in words and bool(given.unused))
+        or ("not-simulated" in words and bool(dump.unused))
     )
 
 
 def show_head(
-    differences: Iterable[str], head: Iterable[str], added: Sequence[str], given: Dump, unused: Iterable[str]
+    differences: Iterable[str], head: Iterable[str], added: Sequence[str], dump: Dump, unused: Iterable[str]
 ) -> None:
-    """What stands above an answer: where it is not about the dump's cluster as it was, inputs, what was added to the files and left out of
-    them, and what was of no use.
+    """Show the lines above an answer: where it is not about the dump's cluster as it was, inputs, additions to the
+    files and omissions, and unused objects.
     """
     for line in (*differences, *head):
         show(line)
     if added:
         print_line(f"added, because no file has one: {', '.join(added)}")
-    for line in (*given.notes(), *unused):
+    for line in (*dump.notes(), *unused):
         show(line)
 
 
@@ -341,7 +343,7 @@ def _name(obj: Mapping[str, Any]) -> str:
 
 
 def settle(world: World) -> str:
-    """Lets the world come to rest; the reason when it does not, empty when it does."""
+    """Let the world come to rest; return the reason when it does not, empty when it does."""
     settled = world.settle(allow_rejections=True)
     if settled.runaway is not None:
         return str(settled.runaway)

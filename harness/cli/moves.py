@@ -16,12 +16,12 @@ _HOUR = 3600.0
 _DAY = 24 * _HOUR
 _MANY, _FEW = 40, 10  # moves from which on not all are listed, and how many of the first and of the last are
 _LONGEST = 7 * _DAY
-"""How long `settled` waits at most for an hour in which nothing changes."""
+"""The longest wait of `settled` for an hour in which nothing changes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """What happened in `seconds`: one row for each decision that nodes go. Prices are in USD per hour.
+    """Moves in `seconds`: one row for each decision that nodes go. Prices are in USD per hour.
 
     The `price` of a row is None where no price is known of a size; in the sums such machines count as nothing, `unpriced` names the sizes.
     """
@@ -35,19 +35,19 @@ class Moves:
     extra: float
     """USD above the dearer of before and after, while replacements are there and what they replace is, too."""
     runaway: str = ""
-    """What the world repeated without end meanwhile."""
+    """The endless repetition of the world meanwhile."""
     stopped: str = ""
-    """Why less time passed than was asked for."""
+    """The reason why less time passed than was asked for."""
     unpriced: tuple[str, ...] = ()
 
     def value(self) -> dict[str, Any]:
         """The moves as JSON."""
         prices = {"price_before": round(self.before, 6), "price_after": round(self.after, 6)}
         meanwhile = {"price_most": round(self.most, 6), "extra_usd": round(self.extra, 4)}
-        found = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
-        told = {"runaway": self.runaway, "stopped": self.stopped}
+        value = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
+        notes = {"runaway": self.runaway, "stopped": self.stopped}
         unpriced = {"unpriced": list(self.unpriced)} if self.unpriced else {}
-        return {**found, **{name: text for name, text in told.items() if text}, **unpriced}
+        return {**value, **{name: text for name, text in notes.items() if text}, **unpriced}
 
     def sentences(self) -> Iterator[str]:
         """The same as sentences, one for each move of the first ones."""
@@ -98,11 +98,11 @@ class Moves:
 
 
 def moves_until(world: World, seconds: float | None, *, known_runaway: bool = False) -> Moves:
-    """Lets so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most.
+    """Let so much virtual time pass; without a number until an hour passes in which nothing changes, a week at most.
 
     `known_runaway`: it is known that the world repeats itself without end.
     """
-    start, known = world.clock.seconds, len(world.disruptions)
+    start, count = world.clock.seconds, len(world.disruptions)
     meter = _Meter(world)
     end = start + (_LONGEST if seconds is None else seconds)
     step = _HOUR if seconds is None else _DAY
@@ -113,7 +113,7 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
         runaway = runaway or ("" if known_runaway else str(passed.runaway or ""))
         stopped = passed.exhausted or ""
     meter.stop()
-    rows = tuple(_row(world, one, start) for one in world.disruptions[known:])
+    rows = tuple(_row(world, disruption, start) for disruption in world.disruptions[count:])
     took = world.clock.seconds - start
     return Moves(
         took,
@@ -129,9 +129,10 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
 
 
 class _Meter:
-    """What the machines cost, looked at before time moves on.
+    """The cost of the machines, looked at before time moves on.
 
-    `extra` is added up as long as the price is above both what it was before and what it comes to: machines of which one replaces another.
+    `extra` is the price above both the price before and the final price, added up over time: the overlap of machines
+    and their replacements.
     """
 
     def __init__(self, world: World) -> None:
@@ -145,9 +146,9 @@ class _Meter:
     def _price(self) -> float:
         from harness.world.costs.prices import totals
 
-        found = totals(self._world)
-        self.unpriced.update(found.unpriced)
-        return found.existing + found.new
+        sums = totals(self._world)
+        self.unpriced.update(sums.unpriced)
+        return sums.existing + sums.new
 
     def _look(self) -> None:
         if self._world.engine.revision == self._known:
@@ -159,7 +160,7 @@ class _Meter:
             self.most = max(self.most, self.now)
 
     def stop(self) -> None:
-        """Takes the last reading and stops."""
+        """Take the last reading and stop."""
         self._world.clock.leaving = None
         self._look()
 
@@ -172,17 +173,17 @@ class _Meter:
         return sum(max(0.0, price - level) * (end - at) / _HOUR for (at, price), end in stretches)
 
 
-def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
+def _row(world: World, disruption: Disruption, start: float) -> dict[str, Any]:
     from harness.karpenter.labels.core import CAPACITY_TYPE
     from harness.kube.api.labels import INSTANCE_TYPE
     from harness.kube.api.objects import labels_of
 
-    launched: dict[str, Any] = {name: {} for name in one.replacements}
+    launched: dict[str, Any] = {name: {} for name in disruption.replacements}
     for write in world.journal:
         if write.key.kind == "NodeClaim" and write.key.name in launched and write.after:
             launched[write.key.name] = dict(labels_of(write.after))
     sizes = [(labels.get(INSTANCE_TYPE, ""), labels.get(CAPACITY_TYPE, "")) for labels in launched.values()]
-    gone = [(each.labels.get(INSTANCE_TYPE, ""), each.labels.get(CAPACITY_TYPE, "")) for each in one.nodes]
+    gone = [(node.labels.get(INSTANCE_TYPE, ""), node.labels.get(CAPACITY_TYPE, "")) for node in disruption.nodes]
 
     prices = {kind: world.price(*kind).usd for kind in (*sizes, *gone) if kind[0]}
 
@@ -190,11 +191,17 @@ def _row(world: World, one: Disruption, start: float) -> dict[str, Any]:
         return sum(prices[kind] or 0.0 for kind in kinds if kind[0])
 
     return {
-        "at": one.at - start,
-        "reason": f"{one.reason} ({one.drift})" if one.drift else one.reason,
-        "decision": one.decision,
-        "nodes": [f"{each.node or each.nodeclaim} ({each.labels.get(INSTANCE_TYPE, '?')})" for each in one.nodes],
+        "at": disruption.at - start,
+        "reason": f"{disruption.reason} ({disruption.drift})" if disruption.drift else disruption.reason,
+        "decision": disruption.decision,
+        "nodes": [
+            f"{node.node or node.nodeclaim} ({node.labels.get(INSTANCE_TYPE, '?')})" for node in disruption.nodes
+        ],
         "replacements": [f"{size or '?'}" for size, _ in sizes],
-        "problem": one.problem,
-        "price": 0.0 if one.problem else None if None in prices.values() else round(price(sizes) - price(gone), 6),
+        "problem": disruption.problem,
+        "price": 0.0
+        if disruption.problem
+        else None
+        if None in prices.values()
+        else round(price(sizes) - price(gone), 6),
     }

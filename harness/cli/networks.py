@@ -22,28 +22,28 @@ def with_networks(inputs: Inputs, manifests: Iterable[Manifest]) -> Inputs:
     the provider refuses subnets of other networks (kaz pkg/controllers/nodeclass/status/subnet.go).
     """
     named = [
-        (one, text, subnet)
-        for one in manifests
-        if one.kind == "AKSNodeClass" and (subnet := Subnet.read(text := _named(one.object))) is not None
+        (manifest, text, subnet)
+        for manifest in manifests
+        if manifest.kind == "AKSNodeClass" and (subnet := Subnet.read(text := _named(manifest.object))) is not None
     ]
-    said = next((str(value) for name, value in inputs.options.items() if _is_subnet(name)), "")
+    of_options = next((str(value) for name, value in inputs.options.items() if _is_subnet(name)), "")
     subnets = dict.fromkeys(text for _, text, _ in named)
-    own = Subnet.read(said)
+    own = Subnet.read(of_options)
     if own is not None:
         options = {"subscription_id": own.subscription, **inputs.options}
-        return replace(inputs, options=options, subnets=tuple({said: None, **subnets}))
-    if said or not named:
+        return replace(inputs, options=options, subnets=tuple({of_options: None, **subnets}))
+    if of_options or not named:
         return inputs
     nodeclass, text, first = named[0]
     options = {"subnet_id": text, "subscription_id": first.subscription}
     if first.in_managed_vnet:
         options |= {"subnet_id": f"{text.rpartition('/')[0]}/{OWN}", "node_resource_group": first.resource_group}
-    told = f"the cluster's network is {first.vnet}, as of AKSNodeClass {nodeclass.name}"
+    network = f"the cluster's network is {first.vnet}, as of AKSNodeClass {nodeclass.name}"
     return replace(
         inputs,
         options={**options, **inputs.options},
         subnets=tuple({options["subnet_id"]: None, **subnets}),
-        network=told,
+        network=network,
     )
 
 

@@ -13,7 +13,7 @@ __all__ = ["add_allow_outside", "checkout_given"]
 
 
 def add_allow_outside(parser: argparse.ArgumentParser, *, scenarios: bool = True) -> None:
-    """Declares the option, for a command that reads scenarios or one of manifests only."""
+    """Declare the option, for a command that reads scenarios or one of manifests only."""
     who = "scenarios name" if scenarios else "links in folders lead to"
     which = " (manifests, CRD files, files that steps apply)" if scenarios else ""
     parser.add_argument(
@@ -24,5 +24,5 @@ def add_allow_outside(parser: argparse.ArgumentParser, *, scenarios: bool = True
 
 
 def checkout_given(arguments: argparse.Namespace) -> Checkout | None:
-    """What the option says; None for the checkout of each file."""
+    """Return the checkout of the option; None for the checkout of each file."""
     return Checkout(None) if arguments.allow_outside else None

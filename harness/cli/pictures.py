@@ -31,7 +31,7 @@ _WITHOUT = (
 
 
 def add_html(parser: argparse.ArgumentParser) -> None:
-    """Declares `--html` of a command that shows one world."""
+    """Declare `--html` of a command that shows one world."""
     parser.add_argument(
         "--html", type=Path, metavar="FILE", help="also write one HTML page of what happened, which needs nothing else"
     )
@@ -46,7 +46,8 @@ def write_run(
     *,
     of_all: bool = False,
 ) -> None:
-    """Writes the page of a run. Cases that get a picture and have no trace yet run once more; `reports` are by position in `cases`.
+    """Write the page of a run. Cases that get a picture and have no trace yet run once more; `reports` are by position
+    in `cases`.
 
     `of_all`: each case gets one, however many they are.
     """
@@ -60,9 +61,9 @@ def write_run(
     worlds = {}
     with TemporaryDirectory() as folder:
         for number in wanted:
-            found = _world(cases[number], reports[number], runner, Path(folder))
-            if found is not None:
-                worlds[order.index(number)] = found
+            world = _world(cases[number], reports[number], runner, Path(folder))
+            if world is not None:
+                worlds[order.index(number)] = world
     without = "" if wanted == order else _WITHOUT
     write_text(path, corpus_page(summary, worlds, without))
 
@@ -102,20 +103,25 @@ def write_comparisons(
     path: Path,
     files: Sequence[Path],
     traces: Sequence[tuple[str, Trace, Trace]],
-    found: Sequence[tuple[str, Comparison]],
+    comparisons: Sequence[tuple[str, Comparison]],
     opening: Opening,
 ) -> None:
-    """Writes the page of comparisons: of each, what differs, and both stories; those that differ most first."""
+    """Write the page of comparisons: the differences and both stories of each; those that differ most first."""
     from harness.explain.traces.group_texts import group_value, summary_text
     from harness.reports.picture.compare import Summary, compare_page, pair_of
 
-    pairs = [pair_of(name, left, right, one) for (name, left, right), (_, one) in zip(traces, found, strict=True)]
-    pairs.sort(key=lambda pair: -sum(not one.kept for one in pair.differences))
-    situations = [] if not found else found[0][1].situations
+    pairs = [
+        pair_of(name, left, right, comparison)
+        for (name, left, right), (_, comparison) in zip(traces, comparisons, strict=True)
+    ]
+    pairs.sort(key=lambda pair: -sum(not difference.kept for difference in pair.differences))
+    situations = [] if not comparisons else comparisons[0][1].situations
     left, right = (", ".join(f"{words[0]} {words[side]}" for words in situations) for side in (1, 2))
     names = (left or str(files[0]), right or str(files[-1]))
     if len(files) > 1:
         names = (f"{files[0]} {left}".strip(), f"{files[1]} {right}".strip())
     groups = opening.groups
-    summary = Summary(summary_text(found, groups), opening.note, [group_value(one) for one in groups], opening.cost)
+    summary = Summary(
+        summary_text(comparisons, groups), opening.note, [group_value(group) for group in groups], opening.cost
+    )
     write_text(path, compare_page(f"Comparison of {names[0]} and {names[1]}", names, pairs, summary))

@@ -12,7 +12,7 @@ __all__ = ["show_price_risks"]
 
 
 def show_price_risks(arguments: argparse.Namespace) -> int:
-    """Prints them; exit code 0. Raises InputError."""
+    """Print them; exit code 0. Raises InputError."""
     from harness.cli.worlds import create_world
     from harness.explain.sizes.believed import at_risk
     from harness.trace.prices import hourly

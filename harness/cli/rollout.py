@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["rollout"]
 
 
-def rollout(world: World, given: Dump, kubernetes: str, seconds: float | None) -> tuple[Moves, list[str]]:
+def rollout(world: World, dump: Dump, kubernetes: str, seconds: float | None) -> tuple[Moves, list[str]]:
     """The moves after the upgrade, and Nodes for which there is no machine. Raises ScenarioError.
 
     The Nodes of a dump are taken over; without any, those are there that Karpenter makes for the pods.
@@ -23,12 +23,12 @@ def rollout(world: World, given: Dump, kubernetes: str, seconds: float | None) -
     from harness.world.startup import end_startup
 
     missing: list[str] = []
-    if managed_nodes(given):
-        adoption = Adoption(world, given)
-        adoption.apply(given.manifests)
+    if managed_nodes(dump):
+        adoption = Adoption(world, dump)
+        adoption.apply(dump.manifests)
         missing = adoption.missing
     else:
-        apply_manifests(world, given.manifests)
+        apply_manifests(world, dump.manifests)
         settle(world)
         end_startup(world)
     world.upgrade_kubernetes(kubernetes)

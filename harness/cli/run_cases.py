@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "Shard", "each_report", "progress"]
 
 _SECONDS = 10.0
-"""How long nothing is told of a run that goes well, where nobody watches a bar."""
+"""The time without news of a run that goes well, where nobody watches a bar."""
 
 
 _MANY = 200
@@ -40,10 +40,10 @@ class Shard:
         """Parses `2/5`; None is the whole. Raises InputError."""
         if text is None:
             return cls()
-        found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
-        if found is None or not 1 <= int(found[1]) <= int(found[2]):
+        parts = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text)
+        if parts is None or not 1 <= int(parts[1]) <= int(parts[2]):
             raise InputError(f"--shard {text}: I/N with 1 <= I <= N is expected, for example 2/5")
-        return cls(int(found[1]), int(found[2]))
+        return cls(int(parts[1]), int(parts[2]))
 
     def of(self, cases: Sequence[Case]) -> list[Case]:
         """The cases of this part: every `count`-th, so that files with many cases are divided, too."""
@@ -90,9 +90,11 @@ def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> I
 
     left = dict(enumerate(cases))
     try:
-        for number, found in Processes(by_release(cases, processes), lambda one: _report(runner, cases[one])).answers():
+        for number, report in Processes(
+            by_release(cases, processes), lambda position: _report(runner, cases[position])
+        ).answers():
             del left[number]
-            yield number, found
+            yield number, report
     except CannotFork:
         raise InputError("-n: this system cannot fork processes (it can on Linux): leave it out") from None
     for number, case in left.items():  # a process was killed
@@ -100,16 +102,16 @@ def _in_processes(runner: RunsCases, cases: Sequence[Case], processes: int) -> I
 
 
 class Progress(Protocol):
-    """How far a run has come, on standard error."""
+    """The progress of a run, on standard error."""
 
     def advance(self, *, bad: bool) -> None:
-        """Notes that one more case has ended."""
+        """Count one more case that has ended."""
 
     def show(self, text: str) -> None:
-        """Prints text on standard output, without disturbing what is told here."""
+        """Print text on standard output, without disturbing what is told here."""
 
     def end(self) -> None:
-        """Ends the display."""
+        """End the display."""
 
 
 def progress(count: int, noun: str = "cases") -> Progress:

@@ -15,7 +15,9 @@ __all__ = ["comparing_runner"]
 
 
 def comparing_runner(arguments: argparse.Namespace, runner: Runner) -> ComparingRunner | None:
-    """What runs the cases where both Karpenters are asked for. Raises InputError, ScenarioError for the file of differences."""
+    """Return the runner of cases where both Karpenters are asked for. Raises InputError, ScenarioError for the file of
+    differences.
+    """
     if arguments.karpenter == "simulated":
         if arguments.kept_differences is not None:
             raise InputError("--kept-differences is about --karpenter simulated,real")
@@ -35,14 +37,14 @@ def comparing_runner(arguments: argparse.Namespace, runner: Runner) -> Comparing
     except ValueError as error:
         raise InputError(str(error)) from None
     try:
-        found = binaries()
+        by_release = binaries()
     except BinariesWrong as error:
         raise InputError(str(error)) from None
-    if not found:
+    if not by_release:
         raise InputError(
             f"--karpenter simulated,real needs {VARIABLE}: the path of the controller, or RELEASE=PATH,RELEASE=PATH"
         )
     if lacking := missing_tools():
         raise InputError(f"--karpenter simulated,real: {lacking}")
-    kept = KeptDifferences.read(arguments.kept_differences) if arguments.kept_differences else KeptDifferences()
-    return ComparingRunner(runner, found, kept, limit)
+    differences = KeptDifferences.read(arguments.kept_differences) if arguments.kept_differences else KeptDifferences()
+    return ComparingRunner(runner, by_release, differences, limit)

@@ -129,7 +129,7 @@ def print_summary(arguments: argparse.Namespace, summary: Summary) -> None:
 
 
 def case_text(case: CaseReport, *, verbose: bool) -> str:
-    """What a terminal shows of one case."""
+    """Return the text of one case for a terminal."""
     from harness.reports.terminal import Style, render_case
 
     return render_case(case, Style(colour()), verbose=verbose)

@@ -24,7 +24,7 @@ __all__ = ["add_trace", "recording_of", "tracing", "write_recording"]
 
 
 def add_trace(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness run`."""
+    """Declare the options of `harness run`."""
     parser.add_argument("--trace", type=Path, metavar="DIR", help="write a trace of each case into this folder")
     parser.add_argument(
         "--trace-of", choices=("all", "failed"), default="all", help="of which cases traces are written (default all)"
@@ -32,7 +32,9 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
 
 
 def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterable[Manifest]) -> Recording | None:
-    """Records a world of which a trace, a page or a film is wanted, `manifests` with their places. Raises InputError for a bad file."""
+    """Record a world if a trace, a page or a film of it is wanted, `manifests` with their places. Raises InputError for
+    a bad file.
+    """
     path: Path | None = getattr(arguments, "trace", None)
     live = getattr(arguments, "live", False)
     check_outputs(arguments, "trace", "html", "markdown")
@@ -55,9 +57,10 @@ def write_recording(
     explained: Iterable[PodExplanation] = (),
     notes: Sequence[str] = (),
 ) -> None:
-    """Writes its trace, with the command that makes it again, and its page, and shows its film.
+    """Write its trace, with the command that makes it again, and its page, and show its film.
 
-    It has what speaks against the explained pods and what would help them; the page has `notes`, too: what is assumed and guessed.
+    It holds the causes against the explained pods and the changes that would help them; the page has `notes`, too:
+    assumptions and guesses.
     """
     if recording is None:
         return
@@ -81,7 +84,7 @@ def write_recording(
 
 
 def tracing(arguments: argparse.Namespace) -> Tracing | None:
-    """What the runner does with traces. Raises InputError for a folder that cannot be."""
+    """Return the runner's use of traces. Raises InputError for an impossible folder."""
     if arguments.trace is None:
         return None
     folder: Path = arguments.trace

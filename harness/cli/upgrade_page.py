@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["TITLES", "mark_of_finding", "place_of_finding", "running_nodes", "write_page"]
 
 TITLES = {"worse": "for the worse", "changed": "changed", "better": "for the better", "same": "as before"}
-"""What an effect is called, the gravest first."""
+"""The title of each effect, the gravest first."""
 
 
 def write_page(
@@ -28,7 +28,7 @@ def write_page(
     worlds: Sequence[World],
     manifests: Sequence[Manifest],
     findings: Sequence[Finding],
-    said: Inputs,
+    inputs: Inputs,
     running: Sequence[str],
 ) -> None:
     """The findings first, with what becomes of running nodes, then what comes of the manifests in the worlds of both releases."""
@@ -46,61 +46,65 @@ def write_page(
             apply_manifests(world, manifests)
         settle(world)
         assert recording is not None
-        notes |= dict.fromkeys([*said.lines(), *world_notes(world)])
+        notes |= dict.fromkeys([*inputs.lines(), *world_notes(world)])
         stories.append(list(recording.trace().to_json()))
     order = list(TITLES)
-    told = [
+    differing = [
         Differing(
-            TITLES[str(one.effect)],
-            f"{one.object} {place_of_finding(one, manifests)}".removesuffix(f" {one.object}"),
-            *_sides(one),
-            one.text,
-            (*(f"instead: {text}" for text in one.instead), *one.notes),
-            grave=str(one.effect) == "worse",
+            TITLES[str(finding.effect)],
+            f"{finding.object} {place_of_finding(finding, manifests)}".removesuffix(f" {finding.object}"),
+            *_sides(finding),
+            finding.text,
+            (*(f"instead: {text}" for text in finding.instead), *finding.notes),
+            grave=str(finding.effect) == "worse",
         )
-        for one in sorted(findings, key=lambda one: order.index(str(one.effect)))
-        if str(one.effect) != "same"
+        for finding in sorted(findings, key=lambda finding: order.index(str(finding.effect)))
+        if str(finding.effect) != "same"
     ]
     title = "Upgrade from {} to {}".format(*(world.release.version for world in worlds))
     ran = any(line.get("fact") in ("pod", "claim", "node") for story in stories for line in story)
     nothing = "" if ran else "No pods were given: nothing ran, no cost is known."
     before, after = (f"{story[0]['release']}, Kubernetes {story[0]['kubernetes']}" for story in stories)
-    text = compare_page(title, (before, after), [Pair("", stories[0], stories[1], told, list(notes), running, nothing)])
+    text = compare_page(
+        title, (before, after), [Pair("", stories[0], stories[1], differing, list(notes), running, nothing)]
+    )
     write_text(arguments.html, text)
 
 
-def _sides(one: Finding) -> tuple[str, str]:
-    """What a finding says of before and after."""
-    if one.kind == "label" and one.before is None and one.after is not None:
-        return "no label", f"new label: {one.after}"
-    if one.kind == "label" and one.after is None and one.before is not None:
-        return one.before, "no label"
-    if one.kind == "sizes":
-        return one.before or "does not allow them", one.after or "does not allow them"
-    return one.before or "", one.after or ""
+def _sides(finding: Finding) -> tuple[str, str]:
+    """Return a finding's words about before and after."""
+    if finding.kind == "label" and finding.before is None and finding.after is not None:
+        return "no label", f"new label: {finding.after}"
+    if finding.kind == "label" and finding.after is None and finding.before is not None:
+        return finding.before, "no label"
+    if finding.kind == "sizes":
+        return finding.before or "does not allow them", finding.after or "does not allow them"
+    return finding.before or "", finding.after or ""
 
 
 def running_nodes(
     findings: Sequence[Finding], moves: Moves | None, missing: Sequence[str], kubernetes: str
 ) -> list[str]:
-    """What becomes of the nodes that run: whose hash makes them drift, and, where it was asked, what a new `kubernetes` moves."""
-    drifted = [one.object for one in findings if one.kind == "hash" and one.effect == "worse"]
-    anew = [one for one in findings if one.kind == "hash" and one.effect != "worse"]
+    """Return the sentences about the running nodes: whose hash makes them drift, and, where it was asked, what a new
+    `kubernetes` moves.
+    """
+    drifted = [finding.object for finding in findings if finding.kind == "hash" and finding.effect == "worse"]
+    anew = [finding for finding in findings if finding.kind == "hash" and finding.effect != "worse"]
     if drifted:
-        told = f"Nodes that run drift and are replaced: those of {', '.join(drifted)}, whose hash changes."
+        sentence = f"Nodes that run drift and are replaced: those of {', '.join(drifted)}, whose hash changes."
     else:
         why = "Karpenter writes the hashes anew, with another version" if anew else "no hash of these objects changes"
-        told = f"No node that runs drifts for its hash: {why}."
+        sentence = f"No node that runs drifts for its hash: {why}."
     if moves is None:
-        return [told]
+        return [sentence]
     left_out = (f"left out, {line}" for line in missing)
-    return [told, f"Then the control plane is upgraded to Kubernetes {kubernetes}.", *left_out, *moves.sentences()]
+    return [sentence, f"Then the control plane is upgraded to Kubernetes {kubernetes}.", *left_out, *moves.sentences()]
 
 
 def mark_of_finding(finding: Finding, manifests: Sequence[Manifest]) -> Mark | None:
-    """Where what a finding is about stands."""
-    found = next((one for one in manifests if f"{one.kind}/{one.name}" == finding.object), None)
-    return found.document.position(finding.pointer) if found is not None else None
+    """Return the place of a finding's subject."""
+    manifest = next((manifest for manifest in manifests if f"{manifest.kind}/{manifest.name}" == finding.object), None)
+    return manifest.document.position(finding.pointer) if manifest is not None else None
 
 
 def place_of_finding(finding: Finding, manifests: Sequence[Manifest]) -> str:

@@ -54,21 +54,26 @@ def create_world(names: dict[str, str] | None = None, /, **inputs: Any) -> World
     from harness.world import World
     from harness.world.inputs import input_mistakes, typed_options
 
-    given = {name: value for name, value in inputs.items() if value is not None}
-    mistakes = list(input_mistakes(given))
+    values = {name: value for name, value in inputs.items() if value is not None}
+    mistakes = list(input_mistakes(values))
     if mistakes:
         words = {**OPTIONS, **(names or {})}
-        options = [words.get(".".join(map(str, one.path[:2]))) or words.get(str(one.path[0])) for one in mistakes]
-        lines = [f"{option}: {one}" if option else str(one) for option, one in zip(options, mistakes, strict=True)]
-        only_mode = [one.path for one in mistakes] == [("provision_mode",)]
+        options = [
+            words.get(".".join(map(str, mistake.path[:2]))) or words.get(str(mistake.path[0])) for mistake in mistakes
+        ]
+        lines = [
+            f"{option}: {mistake}" if option else str(mistake)
+            for option, mistake in zip(options, mistakes, strict=True)
+        ]
+        only_mode = [mistake.path for mistake in mistakes] == [("provision_mode",)]
         raise (UnknownMode if only_mode else InputError)(*lines, mistake=mistakes[0])
-    if "options" in given:
-        given["options"] = typed_options(given["options"])[0]
-    return World(**given)
+    if "options" in values:
+        values["options"] = typed_options(values["options"])[0]
+    return World(**values)
 
 
 def add_as_of(parser: argparse.ArgumentParser) -> None:
-    """Declares `--as-of`, the day of Azure's lists of sizes."""
+    """Declare `--as-of`, the day of Azure's lists of sizes."""
     parser.add_argument(
         "--as-of",
         metavar="DATE",
@@ -77,7 +82,7 @@ def add_as_of(parser: argparse.ArgumentParser) -> None:
 
 
 def check_release(name: str | None, option: str = "--release") -> None:
-    """Raises InputError for a release that does not exist."""
+    """Raise InputError for a release that does not exist."""
     from harness.world.inputs import release_mistake
 
     mistake = release_mistake(name) if name is not None else None
@@ -98,7 +103,7 @@ def check_spot_discount(text: str) -> str:
 
 
 def check_size(world: World, size: str | None) -> None:
-    """Raises InputError for a size that the world's region does not sell."""
+    """Raise InputError for a size that the world's region does not sell."""
     from harness.world.inputs import size_mistake
 
     mistake = size_mistake(size, world.region, world.caches) if size is not None else None

@@ -89,6 +89,7 @@ CLEAN = frozenset(
         "harness/__init__.py",
         "harness/__main__.py",
         "harness/capture",
+        "harness/cli",
         "harness/clusters",
         "harness/conformance",
         "harness/engine",
@@ -127,7 +128,6 @@ _GIVEN = frozenset({"given"})
 
 NOT_CLEAN: dict[str, tuple[int, int]] = {
     "fakeazure": (304, 275),
-    "harness/cli": (224, 173),
 }
 """Packages with locals that name nothing, and with headless docstrings: how many of each. All others have none, and new ones get none.
 

@@ -35,7 +35,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness attach`."""
+    """Declare the options of `harness attach`."""
     parser.add_argument(
         "--kubeconfig", type=Path, metavar="FILE", help="of the cluster (default: KUBECONFIG, ~/.kube/config)"
     )
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raises InputError for options that do not fit together or name nothing."""
+    """Raise InputError for options that do not fit together or name nothing."""
     from harness.cli.attaching import check_run
     from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError, check_release
@@ -131,8 +131,8 @@ def _check(arguments: argparse.Namespace) -> None:
         return
     check_run(arguments.clean)
     others = {"--expect": arguments.expect, "-k": arguments.k, "--keep": arguments.keep}
-    if given := [name for name, value in others.items() if value]:
-        raise InputError(f"--clean takes away what a run has left, and does not go with {', '.join(given)}")
+    if others_given := [name for name, value in others.items() if value]:
+        raise InputError(f"--clean takes away what a run has left, and does not go with {', '.join(others_given)}")
 
 
 def _cases(arguments: argparse.Namespace) -> list[Case]:
@@ -142,8 +142,8 @@ def _cases(arguments: argparse.Namespace) -> list[Case]:
 
     file = arguments.expect
     scenarios = load(file, display_name(file), release=arguments.release, checkout=checkout_given(arguments))
-    found = [case for scenario in scenarios for case in scenario.cases]
-    cases = [case for case in found if arguments.k is None or arguments.k in case.name]
+    cases_read = [case for scenario in scenarios for case in scenario.cases]
+    cases = [case for case in cases_read if arguments.k is None or arguments.k in case.name]
     if not cases:
         raise InputError(f"--expect {file}: no case has '{arguments.k}' in its name")
     reasons = {case.name: unfit(case) for case in cases}
@@ -183,12 +183,14 @@ def _attach(arguments: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _clean(arguments: argparse.Namespace) -> int:
-    """Deletes what a run has left: 0 when nothing of it is there, however often it is called; 3 where something stays."""
+    """Delete the objects that a run has left: 0 when none of them is there, however often it is called; 3 where
+    something stays.
+    """
     with _target(arguments, arguments.clean) as target:
         present = target.cluster.belongings.left()
         if arguments.dry_run:
-            for each in present:
-                print_line(f"delete {each}")
+            for leftover in present:
+                print_line(f"delete {leftover}")
             return 0
         if present:
             target.confirm(
@@ -242,7 +244,7 @@ def _run_of(arguments: argparse.Namespace, target: Target) -> Iterator[AttachedR
 
 
 def _announce(arguments: argparse.Namespace, cluster: ForeignCluster, world: RealWorld) -> None:
-    """Prints where Azure is, and writes down what a controller needs."""
+    """Print where Azure is, and write down the needs of a controller."""
     from harness.cli.attaching import write_private
 
     if arguments.controller is not None:
@@ -257,7 +259,7 @@ def _announce(arguments: argparse.Namespace, cluster: ForeignCluster, world: Rea
 
 
 def launch_variables(cluster: ForeignCluster) -> dict[str, str]:
-    """What `harness launch` puts where a pod has its service account."""
+    """Return the variables by which `harness launch` replaces a pod's service account."""
     from harness.cli.commands.launch import CA, TOKEN
 
     ca = {CA: str(cluster.ca.absolute())} if cluster.ca is not None else {}
@@ -269,13 +271,13 @@ def _report(reports: list[CaseReport], arguments: argparse.Namespace) -> int:
     from harness.reports.summary import Summary
     from harness.reports.terminal import Style, render_case, render_summary
 
-    summary = Summary(tuple(reports), sum(each.seconds for each in reports))
+    summary = Summary(tuple(reports), sum(report.seconds for report in reports))
     if arguments.format == "json":
         print_json(summary_value(summary))
     else:
         style = Style(colour())
-        for each in reports:
-            if each.is_bad:
-                print_lines(render_case(each, style, verbose=False), coloured=style.colour)
+        for case_report in reports:
+            if case_report.is_bad:
+                print_lines(render_case(case_report, style, verbose=False), coloured=style.colour)
         print_lines(render_summary(summary, style), coloured=style.colour)
     return summary.exit_code

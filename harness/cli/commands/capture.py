@@ -33,7 +33,7 @@ _OPTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness capture`."""
+    """Declare the options of `harness capture`."""
     parser.add_argument(
         "files",
         nargs="*",
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the scenario. Exit code 0; 2 for input that cannot be captured."""
+    """Write the scenario. Exit code 0; 2 for input that cannot be captured."""
     from harness.capture.case import NothingLeft, NotRepeated, captured
     from harness.capture.selection import NothingNamed, Question
     from harness.cli.destinations import check_outputs
@@ -76,10 +76,10 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         check_outputs(arguments, "output")
         dump = read_given(arguments, unknown)
-        given = given_of(dump, arguments.release, arguments.region, arguments.kubernetes)
-        given |= {"seed": arguments.seed} if arguments.seed else {}
+        case_inputs = given_of(dump, arguments.release, arguments.region, arguments.kubernetes)
+        case_inputs |= {"seed": arguments.seed} if arguments.seed else {}
         question = Question(arguments.pod, arguments.node, arguments.keep_placement)
-        text = captured(dump, given, question, anonymise=arguments.anonymise)
+        text = captured(dump, case_inputs, question, anonymise=arguments.anonymise)
     except InputError as error:
         return bad_input(f"harness capture: {error}")
     except Environment as error:
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def tell_left_out(unknown: Sequence[Problem]) -> None:
-    """Prints a line for each field that no known release has: it is left out of the case."""
+    """Print a line for each field that no known release has: it is left out of the case."""
     for problem in unknown:
         print_line(f"left out: {problem}", error=True)
 
@@ -112,23 +112,24 @@ def tell_left_out(unknown: Sequence[Problem]) -> None:
 def given_of(
     dump: Dump, release: str | None = None, region: str | None = None, kubernetes: str | None = None
 ) -> dict[str, Any]:
-    """What a scenario of the dump is given: what is said here, else what the dump says; of the controller's options those that may be told.
+    """Return the inputs of a dump's scenario: those given here, else the dump's; of the controller's options those that
+    may be told.
 
     Raises ScenarioError.
     """
     from harness.cli.assumptions import inputs_of
     from harness.karpenter.releases import DEFAULT_RELEASE, find_option, provider
 
-    said = {
+    words = {
         "karpenter": ("--release", release),
         "region": ("--region", region),
         "kubernetes": ("--kubernetes", kubernetes),
     }
-    inputs = inputs_of([*dump.manifests, *dump.not_simulated], said, {})
+    inputs = inputs_of([*dump.manifests, *dump.not_simulated], words, {})
     default = provider(DEFAULT_RELEASE).defaults.region
-    given: dict[str, Any] = {"karpenter": DEFAULT_RELEASE, "region": default, **inputs.arguments}
+    case_inputs: dict[str, Any] = {"karpenter": DEFAULT_RELEASE, "region": default, **inputs.arguments}
     if any(fact.name == "hosting" and fact.value == "nap" for fact in inputs.read):
-        given["hosting"] = "nap"
+        case_inputs["hosting"] = "nap"
     options = {}
     for name, value in inputs.options.items():
         option = find_option(name)
@@ -138,13 +139,13 @@ def given_of(
             options[option.name] = gates
         elif re.fullmatch(_OPTIONS.get(option.field, "(?!)"), str(value)):
             options[option.name] = str(value)
-    return {**given, **({"options": options} if options else {})}
+    return {**case_inputs, **({"options": options} if options else {})}
 
 
 def _public_gates(text: str) -> str:
     """The gates that a release has, of `NAME=true,NAME=false`."""
     from harness.karpenter.releases import KNOWN_RELEASES, provider
 
-    known = frozenset[str]().union(*(provider(one).core.gates for one in KNOWN_RELEASES))
+    gates = frozenset[str]().union(*(provider(release).core.gates for release in KNOWN_RELEASES))
     pairs = [pair.strip().partition("=") for pair in text.split(",")]
-    return ",".join(f"{name}={value}" for name, _, value in pairs if name in known and value in ("true", "false"))
+    return ",".join(f"{name}={value}" for name, _, value in pairs if name in gates and value in ("true", "false"))

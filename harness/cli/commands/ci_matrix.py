@@ -15,17 +15,19 @@ from plainlines import json_text, print_document
 __all__ = ["add_arguments", "matrix", "run"]
 
 _PATHS = {"apiserver": "scenarios", "kind": "scenarios/labels"}
-"""What runs where. A machine of a kind cluster takes half a minute to join: there only what real kubelets decide."""
+"""The scenarios of each backend. A machine of a kind cluster takes half a minute to join: there only what real kubelets
+decide.
+"""
 
 _NEWEST = 2
-"""How many versions of Kubernetes run where none is named."""
+"""The number of Kubernetes versions that run where none is named."""
 
 _MOST_JOBS = 256
 """https://docs.github.com/en/actions/reference/limits: jobs of a matrix in one run."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options."""
+    """Declare the options."""
     parser.add_argument(
         "--release",
         action="append",
@@ -88,7 +90,7 @@ def matrix(
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the matrix as JSON on one line: `{"include": [...]}`."""
+    """Print the matrix as JSON on one line: `{"include": [...]}`."""
     from harness.cli.output import bad_input
 
     try:

@@ -21,7 +21,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness compare`."""
+    """Declare the options of `harness compare`."""
     parser.add_argument(
         "files",
         nargs="+",
@@ -30,13 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="two traces, scenario files, manifests or folders of manifests; or one of them, and an option with two values",
     )
     parser.add_argument("-k", metavar="TEXT", help="only cases of scenario files whose name contains this text")
-    for option, what in (
+    for option, subject in (
         ("release", "releases of the provider, for example 1.13.1,1.14.0"),
         ("region", "regions, for example eastus,westeurope"),
         ("cluster", "clusters: memory, http, apiserver, kind"),
         ("karpenter", "Karpenters: simulated,real (the real one by HARNESS_KARPENTER)"),
     ):
-        parser.add_argument(f"--{option}", metavar="A,B", help=f"one for both sides, or two {what}")
+        parser.add_argument(f"--{option}", metavar="A,B", help=f"one for both sides, or two {subject}")
     add_spot_discount(parser, metavar="A,B", several="; one for both sides, or two")
     parser.add_argument(
         "--kubernetes",
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the differences: 0 when there are none but kept ones, 1 when there are."""
+    """Print the differences: 0 when there are none but kept ones, 1 when there are."""
     from harness.cli.compare_sides import compared_traces
     from harness.cli.destinations import check_outputs, scenario_inputs
     from harness.cli.pictures import Opening, write_comparisons
@@ -131,7 +131,9 @@ def _lines(
 def _value(name: str, comparison: Comparison) -> dict[str, Any]:
     return {
         "name": name,
-        "situations": [{"what": what, "left": left, "right": right} for what, left, right in comparison.situations],
+        "situations": [
+            {"what": subject, "left": left, "right": right} for subject, left, right in comparison.situations
+        ],
         "same": comparison.same,
         "differences": [
             {

@@ -14,12 +14,12 @@ SHELLS = ("bash", "zsh", "tcsh")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the shell."""
+    """Declare the shell."""
     parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=f"one of {', '.join(SHELLS)}")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the script; exit code 3 where shtab is not installed."""
+    """Print the script; exit code 3 where shtab is not installed."""
     from harness.cli import whole_parser
 
     try:
@@ -35,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _complete_files(parser: argparse.ArgumentParser, file: object) -> None:
-    """Lets files complete every option and word that is a path."""
+    """Let files complete every option and word that is a path."""
     for action in parser._actions:  # shtab reads them there, too
         if action.type is Path:
             action.complete = file  # type: ignore[attr-defined]
         elif isinstance(action, argparse._SubParsersAction):
-            for each in action.choices.values():
-                _complete_files(each, file)
+            for subparser in action.choices.values():
+                _complete_files(subparser, file)

@@ -12,13 +12,13 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness defaults`."""
+    """Declare the options of `harness defaults`."""
     parser.add_argument("--release", metavar="R", help="one release of the provider; all when absent")
     add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints one table of defaults per release, or for one of them."""
+    """Print one table of defaults per release, or for one of them."""
     from harness.cli.worlds import InputError, check_release
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES, provider
 

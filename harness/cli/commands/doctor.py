@@ -36,25 +36,27 @@ class Finding:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness doctor`."""
+    """Declare the options of `harness doctor`."""
     add_format(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints what was found; 0, since nothing of it is needed for scenarios in memory."""
+    """Print the findings; 0, since nothing of it is needed for scenarios in memory."""
     parts = {"installed": [*_installed()], "extras": [*_extras()], "environment": [*_environment()], "data": [*_data()]}
     if arguments.format == "json":
         print_json(
             {
-                part: [{"subject": each.subject, "there": each.there, "text": each.text} for each in findings]
+                part: [
+                    {"subject": finding.subject, "there": finding.there, "text": finding.text} for finding in findings
+                ]
                 for part, findings in parts.items()
             }
         )
         return 0
     for part, findings in parts.items():
         print_line(part)
-        for each in findings:
-            print_line(f"  {'ok' if each.there else '--'}  {each.subject:20} {printable(each.text)}")
+        for row in findings:
+            print_line(f"  {'ok' if row.there else '--'}  {row.subject:20} {printable(row.text)}")
     return 0
 
 
@@ -76,17 +78,17 @@ def _extras() -> Iterator[Finding]:
 
 
 def _environment() -> Iterator[Finding]:
-    """What clusters and the real controller need of this machine."""
+    """Yield the needs of clusters and of the real controller on this machine."""
     from harness.clusters.apiserver.cluster import assets
     from harness.clusters.control_plane.pki import MissingTool
     from harness.clusters.kind.cluster import docker_available
     from harness.world.real.binaries import BinariesWrong, binaries
 
     def controllers() -> str:
-        known = binaries()
-        if not known:
+        by_release = binaries()
+        if not by_release:
             raise BinariesWrong("HARNESS_KARPENTER is not set: it names the controller, or RELEASE=PATH,RELEASE=PATH")
-        return ", ".join(f"{release} at {path}" for release, path in known.items())
+        return ", ".join(f"{release} at {path}" for release, path in by_release.items())
 
     def daemon() -> str:
         docker_available()
@@ -105,7 +107,7 @@ def _environment() -> Iterator[Finding]:
 
 
 def _data() -> Iterator[Finding]:
-    """How old what is recorded is, and which releases there are."""
+    """Yield the age of recorded data, and the releases."""
     from harness.karpenter.releases import ALL_PROVIDER_RELEASES, DEFAULT_RELEASE
     from harness.world.recorded_days import recorded_days
 

@@ -33,7 +33,7 @@ def _kubernetes(names: Sequence[str]) -> str | None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints each key with the cells that differ."""
+    """Print each key with the cells that differ."""
     from harness.cli.label_comparison import side_of
     from harness.cli.worlds import InputError
     from harness.explain.labels.comparison import DecidedSide, TriedSide, compare, keys_of
@@ -49,25 +49,31 @@ def run(arguments: argparse.Namespace) -> int:
         releases = [side.release for side in (before, after) if isinstance(side, TriedSide)]
         if not releases:
             return bad_input("harness labels diff: one of the two must be a release")
-        found = compare(before, after, keys_of(releases))
+        compared = compare(before, after, keys_of(releases))
     except InputError as error:
         return bad_input(f"harness labels diff: {error}")
     except LookupError as error:
         print_line(f"harness labels diff: {error}", error=True)
         return NO_NODE
     if arguments.format == "json":
-        print_json({"before": before.name, "after": after.name, "keys": [_value(one) for one in found]})
+        print_json(
+            {"before": before.name, "after": after.name, "keys": [_value(difference) for difference in compared]}
+        )
         return 0
     print_line(f"{before.name} → {after.name}")
-    silent = [one.key for one in found if _unknown_to(before, one.key) or _unknown_to(after, one.key)]
+    silent = [
+        difference.key
+        for difference in compared
+        if _unknown_to(before, difference.key) or _unknown_to(after, difference.key)
+    ]
     groups: dict[tuple[str, ...], list[str]] = {}
-    for one in found:
-        if one.key not in silent:
-            groups.setdefault(tuple(_lines(one, isinstance(before, DecidedSide))), []).append(one.key)
+    for changed in compared:
+        if changed.key not in silent:
+            groups.setdefault(tuple(_lines(changed, isinstance(before, DecidedSide))), []).append(changed.key)
     for lines, keys in groups.items():
         print_lines("\n" + joined([*keys, *lines]))
     print_line()
-    print_line(f"{len(found)} keys differ" if found else "no key differs")
+    print_line(f"{len(compared)} keys differ" if compared else "no key differs")
     if silent:
         print_line(f"the document does not know: {', '.join(silent)}")
     if any(isinstance(side, DecidedSide) for side in (before, after)):
@@ -77,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unknown_to(side: Side, key: str) -> bool:
-    """Whether a side is a document that says nothing about a key, by name or by its domain."""
+    """Return whether a side is a document without a word about a key, by name or by its domain."""
     from harness.explain.labels.comparison import DecidedSide
     from harness.explain.labels.design_documents import Answer
 
@@ -88,8 +94,8 @@ def _unknown_to(side: Side, key: str) -> bool:
     )
 
 
-def _lines(one: KeyDifference, document_first: bool) -> Iterator[str]:
-    for column, (old, new) in one.cells.items():
+def _lines(difference: KeyDifference, document_first: bool) -> Iterator[str]:
+    for column, (old, new) in difference.cells.items():
         yield f"  {_TITLES[column]}: {old} → {new}"
         if column != "written" or new.answer != old.answer:
             why = (
@@ -98,21 +104,22 @@ def _lines(one: KeyDifference, document_first: bool) -> Iterator[str]:
                 else shortened(new.why, _LONGEST)
             )
             yield f"      {why}"
-    for row in one.rows:
+    for row in difference.rows:
         yield f"  {row.id}: {row.document} Releases: {row.today}"
 
 
-def _value(one: KeyDifference) -> dict[str, Any]:
+def _value(difference: KeyDifference) -> dict[str, Any]:
     return {
-        "key": one.key,
+        "key": difference.key,
         "cells": {
             column: {
                 side: {"answer": str(cell.answer), "detail": cell.detail or None, "why": cell.why}
                 for side, cell in zip(("before", "after"), pair, strict=True)
             }
-            for column, pair in one.cells.items()
+            for column, pair in difference.cells.items()
         },
         "rows": [
-            {"id": row.id, "document": row.document, "today": row.today, "evidence": row.evidence} for row in one.rows
+            {"id": row.id, "document": row.document, "today": row.today, "evidence": row.evidence}
+            for row in difference.rows
         ],
     }

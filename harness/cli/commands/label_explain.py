@@ -23,7 +23,7 @@ _LONGEST = 150
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints what the key is, who may ask for it and set it, who writes it, who wins, and what changed."""
+    """Print the meaning of the key, who may ask for it and set it, who writes it, who wins, and its changes."""
     from harness.cli.label_names import key_mistakes
     from harness.cli.worlds import InputError, UnknownMode, create_world
     from harness.explain.labels.probes import keys_of_all_releases
@@ -85,8 +85,8 @@ def _lines(story: Story) -> Iterator[str]:
         cells = ", ".join(f"{name} {_yes_no(cell)}" for name, cell in sentences(story.claim))
         yield f"  the documents' tables (2025-10-30, 2025-11-07): {cells}"
         yield from _mismatches(story)
-    for name, (asked, set_, written) in story.decided.items():
-        yield f"  {name} decides: pod {asked.answer}, NodePool {set_.answer}, Node {written.answer} ({set_.why})"
+    for name, (of_pod, set_, written) in story.decided.items():
+        yield f"  {name} decides: pod {of_pod.answer}, NodePool {set_.answer}, Node {written.answer} ({set_.why})"
     from harness.karpenter.releases.policies import NOT_SIMULATED
 
     if story.key in NOT_SIMULATED:
@@ -100,8 +100,9 @@ def _mismatches(story: Story) -> Iterator[str]:
     from harness.explain.labels.mismatches import mismatches
 
     pod, _, written = story.cells
-    for one in mismatches(story.key, pod, written):
-        yield f"    {one.column} {one.said} does not hold under {story.release.version}: {one.found}; {shortened(one.why, _LONGEST)}"
+    for mismatch in mismatches(story.key, pod, written):
+        claim = f"{mismatch.column} {mismatch.said} does not hold under {story.release.version}"
+        yield f"    {claim}: {mismatch.found}; {shortened(mismatch.why, _LONGEST)}"
 
 
 def _computed_text(story: Story) -> str:
@@ -155,8 +156,8 @@ def _value(story: Story) -> dict[str, Any]:
         ],
         "mismatches": list(_mismatches(story)),
         "documents": {
-            name: {"pod": str(asked.answer), "nodepool": str(set_.answer), "written": str(node.answer)}
-            for name, (asked, set_, node) in story.decided.items()
+            name: {"pod": str(of_pod.answer), "nodepool": str(set_.answer), "written": str(node.answer)}
+            for name, (of_pod, set_, node) in story.decided.items()
         },
         "differences": [row.id for row in story.differences],
     }

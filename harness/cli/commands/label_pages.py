@@ -24,9 +24,9 @@ def run(arguments: argparse.Namespace) -> int:
         "--mode": arguments.mode is not None,
         "--format": arguments.format != "text",
     }
-    if given := [option for option, said in ignored.items() if said]:
+    if set_options := [option for option, is_set in ignored.items() if is_set]:
         return bad_input(
-            f"harness labels pages: {', '.join(given)}: the pages are of all releases, in eastus, as Markdown"
+            f"harness labels pages: {', '.join(set_options)}: the pages are of all releases, in eastus, as Markdown"
         )
     names = arguments.keys[1:]
     if len(names) != 1:

@@ -23,7 +23,7 @@ _QUESTIONS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness labels`."""
+    """Declare the options of `harness labels`."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument(
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a row for each key: pod, NodePool, Node, and what each cell rests on."""
+    """Print a row for each key: pod, NodePool, Node, and the source of each cell."""
     if arguments.keys and arguments.keys[0] in _QUESTIONS:
         module = import_module(_QUESTIONS[arguments.keys[0]])
         code: int = module.run(arguments)
@@ -63,14 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
     except InputError as error:
         return bad_input(f"harness labels: {error}")
     release = world.release
-    known = known_keys(release)
+    keys = known_keys(release)
     every = keys_of_all_releases() if arguments.keys else ()
     mistakes = list(key_mistakes(arguments.keys, every, questions=_QUESTIONS, as_written=arguments.as_written))
     if mistakes:
-        return bad_input(joined(f"harness labels: {one}" for one in mistakes))
+        return bad_input(joined(f"harness labels: {mistake}" for mistake in mistakes))
     probe = LabelProbe(new_world)
     try:
-        facts = [probe.fact(key) for key in arguments.keys or known]
+        facts = [probe.fact(key) for key in arguments.keys or keys]
     except LookupError as error:  # a region that sells nothing to the default NodePool
         print_line(f"harness labels: {error}", error=True)
         return NO_NODE

@@ -19,7 +19,7 @@ CA = "HARNESS_SERVICE_ACCOUNT_CA"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `harness launch`."""
+    """Declare the arguments of `harness launch`."""
     parser.add_argument("program", help="the controller's binary; all its options can be given by the environment")
 
 

@@ -13,7 +13,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness options`."""
+    """Declare the options of `harness options`."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument("--release", metavar="R", help=f"release of the provider (default {DEFAULT_RELEASE})")
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints name, default in a simulation and what it decides, of each option that the release has."""
+    """Print name, default in a simulation and purpose of each option that the release has."""
     from harness.cli.worlds import InputError, check_release
     from harness.karpenter.releases import DEFAULT_RELEASE, ProviderOptions, options_of, provider
 
@@ -33,14 +33,14 @@ def run(arguments: argparse.Namespace) -> int:
     defaults = ProviderOptions.of(release.defaults)
     rows = [
         {
-            "name": one.name,
-            "environment": one.environment,
-            "json": one.json or None,
-            "default": getattr(defaults, one.field),
-            "decides": one.decides,
-            "since": one.since,
+            "name": option.name,
+            "environment": option.environment,
+            "json": option.json or None,
+            "default": getattr(defaults, option.field),
+            "decides": option.decides,
+            "since": option.since,
         }
-        for one in options_of(release.version)
+        for option in options_of(release.version)
     ]
     if arguments.format == "json":
         print_json({"release": release.version, "options": rows})

@@ -19,7 +19,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness reality`."""
+    """Declare the options of `harness reality`."""
     add_inputs(parser, fail_on=False)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the answer is printed")
     parser.add_argument(
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the comparison.
+    """Print the comparison.
 
     Exit code 0 where nothing differs, 1 where something does, 2 for bad input and where nothing can be compared, 3 without a cluster.
     """
@@ -46,52 +46,54 @@ def run(arguments: argparse.Namespace) -> int:
         dump = read_given(arguments)
         inputs = inputs_given(arguments, dump)
         world = world_of(arguments, inputs)
-        found = list(comparisons(dump, world))
+        compared = list(comparisons(dump, world))
     except InputError as error:
         return bad_input(f"harness reality: {error}")
     except Environment as error:
         return no_environment(f"harness reality: {error}")
     except ScenarioError as error:
         return bad_files("reality", arguments, error)
-    comparable = any(comparison.state is not State.INCOMPARABLE for comparison in found)
-    entries = shared(found) if arguments.facts is not None and comparable else None
+    comparable = any(comparison.state is not State.INCOMPARABLE for comparison in compared)
+    entries = shared(compared) if arguments.facts is not None and comparable else None
     if arguments.format == "json":
         facts = {} if entries is None else {"shared": entries}
-        print_json({"read": inputs.value(), "facts": [comparison.value() for comparison in found], **facts})
+        print_json({"read": inputs.value(), "facts": [comparison.value() for comparison in compared], **facts})
     else:
-        for line in (*inputs.head(world), *_lines(found)):
+        for line in (*inputs.head(world), *_lines(compared)):
             show(line)
     if entries is not None:
         _share(arguments, entries)
     if not comparable:
-        return bad_input(printable(f"harness reality: nothing could be compared: {_why_nothing(found)}"))
-    return int(any(comparison.state is State.DIFFERENT for comparison in found))
+        return bad_input(printable(f"harness reality: nothing could be compared: {_why_nothing(compared)}"))
+    return int(any(comparison.state is State.DIFFERENT for comparison in compared))
 
 
-def _why_nothing(found: Sequence[Comparison]) -> str:
+def _why_nothing(compared: Sequence[Comparison]) -> str:
     """Return the reason of most facts."""
-    reasons = Counter(comparison.why for comparison in found).most_common(1)
+    reasons = Counter(comparison.why for comparison in compared).most_common(1)
     return reasons[0][0] if reasons else "there is no Node and no NodeClaim"
 
 
-def _lines(found: Sequence[Comparison]) -> Iterator[str]:
+def _lines(compared: Sequence[Comparison]) -> Iterator[str]:
     """The count of each state, then each field that differs with its first place, then why the rest cannot be compared."""
     from harness.reality.facts import State
 
-    count = Counter(comparison.state for comparison in found)
-    objects = len({comparison.object for comparison in found})
-    yield f"{len(found)} facts of {objects} objects: " + ", ".join(f"{count[state]} {state}" for state in State)
-    fields = Counter(comparison.field for comparison in found if comparison.state is State.DIFFERENT)
+    count = Counter(comparison.state for comparison in compared)
+    objects = len({comparison.object for comparison in compared})
+    yield f"{len(compared)} facts of {objects} objects: " + ", ".join(f"{count[state]} {state}" for state in State)
+    fields = Counter(comparison.field for comparison in compared if comparison.state is State.DIFFERENT)
     for field, times in sorted(fields.items(), key=lambda pair: (-pair[1], pair[0])):
-        first = next(one for one in found if one.field == field and one.state is State.DIFFERENT)
+        first = next(
+            comparison for comparison in compared if comparison.field == field and comparison.state is State.DIFFERENT
+        )
         yield f"different in {times}: {field}: {first.theirs}, here {first.ours} ({first.object}, {first.place})"
-    reasons = Counter(comparison.why for comparison in found if comparison.state is State.INCOMPARABLE)
+    reasons = Counter(comparison.why for comparison in compared if comparison.state is State.INCOMPARABLE)
     for why, times in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0])):
         yield f"not comparable, {times}: {why}"
 
 
 def _share(arguments: argparse.Namespace, entries: Sequence[Mapping[str, object]]) -> None:
-    """Writes the facts after they were shown, in JSON as a part of the answer."""
+    """Write the facts after they were shown, in JSON as a part of the answer."""
     import yaml
 
     from harness.outputs import write_text

@@ -21,7 +21,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness requirements`."""
+    """Declare the options of `harness requirements`."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument("--size", required=True, metavar="S", help="VM size, for example Standard_D4s_v5")
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the instance type, or the filter that drops the size (exit code 0 as well); 2 for names that do not exist."""
+    """Print the instance type, or the filter that drops the size (exit code 0 as well); 2 for names that do not exist."""
     from harness.cli.worlds import InputError, check_size, create_world
     from harness.explain.sizes.fit import Misfit, within
     from harness.explain.sizes.guesses import guesses_of, of_size
@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell_mistakes(arguments: argparse.Namespace) -> None:
-    """Prints what is wrong with the files, where something is wrong with the options."""
+    """Print the mistakes of the files, where something is wrong with the options."""
     from harness.cli.given import read_files
     from harness.reading.problems import ScenarioError
 
@@ -100,16 +100,16 @@ def _objects(paths: Mapping[str, Path | None], world: World) -> list[Mapping[str
     """
     from harness.reading.problems import Problem, ScenarioError
 
-    found: list[Mapping[str, Any] | None] = []
+    objects: list[Mapping[str, Any] | None] = []
     problems: list[Problem] = []
     for kind, path in paths.items():
         try:
-            found.append(_object(path, kind, world) if path is not None else None)
+            objects.append(_object(path, kind, world) if path is not None else None)
         except ScenarioError as error:
-            problems += (one for one in error.problems if one not in problems)
+            problems += (problem for problem in error.problems if problem not in problems)
     if problems:
         raise ScenarioError(problems)
-    return found
+    return objects
 
 
 def _object(path: Path, kind: str, world: World) -> Mapping[str, Any] | None:
@@ -119,13 +119,14 @@ def _object(path: Path, kind: str, world: World) -> Mapping[str, Any] | None:
 
     manifests = [manifest for manifest in read_files([path]).manifests if manifest.kind == kind]
     if len(manifests) != 1:
-        what = f"one {kind} is expected, found {len(manifests)}"
-        raise ScenarioError([Problem(Mark(display_name(path), 1, 1), "", what)])
+        text = f"one {kind} is expected, found {len(manifests)}"
+        raise ScenarioError([Problem(Mark(display_name(path), 1, 1), "", text)])
     (manifest,) = manifests
     rejections = world.apply(as_new(manifest.object))
     if rejections:
         raise ScenarioError(
-            Problem(manifest.document.position(one.pointer), str(one.layer), one.text) for one in rejections
+            Problem(manifest.document.position(rejection.pointer), str(rejection.layer), rejection.text)
+            for rejection in rejections
         )
     return world.get(kind, manifest.name)
 
@@ -136,18 +137,18 @@ def _plain(fact: Any) -> Any:
     return fact if isinstance(fact, (str, int, float, bool)) or fact is None else str(fact)
 
 
-def _instance_type(found: InstanceType, requirements: Requirements) -> dict[str, Any]:
+def _instance_type(instance_type: InstanceType, requirements: Requirements) -> dict[str, Any]:
     from harness.kube.api.resources import render
 
     return {
         "requirements": {key: _requirement(requirements, key) for key in sorted(requirements)},
-        "capacity": render(found.capacity),
+        "capacity": render(instance_type.capacity),
         "overhead": {
-            "kubeReserved": render(found.overhead.kube_reserved),
-            "systemReserved": render(found.overhead.system_reserved),
-            "evictionThreshold": render(found.overhead.eviction_threshold),
+            "kubeReserved": render(instance_type.overhead.kube_reserved),
+            "systemReserved": render(instance_type.overhead.system_reserved),
+            "evictionThreshold": render(instance_type.overhead.eviction_threshold),
         },
-        "allocatable": render(found.allocatable),
+        "allocatable": render(instance_type.allocatable),
         "offerings": [
             {
                 "zone": offering.zone,
@@ -156,7 +157,7 @@ def _instance_type(found: InstanceType, requirements: Requirements) -> dict[str,
                 **({"unpriced": True} if offering.unpriced else {}),
                 "available": offering.available,
             }
-            for offering in found.offerings
+            for offering in instance_type.offerings
         ],
     }
 

@@ -29,7 +29,7 @@ __all__ = ["add_arguments", "run", "scenario_files"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness run`."""
+    """Declare the options of `harness run`."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="scenario files, or folders of them")
     parser.add_argument("-k", metavar="TEXT", help="only cases whose id contains this text")
     parser.add_argument("--release", metavar="R", help="release of the provider, in place of what the files say")
@@ -93,9 +93,10 @@ def scenario_files(paths: Iterable[Path], checkout: Checkout | None = None) -> I
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 without CRD engine or when a controller ends.
+    """Run the files: 0 when all is as expected, 1 when not, 2 when a file is wrong, 3 without CRD engine or when a
+    controller ends.
 
-    What fails is told when it does; 130 after an interrupt, with what was known by then.
+    Failures are told at once; 130 after an interrupt, with the results by then.
     """
     from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError, check_release
@@ -177,9 +178,9 @@ def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
     for path in scenario_files(arguments.files, checkout_given(arguments)):
         try:
             scenarios = load(path, display_name(path), release=release, checkout=checkout_given(arguments))
-            found = [case for scenario in scenarios for case in scenario.cases]
-            runner.check_inputs(found)
-            cases += found
+            chosen = [case for scenario in scenarios for case in scenario.cases]
+            runner.check_inputs(chosen)
+            cases += chosen
         except ScenarioError as error:
             problems += error.problems
     if problems:
@@ -189,7 +190,7 @@ def _cases(arguments: argparse.Namespace, runner: Runner) -> list[Case]:
 
 @dataclass(frozen=True, slots=True)
 class _Ended:
-    """Why a run ended before its last case, and the exit code of that; 0 where it is as the user wants it."""
+    """The reason why a run ended before its last case, and its exit code; 0 where it is as the user wants it."""
 
     why: str = ""
     code: int = 0
@@ -198,17 +199,17 @@ class _Ended:
 def _run_cases(
     arguments: argparse.Namespace, runner: RunsCases, cases: Sequence[Case], reports: dict[int, CaseReport]
 ) -> _Ended:
-    """Runs them, adds what comes of it to `reports`, and tells of it meanwhile."""
+    """Run the cases, add their results to `reports`, and tell of them meanwhile."""
     from harness.cli.run_cases import each_report, progress
     from harness.clusters.errors import ClusterFailed
 
-    told = progress(len(cases))
+    bar = progress(len(cases))
     try:
         for number, report in each_report(runner, cases, arguments.n):
             reports[number] = report
-            told.advance(bad=report.is_bad)
+            bar.advance(bad=report.is_bad)
             if arguments.format == "text" and (report.is_bad or arguments.verbose):
-                told.show(case_text(report, verbose=arguments.verbose))
+                bar.show(case_text(report, verbose=arguments.verbose))
             if arguments.exitfirst and report.is_bad:
                 return _Ended("--exitfirst ends a run with the first case that fails")
     except KeyboardInterrupt as interrupt:
@@ -216,7 +217,7 @@ def _run_cases(
     except ClusterFailed as error:
         return _Ended(str(error), NO_ENVIRONMENT)
     finally:
-        told.end()
+        bar.end()
     return _Ended()
 
 

@@ -12,7 +12,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness schema`."""
+    """Declare the options of `harness schema`."""
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--kind",
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints a schema, or the reference page, or writes the files of a folder."""
+    """Print a schema, or the reference page, or writes the files of a folder."""
     if arguments.trace:
         from harness.trace.schema import trace_schema
 

@@ -20,7 +20,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness shrink`."""
+    """Declare the options of `harness shrink`."""
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="a scenario, or a dump as kubectl get -o yaml prints it"
     )
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Writes the small scenario. Exit code 0, also after Ctrl-C: it is then the smallest so far; 2 for bad input."""
+    """Write the small scenario. Exit code 0, also after Ctrl-C: it is then the smallest so far; 2 for bad input."""
     from harness.cli.destinations import check_outputs, files_of
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_outputs(arguments, "output")
         case = _case(arguments)
         check_outputs(arguments, "output", read=files_of([case]))
-        found = shrink(case, arguments.keep, tell)
+        smallest = shrink(case, arguments.keep, tell)
     except InputError as error:
         return bad_input(f"harness shrink: {error}")
     except ScenarioError as error:
@@ -66,13 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
         return bad_input(printable(f"harness shrink: {error}"))
     if shown:
         print_line(error=True)
-    size = f"{found.objects} objects, {len(found.text.encode())} bytes, {found.runs} runs"
-    rest = "nothing more can go" if found.minimal else "interrupted: the smallest so far"
+    size = f"{smallest.objects} objects, {len(smallest.text.encode())} bytes, {smallest.runs} runs"
+    rest = "nothing more can go" if smallest.minimal else "interrupted: the smallest so far"
     if arguments.output is None:
-        print_document(found.text)
+        print_document(smallest.text)
         print_line(f"{size}; {rest}", error=True)
     else:
-        write_text(arguments.output, found.text)
+        write_text(arguments.output, smallest.text)
         print_line(f"{arguments.output}: {size}; {rest}")
     return 0
 
@@ -103,7 +103,7 @@ def _case(arguments: argparse.Namespace) -> Case:
         except NotRepeated as error:
             raise LookupError(str(error)) from None
         cases = [case for scenario in load_text(text, file=name) for case in scenario.cases]
-    found = next((case for case in cases if arguments.case in case.name), None)
-    if found is None:
+    chosen = next((case for case in cases if arguments.case in case.name), None)
+    if chosen is None:
         raise LookupError(f"{name}: no case has '{arguments.case}' in its name")
-    return found
+    return chosen

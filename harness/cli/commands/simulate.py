@@ -32,7 +32,7 @@ MANY = 20  # nodes from which on they are counted by kind
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness simulate`."""
+    """Declare the options of `harness simulate`."""
     add_inputs(parser)
     parser.add_argument(
         "--until",
@@ -62,23 +62,23 @@ class _Simulated:
     added: list[str]
     """Objects that no file has, and that were added."""
     motion: str
-    """Why it does not come to rest; empty when it does."""
+    """The reason why it does not come to rest; empty when it does."""
     started: list[str]
     """Startup taints that were removed."""
     differences: list[str]
-    """Where pods are bound here and not in the dump, or the other way round."""
+    """The pods that are bound here and not in the dump, or the other way round."""
     moves: Moves | None
     missing: list[str]
     """Nodes of the files for which there is no machine."""
 
     def pending(self) -> list[PodExplanation]:
-        """Why pods have no Node."""
+        """Return the explanations of the pods without a Node."""
         pods = self.world.view.list("Pod")
         return [self.explainer.pod(pod) for pod in pods if not pod.get("spec", {}).get("nodeName")]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints the Nodes that Karpenter makes, what they cost, and why pods stay pending."""
+    """Print the Nodes that Karpenter makes, their cost, and why pods stay pending."""
     from harness.cli.costs import cost_lines
     from harness.cli.durations import duration_of
     from harness.cli.live import Environment
@@ -129,33 +129,33 @@ def _simulated(arguments: argparse.Namespace, seconds: float | None) -> _Simulat
     from harness.explain.pods.scheduling import Explainer
     from harness.world.startup import end_startup
 
-    given = read_given(arguments)
-    inputs = inputs_given(arguments, given)
+    dump = read_given(arguments)
+    inputs = inputs_given(arguments, dump)
     world = world_of(arguments, inputs)
     explainer = Explainer(world)
-    recording = recording_of(world, arguments, given.manifests)
-    adoption = Adoption(world, given) if arguments.until is not None and managed_nodes(given) else None
+    recording = recording_of(world, arguments, dump.manifests)
+    adoption = Adoption(world, dump) if arguments.until is not None and managed_nodes(dump) else None
     if adoption is not None:
-        added, motion = adoption.apply(given.manifests)
+        added, motion = adoption.apply(dump.manifests)
     else:
-        added, motion = apply_manifests(world, given.manifests), settle(world)
+        added, motion = apply_manifests(world, dump.manifests), settle(world)
     return _Simulated(
         world=world,
-        given=given,
+        given=dump,
         inputs=inputs,
         recording=recording,
         explainer=explainer,
         added=added,
         motion=motion,
         started=[] if motion else end_startup(world),
-        differences=binding_differences(given, world),
+        differences=binding_differences(dump, world),
         moves=moves_until(world, seconds, known_runaway=bool(motion)) if arguments.until is not None else None,
         missing=adoption.missing if adoption is not None else [],
     )
 
 
 def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any]:
-    """What came of it, as JSON has it, but for the reasons of the pending pods."""
+    """Return the result as JSON has it, but for the reasons of the pending pods."""
     from harness.cli.costs import cost_value
     from harness.explain.pods.unused import inert_lines, refused_lines, unused_lines
     from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes
@@ -164,7 +164,7 @@ def _value(done: _Simulated, pending: Sequence[PodExplanation]) -> dict[str, Any
     world, pods = done.world, done.world.view.list("Pod")
     nodes, prices = _nodes(world, pods), totals(world)
     changes = (change for pod in pending for change in pod.changes if change.size and not change.region)
-    turns = [*of_nodes(world, {node["name"] for node in nodes}), *(of_choice(world, one.size) for one in changes)]
+    turns = [*of_nodes(world, {node["name"] for node in nodes}), *(of_choice(world, change.size) for change in changes)]
     return {
         "region": world.region,
         "release": world.release.version,
@@ -198,13 +198,13 @@ def _show(done: _Simulated, value: Mapping[str, Any], pending: Sequence[PodExpla
     from harness.explain.pods.summary import node_notes
 
     world = done.world
-    told = {line for pod in pending for line in pod.waiting}
+    lines = {line for pod in pending for line in pod.waiting}
     show_head(
         done.differences,
         done.inputs.head(world),
         done.added,
         done.given,
-        [one for one in value["unused"] if one not in told],
+        [line for line in value["unused"] if line not in lines],
     )
     if done.started:
         show(f"startup taints removed, as by those for whom they are: {', '.join(done.started)}")
@@ -249,13 +249,13 @@ def _nodeclaim(claim: Mapping[str, Any]) -> dict[str, Any]:
         "name": claim["metadata"]["name"],
         "node": status.get("nodeName"),
         "requirements": claim["spec"].get("requirements") or [],
-        "conditions": {one["type"]: one["status"] for one in status.get("conditions") or ()},
+        "conditions": {state["type"]: state["status"] for state in status.get("conditions") or ()},
     }
 
 
 def _refusal(call: Call) -> dict[str, Any]:
-    what = f"{call.resource}/{call.name}"
-    return {"what": what, "status": call.status, "code": call.code, "fault": call.fault, **call.summary}
+    subject = f"{call.resource}/{call.name}"
+    return {"what": subject, "status": call.status, "code": call.code, "fault": call.fault, **call.summary}
 
 
 def _print(value: Mapping[str, Any], refused: Sequence[Call], *, verbose: bool) -> None:
@@ -295,7 +295,9 @@ def _counted_rows(nodes: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     for node in nodes:
         kinds.setdefault((_pool(node), node["size"] or "", node["capacityType"] or ""), []).append(node)
     rows = []
-    for (pool, size, capacity), same in sorted(kinds.items(), key=lambda one: (one[0][0], -len(one[1]), one[0])):
+    for (pool, size, capacity), same in sorted(
+        kinds.items(), key=lambda entry: (entry[0][0], -len(entry[1]), entry[0])
+    ):
         zones = ", ".join(sorted({node["zone"] or "" for node in same}))
         pods = sum(node["pods"] for node in same)
         rows.append([f"{len(same)} ×", size, zones, capacity, pool, counted(pods, "pod")])

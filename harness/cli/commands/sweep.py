@@ -27,7 +27,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness sweep`."""
+    """Declare the options of `harness sweep`."""
     parser.add_argument(
         "plan",
         type=Path,
@@ -67,7 +67,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Runs the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after an interrupt."""
+    """Run the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after
+    an interrupt.
+    """
     from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
@@ -99,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Raises InputError, TableError."""
+    """Raise InputError or TableError for options that do not go together."""
     from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError
     from harness.sweep.table import check_format
@@ -118,7 +120,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _engine(arguments: argparse.Namespace) -> Engine:
-    """Raises InputError, EngineMissing."""
+    """Return the engine. Raises InputError, EngineMissing."""
     from harness.cli.worlds import InputError
     from harness.sweep.engines import engine_of
 
@@ -180,15 +182,15 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     from harness.sweep.table import Store, rows_of, write_table
 
     store = Store(arguments.output) if arguments.output is not None else None
-    known = _known(plan, store, arguments) if store is not None else {}
-    todo = batches(plan, known, engine.width)
-    before, start = sum(each.key in known for each in plan.planned), perf_counter()
+    outcomes = _known(plan, store, arguments) if store is not None else {}
+    todo = batches(plan, outcomes, engine.width)
+    before, start = sum(planned.key in outcomes for planned in plan.planned), perf_counter()
     interrupted = 0
     try:
-        _work(engine, todo, known, store, len({each.key for each in plan.planned}) - before)
+        _work(engine, todo, outcomes, store, len({planned.key for planned in plan.planned}) - before)
     except KeyboardInterrupt as interrupt:
         interrupted = code_of(interrupt)
-    rows = rows_of(plan, known)
+    rows = rows_of(plan, outcomes)
     if store is not None:
         if not interrupted:
             write_table(arguments.output, plan.axes, rows)
@@ -196,8 +198,8 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     facts = {"plan": plan.name, "situations": len(plan.planned), "ran": len(rows) - before, "known_before": before}
     _tell(plan, rows, facts, perf_counter() - start, arguments)
     if interrupted:
-        kept = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
-        print_line(f"interrupted after {len(rows)} of {len(plan.planned)}{kept}", error=True)
+        hint = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
+        print_line(f"interrupted after {len(rows)} of {len(plan.planned)}{hint}", error=True)
         return interrupted
     return int(any(row["error"] for row in rows))
 
@@ -215,17 +217,17 @@ def _known(plan: Plan, store: Store, arguments: argparse.Namespace) -> dict[str,
         before = read_table(table) if table.exists() else []
     except TableError as error:
         raise TableError(f"{error}; --force replaces it") from error
-    asked = {each.key for each in plan.planned}
-    kept = {str(row[KEY]): {name: row[name] for name in OUTCOME} for row in before}
-    for path, rows in ((table, kept), (store.path, store.read())):
-        others = len(rows.keys() - asked)
+    keys = {planned.key for planned in plan.planned}
+    outcomes = {str(row[KEY]): {name: row[name] for name in OUTCOME} for row in before}
+    for path, rows in ((table, outcomes), (store.path, store.read())):
+        others = len(rows.keys() - keys)
         if others:
             raise TableError(
                 f"--output {path}: {others} of its {counted(len(rows), 'row')} {'answers' if others == 1 else 'answer'} "
                 "another plan and would be lost; --force replaces it"
             )
-        kept.update(rows)
-    return {key: row for key, row in kept.items() if not row["error"]}
+        outcomes.update(rows)
+    return {key: row for key, row in outcomes.items() if not row["error"]}
 
 
 def _look(arguments: argparse.Namespace) -> int:
@@ -242,19 +244,19 @@ def _look(arguments: argparse.Namespace) -> int:
     return int(any(row["error"] for row in rows))
 
 
-def _work(engine: Engine, todo: Sequence[Any], known: dict[str, Any], store: Store | None, count: int) -> None:
+def _work(engine: Engine, todo: Sequence[Any], outcomes: dict[str, Any], store: Store | None, count: int) -> None:
     from harness.cli.run_cases import progress
 
-    told = progress(count, noun="situations")
+    bar = progress(count, noun="situations")
     try:
         for rows in engine(todo):
-            known.update(rows)
+            outcomes.update(rows)
             if store is not None:
                 store.add(rows)
             for _, row in rows:
-                told.advance(bad=bool(row["error"]))
+                bar.advance(bad=bool(row["error"]))
     finally:
-        told.end()
+        bar.end()
 
 
 def _tell(
@@ -264,12 +266,12 @@ def _tell(
     seconds: float,
     arguments: argparse.Namespace,
 ) -> None:
-    known = f", {facts['known_before']} known before" if facts["known_before"] else ""
+    before = f", {facts['known_before']} known before" if facts["known_before"] else ""
     if arguments.format == "text":
         print_line(
-            f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{known}"
+            f"{plan.name}: {counted(len(plan.planned), 'situation')}, {facts['ran']} ran in {seconds:.1f} s{before}"
         )
-    _show(plan.name, plan.axes, rows, any(each.situation.until for each in plan.planned), arguments, facts)
+    _show(plan.name, plan.axes, rows, any(planned.situation.until for planned in plan.planned), arguments, facts)
     if arguments.format == "text" and arguments.output is not None and len(rows) == len(plan.planned):
         print_line(f"{counted(len(rows), 'row')} in {arguments.output}")
 
@@ -282,7 +284,7 @@ def _show(
     arguments: argparse.Namespace,
     facts: Mapping[str, Any] | None = None,
 ) -> None:
-    """Prints what the rows say, and writes their page."""
+    """Print the summary of the rows, and write their page."""
     from harness.reports.picture.sweep import sweep_page
     from harness.sweep.summary import summary_lines
 

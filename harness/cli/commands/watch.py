@@ -20,7 +20,7 @@ _SECONDS = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness watch`."""
+    """Declare the options of `harness watch`."""
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="a trace, or a scenario file or manifests, which are run"
     )
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _seed(text: str | None) -> int | None:
-    """Raises InputError."""
+    """Return the seed. Raises InputError."""
     from harness.cli.worlds import InputError
 
     if text is not None and not text.isdecimal():

@@ -67,7 +67,7 @@ def of_choice(world: World, size: str) -> Turn:
 
 
 def of_node(size: str, zone: str, capacity_type: str, requirement_keys: Set[str] = frozenset()) -> Turn:
-    """A launch: of the Node's zone if it has one, of spot, and of ultra disks where their key is among those `asked` for."""
+    """A launch: of the Node's zone if it has one, of spot, and of ultra disks where their key is among `requirement_keys`."""
     fields = {ZONES} if zone not in ("", REGIONAL_ZONE) else set()
     fields |= {LOW_PRIORITY} if capacity_type == SPOT else set()
     return Turn(size, frozenset(fields | ({ULTRA} if SKU_ULTRA_SSD in requirement_keys else set())))

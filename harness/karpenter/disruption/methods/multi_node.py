@@ -86,7 +86,7 @@ def _largest(
 ) -> tuple[Command | None, Mapping[str, Score]]:
     """The last command that a binary search over prefixes of the candidates finds, which need not be the largest possible.
 
-    After its timeout, the last command so far; the timeout is noted in ``found``.
+    After its timeout, the last command so far; the timeout is noted in ``findings``.
     """
     saved: Command | None = None
     saved_scores: dict[str, Score] = {}

@@ -27,7 +27,7 @@ def is_deleting(state: StateNode) -> StateNode | None:
 class ClusterState:
     """All state nodes of a snapshot, and where its pods are; ``unbound`` are those without a node.
 
-    ``known`` are those of the look before, as far as volumes are the same.
+    ``state_nodes`` are those of the look before, as far as volumes are the same.
     """
 
     def __init__(
