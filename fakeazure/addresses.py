@@ -22,7 +22,7 @@ class Addresses:
 
     @property
     def free(self) -> int:
-        """How many are left."""
+        """Return how many are left."""
         return max(0, self._end - self._next) + len(self._returned)
 
     def is_free(self, address: str) -> bool:

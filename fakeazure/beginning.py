@@ -1,4 +1,4 @@
-"""What a world of Azure is made from, as often as it begins anew."""
+"""The inputs of a world of Azure, as often as it begins anew."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Inputs(TypedDict, total=False):
     """The arguments of FakeAzure; each may be left out, or be None where its default is named."""
 
     region: str
-    """That of the cluster; eastus by default."""
+    """The region of the cluster; eastus by default."""
     catalogue: CatalogueLike | None
-    """What Azure sells; what this package brings along by default."""
+    """The catalogue that Azure sells from; this package's own by default."""
     clock: ClockLike | None
     """Seconds since the epoch; a ManualClock by default."""
     ids: Callable[[], str] | None
@@ -44,7 +44,7 @@ class Inputs(TypedDict, total=False):
     azure: Mapping[str, Any] | None
     """The market (`fakeazure.market.spec`)."""
     timing: Timing | None
-    """How long operations take."""
+    """The durations of operations."""
     subscription: str
     any_subscription: bool
     """Whether every subscription is known that somebody asks for; none but `subscription` by default."""
@@ -63,9 +63,9 @@ class Inputs(TypedDict, total=False):
     """Replaces parts of the network profile: networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP."""
     subnet_prefix: str
     kubelet_client_id: str
-    """Of the kubelets' own identity; made from its name by default."""
+    """The client id of the kubelets' own identity; made from its name by default."""
     vnet_guid: str
-    """Of the cluster's own network; made from its name by default."""
+    """The GUID of the cluster's own network; made from its name by default."""
     throttle: Mapping[str, Bucket] | None
     """ARM's limits on requests; none by default."""
     retry_after: int | None

@@ -31,22 +31,22 @@ class _Parser(argparse.ArgumentParser):
     """Reports a mistake in one line, without the usage; `--help` lists what there is."""
 
     def error(self, message: str) -> NoReturn:
-        """Ends the command with exit code 2."""
+        """End the command with exit code 2."""
         unknown = message.partition("unrecognized arguments: ")[2].split()
-        known = [name for action in self._actions for name in action.option_strings]
-        near = next((found[0] for word in unknown if word.startswith("-") and (found := nearest(word, known))), None)
+        options = [name for action in self._actions for name in action.option_strings]
+        near = next((close[0] for word in unknown if word.startswith("-") and (close := nearest(word, options))), None)
         hint = f"see {self.prog} --help" if near is None else f"did you mean {near!r}?"
         self.exit(BAD_INPUT, f"{self.prog}: {printable(' '.join(message.split()))}; {hint}\n")
 
 
 class CommandModule(Protocol):
-    """What a subcommand's module must have."""
+    """The interface of a subcommand's module."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declares the subcommand's arguments."""
+        """Declare the subcommand's arguments."""
 
     def run(self, options: argparse.Namespace) -> int:
-        """Does it; returns the exit code."""
+        """Run the subcommand; return the exit code."""
 
 
 COMMANDS: dict[str, Command] = {
@@ -68,7 +68,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs the command line; returns the exit code."""
+    """Run the command line; return the exit code."""
     if not arguments or arguments[0] in ("-h", "--help"):
         print_lines(_usage())
         return 0 if arguments else BAD_INPUT

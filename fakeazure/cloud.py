@@ -110,7 +110,7 @@ class FakeAzure:
         match = self._router.find(verb, place)
         if head := verb == "HEAD" and match is None:  # of a resource: is it there?
             match = self._router.find("GET", place)
-        asked = Request(
+        received = Request(
             verb,
             place,
             query or EMPTY,
@@ -120,18 +120,18 @@ class FakeAzure:
         )
         now = self.state.now()
         try:
-            answer = dispatch.answer(self.state, self._router, asked, match, now)
+            answer = dispatch.answer(self.state, self._router, received, match, now)
         except ArmError as error:
             answer = error.failure.response()
         extra = {"x-ms-request-id": self.state.guids()}
         if wire:
-            extra |= dispatch.on_the_wire(self.state, asked, match, now, extra["x-ms-request-id"])
+            extra |= dispatch.on_the_wire(self.state, received, match, now, extra["x-ms-request-id"])
         resource = match.route.resource if match is not None else ""
-        return Exchange(asked, resource, now, answer, extra, faults.last_fired(), shown=not head or match is None)
+        return Exchange(received, resource, now, answer, extra, faults.last_fired(), shown=not head or match is None)
 
     def finish(self, exchange: Exchange) -> Response:
         """The answer to a call that has begun, whose answer is read; from now on it is in the journal."""
-        answer, asked, extra = exchange.answer, exchange.asked, exchange.extra
+        answer, received, extra = exchange.answer, exchange.asked, exchange.extra
         if not exchange.shown:
             answer = Response(204) if answer.status == 200 else replace(answer, body=None)
         if (code := answer.error_code) is not None:
@@ -141,15 +141,15 @@ class FakeAzure:
             Call(
                 number=self.journal.last + 1,
                 time=exchange.time,
-                method=asked.method,
-                path=asked.path,
+                method=received.method,
+                path=received.path,
                 resource=exchange.resource,
-                api_version=asked.api_version,
-                query=asked.query,
-                summary=summarise(asked.body),
+                api_version=received.api_version,
+                query=received.query,
+                summary=summarise(received.body),
                 status=answer.status,
                 code=code,
-                body=asked.body,
+                body=received.body,
                 fault=exchange.fault,
                 message=answer.error_message if code is not None else "",
             )
@@ -167,7 +167,7 @@ class FakeAzure:
         return self.state.timers.next_due()
 
     def due(self) -> int:
-        """How many queued actions are due now."""
+        """Return how many queued actions are due now."""
         return self.state.timers.due()
 
     def run_until(self, moment: float | None = None) -> int:
@@ -237,8 +237,8 @@ class FakeAzure:
         """Write the state to a folder, as `snapshot` takes it. ValueError, also where another process keeps its world; OSError."""
         from fakeazure.snapshots.folder import Folder
 
-        with Folder(folder) as kept:
-            kept.write(self.snapshot())
+        with Folder(folder) as saved:
+            saved.write(self.snapshot())
 
     def load(self, folder: Path) -> bool:
         """Restore what was saved in a folder.

@@ -1,4 +1,6 @@
-"""What of Azure is emulated, from the routing table itself: operations by provider, and the nearest to one that is not there."""
+"""The emulated part of Azure, from the routing table itself: operations by provider, and the nearest to one that is not
+there.
+"""
 
 from __future__ import annotations
 
@@ -71,8 +73,13 @@ class Operation:
 
 def operations(routes: Iterable[Route[State]]) -> tuple[Operation, ...]:
     """Every operation, by provider, type and path."""
-    found = {(route.method, route.pattern): _operation(route) for route in routes}
-    return tuple(sorted(found.values(), key=lambda one: (one.provider, one.type.lower(), one.path, one.method)))
+    by_route = {(route.method, route.pattern): _operation(route) for route in routes}
+    return tuple(
+        sorted(
+            by_route.values(),
+            key=lambda operation: (operation.provider, operation.type.lower(), operation.path, operation.method),
+        )
+    )
 
 
 def _operation(route: Route[State]) -> Operation:
@@ -88,13 +95,13 @@ def nearest(routes: Iterable[Route[State]], method: str, path: str) -> str | Non
     wanted = _type_of(path)
     if not wanted:
         return None
-    known: dict[str, Route[State]] = {}
+    by_name: dict[str, Route[State]] = {}
     for route in routes:
         name = f"{route.namespace}/{route.type}".lower()
-        if name not in known or route.method == method:
-            known[name] = route
-    found = difflib.get_close_matches(wanted, known, n=1, cutoff=0.75)
-    return f"{known[found[0]].method} {known[found[0]].namespace}/{known[found[0]].type}" if found else None
+        if name not in by_name or route.method == method:
+            by_name[name] = route
+    close = difflib.get_close_matches(wanted, by_name, n=1, cutoff=0.75)
+    return f"{by_name[close[0]].method} {by_name[close[0]].namespace}/{by_name[close[0]].type}" if close else None
 
 
 def _type_of(path: str) -> str:
@@ -109,20 +116,20 @@ def _type_of(path: str) -> str:
     return "/".join((after[0], *types))
 
 
-def page(found: Iterable[Operation]) -> Iterator[str]:
+def page(served: Iterable[Operation]) -> Iterator[str]:
     """The documentation page, line by line."""
-    found = tuple(found)
-    counts = {state: sum(one.state == state for one in found) for state in (EMULATED, PARTLY)}
+    served = tuple(served)
+    counts = {state: sum(operation.state == state for operation in served) for state in (EMULATED, PARTLY)}
     yield "# What of Azure is emulated"
     yield ""
     yield "Made by `fakeazure coverage --format markdown` from the routes that are served."
     yield ""
-    yield f"{len(found)} operations: {counts[EMULATED]} as Azure answers them, {counts[PARTLY]} partly. A request to anything else"
+    yield f"{len(served)} operations: {counts[EMULATED]} as Azure answers them, {counts[PARTLY]} partly. A request to anything else"
     yield "is refused with Azure's own error, which names the nearest operation that is there (`x-fakeazure-nearest`)."
-    for provider in dict.fromkeys(one.provider for one in found):
-        own = [one for one in found if one.provider == provider]
+    for provider in dict.fromkeys(operation.provider for operation in served):
+        own = [operation for operation in served if operation.provider == provider]
         yield from ("", f"## {provider}", "", "| type | operations | not as in Azure |", "|---|---|---|")
-        for type_ in dict.fromkeys(one.type for one in own):
-            rows = [one for one in own if one.type == type_]
-            methods = ", ".join(sorted({one.method for one in rows}))
+        for type_ in dict.fromkeys(operation.type for operation in own):
+            rows = [operation for operation in own if operation.type == type_]
+            methods = ", ".join(sorted({operation.method for operation in rows}))
             yield f"| {type_ or '(subscriptions)'} | {methods} | {rows[0].note} |"

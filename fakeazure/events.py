@@ -1,6 +1,7 @@
-"""What the cloud tells its subscribers: a VM powered on, was deleted, failed, will be preempted.
+"""The cloud's events for its subscribers: a VM powered on, was deleted, failed, will be preempted.
 
-The powered-on event alone starts a boot in whoever plays the node: everything that a machine can read of itself is in it.
+The powered-on event alone starts a boot in whoever plays the node: it holds everything that a machine can read of
+itself.
 """
 
 from __future__ import annotations

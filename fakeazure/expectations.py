@@ -1,4 +1,4 @@
-"""What a test expects of the calls that a cloud got: `AssertionError` with a line for each call that is otherwise.
+"""A test's expectations of the calls that a cloud got: `AssertionError` with a line for each call that is otherwise.
 
 ```
 calls = azure.calls
@@ -38,14 +38,14 @@ _READ: dict[str, Callable[[Call], object]] = {
 class Calls:
     """Calls of a journal, oldest first, selected by their facts, with assertions about them."""
 
-    def __init__(self, calls: Sequence[Call], there: Callable[[str], bool], said: str = "calls") -> None:
-        """`there` tells whether the resource at a path is there now; `said` is how they were chosen, for a report."""
+    def __init__(self, calls: Sequence[Call], there: Callable[[str], bool], subject: str = "calls") -> None:
+        """`there` tells whether the resource at a path is there now; `subject` is how they were chosen, for a report."""
         self._calls = tuple(calls)
         self._there = there
-        self._said = said
+        self._said = subject
 
     def where(self, **facts: Fact) -> Calls:
-        """Those of them with all of these facts.
+        """Return the calls with all of these facts.
 
         `method`, `resource` (the last type in the path), `name`, `path`, `code` and `fault` are compared without case and may have
         `*` and `?`, as may `size`, `zone` (empty: regional) and `priority` of a VM or machine; `status` is a number,
@@ -88,7 +88,7 @@ class Calls:
         return iter(self._calls)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return len(self._calls)
 
 
@@ -96,11 +96,11 @@ def _has(call: Call, facts: dict[str, Fact]) -> bool:
     for name, wanted in facts.items():
         if name not in _READ:
             raise TypeError(f"a call has no fact {name!r}; it has {', '.join(_READ)}")
-        found = _READ[name](call)
+        fact = _READ[name](call)
         if isinstance(wanted, str):
-            if not fnmatchcase(str(found).lower(), wanted.lower()):
+            if not fnmatchcase(str(fact).lower(), wanted.lower()):
                 return False
-        elif found != wanted:
+        elif fact != wanted:
             return False
     return True
 

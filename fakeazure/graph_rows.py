@@ -1,4 +1,6 @@
-"""What a query of Resource Graph found before: a resource that is the same since passes its filters, or fails them, as it did."""
+"""Earlier results of queries of Resource Graph: a resource that is the same since passes its filters, or fails them, as
+it did.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from fakeazure.store import Entry, Store
 __all__ = ["GraphRows"]
 
 _MOST_QUERIES = 8
-"""That are remembered: clients ask the same few again and again."""
+"""The number of queries that are remembered: clients ask the same few again and again."""
 _LONGEST = 4096
 """Characters of a query that is remembered: with those above it bounds the memory that queries take."""
 
@@ -31,7 +33,9 @@ class _Found:
 
 
 class GraphRows:
-    """Of one world. Documents are replaced, never changed, so that an entry that is the very same makes the same row."""
+    """The rows of one world. Documents are replaced, never changed, so that an entry that is the very same makes the
+    same row.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Found] = {}
@@ -39,47 +43,47 @@ class GraphRows:
 
     @staticmethod
     def remembers(*texts: str) -> bool:
-        """Whether a query, and what it is asked about, are short enough to be remembered."""
+        """Return whether a query and its inputs are short enough to be remembered."""
         return sum(map(len, texts)) <= _LONGEST
 
     def compiled(self, query: str, compile_: Callable[[str], Compiled]) -> Compiled:
-        """What `compile_` makes of a query, or made of it before."""
-        found: Compiled | None = self._compiled.get(query)
-        if found is None:
-            found = compile_(query)
+        """Return the query as `compile_` compiles it, or compiled it before."""
+        compiled: Compiled | None = self._compiled.get(query)
+        if compiled is None:
+            compiled = compile_(query)
             if self.remembers(query):
                 if len(self._compiled) >= _MOST_QUERIES:
                     self._compiled.clear()
-                self._compiled[query] = found
-        return found
+                self._compiled[query] = compiled
+        return compiled
 
     def passing(self, query: Hashable, store: Store, moment: float, judge: Judge) -> list[Row]:
         """The rows of the entries of a moment for which `judge` is true, in order; for one `query` it has to give the same result for
         the same entry."""
-        found = self._known.pop(query, None)
-        changes = store.since(found.revision) if found is not None and not store.lags else None
-        if found is None or changes is None:
-            found = self._looked(store, moment, judge, found)
+        result = self._known.pop(query, None)
+        changes = store.since(result.revision) if result is not None and not store.lags else None
+        if result is None or changes is None:
+            result = self._looked(store, moment, judge, result)
         else:
-            rows = found.rows
+            rows = result.rows
             for key, entry in changes:
                 if entry is None:
                     rows.pop(key, None)  # one of its id that comes later stands at the end
                 else:
                     rows[key] = entry, judge(entry)
-            found.revision = store.revision
+            result.revision = store.revision
         if len(self._known) >= _MOST_QUERIES:
             self._known.clear()
-        self._known[query] = found
-        return [row for _, row in found.rows.values() if row is not None]
+        self._known[query] = result
+        return [row for _, row in result.rows.values() if row is not None]
 
     def _looked(self, store: Store, moment: float, judge: Judge, before: _Found | None) -> _Found:
         """Looks at all entries, and judges those that are new."""
-        known = before.rows if before is not None else {}
-        found = _Found(store.revision)
+        judged_before = before.rows if before is not None else {}
+        result = _Found(store.revision)
         for entry in store.as_of(moment):
-            judged = known.get(entry.id.key)
+            judged = judged_before.get(entry.id.key)
             if judged is None or judged[0] is not entry:
                 judged = entry, judge(entry)
-            found.rows[entry.id.key] = judged
-        return found
+            result.rows[entry.id.key] = judged
+        return result

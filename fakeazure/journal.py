@@ -105,7 +105,7 @@ class Journal:
         return iter(self.calls)
 
     def __len__(self) -> int:
-        """How many calls are kept."""
+        """Return how many calls are kept."""
         return len(self.calls)
 
     def find(

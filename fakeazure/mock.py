@@ -28,12 +28,12 @@ __all__ = ["MockAzure", "Token", "mock_azure"]
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 _SET_UP = (("setUpClass", "setup_class"), ("setUp", "asyncSetUp", "setup_method"))
-"""What unittest and pytest call before the tests of a class: once, and before each."""
+"""The methods that unittest and pytest call before the tests of a class: once, and before each."""
 _TEAR_DOWN = ("tearDown", "asyncTearDown", "teardown_method", "tearDownClass", "teardown_class")
 
 
 class Token(NamedTuple):
-    """What a credential gives an SDK."""
+    """A credential's token for an SDK."""
 
     token: str
     expires_on: int
@@ -51,7 +51,7 @@ class _Credential:
         return self._mock.token(audience)
 
     def get_token_info(self, *scopes: str, options: Any = None) -> Token:
-        """As `get_token`; what the newer SDKs ask."""
+        """Do as `get_token`; the newer SDKs call this."""
         return self.get_token(*scopes)
 
 
@@ -171,7 +171,7 @@ class MockAzure:
 
 
 def _positional(signature: inspect.Signature, without: Mapping[str, object]) -> int | None:
-    """How many arguments a function takes by position, None for any number."""
+    """Return how many arguments a function takes by position, None for any number."""
     kinds = [parameter.kind for name, parameter in signature.parameters.items() if name not in without]
     if inspect.Parameter.VAR_POSITIONAL in kinds:
         return None
@@ -179,7 +179,7 @@ def _positional(signature: inspect.Signature, without: Mapping[str, object]) -> 
 
 
 def _members(owner: type) -> dict[str, Any]:
-    """What a class and its bases have, but for what every test case of unittest has."""
+    """Return the members of a class and its bases, but for those that every test case of unittest has."""
     members: dict[str, Any] = {}
     for base in reversed(owner.__mro__):
         if base is not object and base.__module__.partition(".")[0] != "unittest":

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the mark."""
+    """Declare the mark."""
     config.addinivalue_line(
         "markers", "fake_azure(**world): what the fixture `fake_azure` is made from, as mock_azure() takes it"
     )

@@ -1,4 +1,6 @@
-"""What exists from the start: resource groups, the cluster's network, its load balancer, the cluster and its machines pool."""
+"""The resources from the start: resource groups, the cluster's network, its load balancer, the cluster and its machines
+pool.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ NETWORK = {
 
 @dataclass(frozen=True, slots=True)
 class ClusterInputs:
-    """What is known of the cluster beside its names. Ids that are empty are made from the names."""
+    """The facts of the cluster beside its names. Ids that are empty are made from the names."""
 
     kubernetes: str
     machines_pool: str

@@ -48,7 +48,7 @@ class Settings:
 
 @dataclass(slots=True)
 class MachineFacts:
-    """What the platform keeps about a VM beside its ARM document, by the VM's id."""
+    """The platform's facts about a VM beside its ARM document, by the VM's id."""
 
     custom_data: str
     allocation: Allocation
@@ -61,7 +61,7 @@ class MachineFacts:
     aks_labels: Mapping[str, str] = field(default_factory=dict)
     scheduled_events: list[Mapping[str, Any]] = field(default_factory=list)
     incarnation: int = 1
-    """Of the document of scheduled events: it grows with every change."""
+    """The incarnation of the document of scheduled events: it grows with every change."""
     generalized: bool = False
     """Whether its system is marked as generalized, so that images are made of it."""
 
@@ -158,10 +158,10 @@ class State:
 
     def group(self, subscription: str, name: str) -> Mapping[str, Any]:
         """A resource group. Raises `ResourceGroupNotFound`."""
-        found = self.groups.get((subscription.lower(), name.lower()))
-        if found is None:
+        group = self.groups.get((subscription.lower(), name.lower()))
+        if group is None:
             raise refuse("ResourceGroupNotFound", group=name)
-        return found
+        return group
 
     def id_of(self, request: Request, namespace: str, *pairs: tuple[str, str]) -> ResourceId:
         """The id that a request is about: `pairs` are (type, name of the path parameter). Its group must exist."""

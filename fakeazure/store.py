@@ -11,14 +11,14 @@ from fakeazure.arm.messages import Document
 from lazyrecords import dataclass
 
 _CHANGES = 4096
-"""That are remembered for readers who bring up to date what they found before."""
+"""The number of changes that are remembered for readers who bring their results up to date."""
 
 
 DELETING = "Deleting"
 
 
 def marked(document: Document) -> bool:
-    """Whether a resource is being deleted."""
+    """Return whether a resource is being deleted."""
     return bool((document.get("properties") or {}).get("provisioningState") == DELETING)
 
 
@@ -134,12 +134,12 @@ class Store:
 
     @property
     def count(self) -> int:
-        """How many resources there are."""
+        """Return how many resources there are."""
         return len(self._entries)
 
     @property
     def lags(self) -> bool:
-        """Whether `as_of` may differ from what there is."""
+        """Return whether `as_of` may differ from the present resources."""
         return self._clock is not None
 
     def since(self, revision: int) -> Iterator[tuple[str, Entry | None]] | None:

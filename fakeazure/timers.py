@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeAlias
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
-"""Where a `ManualClock` starts: 2026-01-01T00:00:00Z."""
+"""The start of a `ManualClock`: 2026-01-01T00:00:00Z."""
 
 
 _TOLERANCE = 1e-6
@@ -97,7 +97,7 @@ class Timers:
 
     @property
     def running(self) -> bool:
-        """Whether an action runs now."""
+        """Return whether an action runs now."""
         return self._running_at is not None
 
     def announce(self) -> None:

@@ -1,4 +1,4 @@
-"""How long things take in the cloud, in seconds of its clock."""
+"""The durations of the cloud's operations, in seconds of its clock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Timing:
     resource: float = 0.0
     """Disks, snapshots and other resources that answer with an operation."""
     machine_create: float = 0.0
-    """What AKS takes on top of its VM."""
+    """The seconds that AKS takes on top of its VM."""
     machine_delete: float = 0.0
     nic_reserved: float = 0.0
     graph_lag: float = 0.0
@@ -31,8 +31,10 @@ class Timing:
 
 
 RECORDED = Timing(vm_create=60.0, vm_delete=51.0)
-"""As in a run of Karpenter in swedencentral on 2025-04-29, of which whole times are known only: from the NodeClaim to the end of the VM's
-creation 91 s, to the Node's initialization 94 s; from the taint of an empty Node to its end 51 s."""
+"""Durations of a run of Karpenter in swedencentral on 2025-04-29, of which whole times are known only: from the
+NodeClaim to the end of the VM's creation 91 s, to the Node's initialization 94 s; from the taint of an empty Node to
+its end 51 s.
+"""
 
 INSTANT = Timing(vm_create=0.0, vm_delete=0.0, vm_power=0.0, extension=0.0, eviction_notice=0.0)
 """Everything is over at once: no polling, no virtual time."""

@@ -1,4 +1,4 @@
-"""What can be done to a cluster or a pool beside changing it: newer node images, abort, new certificates, a command in it."""
+"""Actions on a cluster or a pool beside changing it: newer node images, abort, new certificates, a command in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What AKS fills into a managed cluster that does not say it: network, upgrades, storage, security.
+"""The defaults of AKS for a managed cluster: network, upgrades, storage, security.
 
 Source: answers of `az aks create` that people show in public, October 2025 (1.32) and March 2026 (1.33); defaults of networks and pods per
 node from learn.microsoft.com, "Plan IP addressing for AKS".
@@ -48,9 +48,9 @@ def network_of(sent: Mapping[str, Any]) -> dict[str, Any]:
     profile = {"networkPlugin": "azure", **mode, **_NETWORK, **{key: value for key, value in sent.items() if value}}
     if profile.get("networkPluginMode") == "overlay" or plugin == "kubenet":
         profile.setdefault("podCidr", "10.244.0.0/16")
-    for one, several in (("podCidr", "podCidrs"), ("serviceCidr", "serviceCidrs")):
-        if one in profile and not texts(profile, several):
-            profile[several] = [profile[one]]
+    for single, several in (("podCidr", "podCidrs"), ("serviceCidr", "serviceCidrs")):
+        if single in profile and not texts(profile, several):
+            profile[several] = [profile[single]]
     return profile
 
 

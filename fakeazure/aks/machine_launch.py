@@ -1,4 +1,6 @@
-"""What AKS does for a machine: the NIC, the VM behind it, its custom data and labels, and its errors in AKS's wrapping."""
+"""The launch of a machine by AKS: the NIC, the VM behind it, its custom data and labels, and its errors in AKS's
+wrapping.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +47,8 @@ def launch(
         return failure("InvalidResourceReference", reference=subnet, id=vm)
     nic = ResourceId(vm.subscription, vm.group, "Microsoft.Network", ("networkInterfaces",), (f"{vm.name}-nic",))
     tags = pairs(properties, "tags")
-    told, labels = node_text(state, document, cluster, size, subnet)
-    body = _vm_body(document, nic, told.custom_data(), tags)
+    kubelet, labels = node_text(state, document, cluster, size, subnet)
+    body = _vm_body(document, nic, kubelet.custom_data(), tags)
     image = images.node_image(state, text(properties, "nodeImageVersion"))
     if image is not None:
         body["properties"]["storageProfile"]["imageReference"] = {"id": _image_id(machine, image)}
@@ -69,7 +71,7 @@ def launch(
     if isinstance(allocation, Failure):
         network_interfaces.remove(state, nic)
         return allocation
-    order = vm_lifecycle.Order(vm, rendered, told.custom_data(), (nic,), machine, labels)
+    order = vm_lifecycle.Order(vm, rendered, kubelet.custom_data(), (nic,), machine, labels)
     vm_lifecycle.create(state, order, allocation, done)
     return not allocation.stuck
 
@@ -130,12 +132,12 @@ def node_text(
     properties = document["properties"]
     kubernetes = section(properties, "kubernetes")
     own = aks_labels(_facts(state, document, cluster, size, subnet))
-    asked = pairs(kubernetes, "nodeLabels")
-    labels = {**own, **{key: asked[key] for key in sorted(asked)}}
+    node_labels_asked = pairs(kubernetes, "nodeLabels")
+    labels = {**own, **{key: node_labels_asked[key] for key in sorted(node_labels_asked)}}
     taints = unique([*texts(kubernetes, "nodeTaints"), *texts(kubernetes, "nodeInitializationTaints")])
     plugin = section(cluster["properties"], "networkProfile")
     default_pods = 250 if plugin.get("networkPluginMode") == "overlay" else 30
-    told = KubeletText(
+    kubelet = KubeletText(
         labels=labels,
         taints=taints,
         max_pods=int(number(kubernetes, "maxPods", default_pods)),
@@ -145,7 +147,7 @@ def node_text(
         cluster_dns=str(plugin.get("dnsServiceIP") or "10.0.0.10"),
         api_server=str(cluster["properties"].get("fqdn") or ""),
     )
-    return told, own
+    return kubelet, own
 
 
 def _facts(state: State, document: Mapping[str, Any], cluster: Mapping[str, Any], size: Size, subnet: str) -> NodeFacts:

@@ -37,7 +37,7 @@ MAX_NAME = 34
 
 @dataclass(slots=True)
 class Outcome:
-    """What the creation of the VM behind a machine ended in; None before that, and for success."""
+    """The outcome of the creation of the VM behind a machine; None before its end, and for success."""
 
     failure: Failure | None = None
 
@@ -119,15 +119,15 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
     if spot_system and (request.header(SPOT_SYSTEM_HEADER) or "").lower() != "true":
         raise refuse("SpotSystemMachine", target="properties.mode", machine=id_.name)
     vm = machine_launch.vm_of(state, id_, cluster["properties"]["nodeResourceGroup"])
-    kept = {key: value for key, value in properties.items() if key != "priority"}
+    own = {key: value for key, value in properties.items() if key != "priority"}
     if properties.get("priority") == "Spot":
-        kept["priority"] = "Spot"
+        own["priority"] = "Spot"
     document: dict[str, Any] = {
         "id": str(id_),
         "name": id_.name,
         "type": f"{NAMESPACE}/managedClusters/agentPools/machines",
         "properties": {
-            **kept,
+            **own,
             "provisioningState": "Creating",
             "resourceId": str(vm),
             "eTag": state.guids(),
@@ -143,7 +143,7 @@ def _create(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
 def _launch(
     state: State, id_: ResourceId, body: Mapping[str, Any], cluster: Mapping[str, Any], size: Size
 ) -> Operation:
-    """Starts the VM of a machine that is there; what becomes of it ends the operation."""
+    """Start the VM of a machine that is there; its fate ends the operation."""
     document = state.found(id_).document
     outcome = Outcome()
     subject = _subject(id_, body)
@@ -293,10 +293,10 @@ def _delete(state: State, request: Request) -> Response:
     if not names:
         raise refuse("InvalidRequestContent", reason="'machineNames' must list machines", target="machineNames")
     ids = [pool.id.child(TYPE, name) for name in names]
-    known = [id_ for id_ in ids if state.store.get(id_) is not None]
-    if not known:
+    present = [id_ for id_ in ids if state.store.get(id_) is not None]
+    if not present:
         raise ArmError(failure("NoValidMachines", target="machineNames"))
-    for id_ in known:
+    for id_ in present:
         deletion.mark(state, id_)
         vm = ResourceId.parse(state.found(id_).document["properties"]["resourceId"])
         if vm.key in state.vms:
@@ -305,10 +305,10 @@ def _delete(state: State, request: Request) -> Response:
     operation = state.begin(
         Subject("POST", "deleteMachines", pool.id.name),
         pool.id,
-        location=_location(state, known[0]),
+        location=_location(state, present[0]),
         seconds=state.timing.vm_delete + state.timing.machine_delete,
-        finish=partial(forget, state, tuple(known)),
-        failed=partial(deletion.failed, state, tuple(known)),
+        finish=partial(forget, state, tuple(present)),
+        failed=partial(deletion.failed, state, tuple(present)),
     )
     return state.operations.accepted(202, operation, request.api_version)
 

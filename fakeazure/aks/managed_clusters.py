@@ -56,7 +56,7 @@ def found_pool(state: State, request: Request) -> Entry:
 
 
 def _default_size(state: State, location: str) -> str:
-    """What AKS takes where nobody names a size: a general one of four vCPUs that the region sells."""
+    """Return the size that AKS takes where nobody names one: a general one of four vCPUs that the region sells."""
     region = state.market.region(location)
     if region is None or _SIZE in region.by_name:
         return _SIZE
@@ -94,14 +94,14 @@ def add_pool(state: State, cluster: ResourceId, name: str, properties: Mapping[s
             "securityProfile": {"enableVTPM": False, "enableSecureBoot": False},
             "orchestratorVersion": text(above, "kubernetesVersion"),
         }
-    given = {key: value for key, value in properties.items() if value not in (None, "")}
-    given.pop("name", None)
+    filled_in = {key: value for key, value in properties.items() if value not in (None, "")}
+    filled_in.pop("name", None)
     before = old.document["properties"] if old is not None else {}
-    filled = {**filled, **before, **given, "provisioningState": "Succeeded"}
+    filled = {**filled, **before, **filled_in, "provisioningState": "Succeeded"}
     if not machines:
         location = text(owner.document, "location") if owner is not None else ""
         current = text(before, "currentOrchestratorVersion")
-        version = versions.of_pool(text(given, "orchestratorVersion"), current, plane, location)
+        version = versions.of_pool(text(filled_in, "orchestratorVersion"), current, plane, location)
         filled |= {"currentOrchestratorVersion": version, "eTag": state.guids()}
     document = {
         "id": str(id_),
@@ -144,8 +144,8 @@ def complete(state: State, id_: ResourceId, document: dict[str, Any]) -> None:
         "disableLocalAccounts": False,
         "resourceUID": guid_of(f"uid{id_}").replace("-", "")[:24],
     }
-    given = {key: value for key, value in properties.items() if value not in (None, "")}
-    document["properties"] = {**defaults, **given, **profiles_of(properties)}
+    filled_in = {key: value for key, value in properties.items() if value not in (None, "")}
+    document["properties"] = {**defaults, **filled_in, **profiles_of(properties)}
     issuer = section(properties, "oidcIssuerProfile")
     if issuer.get("enabled") is True:
         url = (
@@ -212,10 +212,10 @@ def _put(state: State, request: Request) -> Response:
     for index, pool in enumerate(pools):
         mode = {"mode": "System"} if index == 0 and old is None else {}
         id_of_pool = id_.child("agentPools", text(pool, "name"))
-        known = state.store.get(id_of_pool)
+        present = state.store.get(id_of_pool)
         add_pool(state, id_, id_of_pool.name, {**mode, **pool})
         try:
-            pool_scale_sets.fit(state, id_of_pool, known.document if known is not None else None)
+            pool_scale_sets.fit(state, id_of_pool, present.document if present is not None else None)
         except ArmError:
             if old is None:
                 groups.clear(state, entry)
@@ -234,8 +234,8 @@ def _list(state: State, request: Request) -> Response:
     group = request.params.get("group")
     if group is not None:
         state.group(request.params["subscription"], group)
-    found = state.store.list(CLUSTERS.type, subscription=request.params["subscription"], group=group)
-    return Response(200, body={"value": [shown(state, entry) for entry in found]})
+    clusters = state.store.list(CLUSTERS.type, subscription=request.params["subscription"], group=group)
+    return Response(200, body={"value": [shown(state, entry) for entry in clusters]})
 
 
 def _patch(state: State, request: Request) -> Response:
@@ -270,8 +270,8 @@ def _upgrades(state: State, request: Request) -> Response:
     cluster = found_cluster(state, request)
 
     def profile(version: str, **more: Any) -> dict[str, Any]:
-        found = [{"kubernetesVersion": newer, "isPreview": None} for newer in versions.upgrades(version)]
-        return {"kubernetesVersion": version, "osType": "Linux", **more, "upgrades": found}
+        newer_versions = [{"kubernetesVersion": newer, "isPreview": None} for newer in versions.upgrades(version)]
+        return {"kubernetesVersion": version, "osType": "Linux", **more, "upgrades": newer_versions}
 
     now = str(cluster.document["properties"]["currentKubernetesVersion"])
     pools = [

@@ -267,5 +267,5 @@ def reasons() -> Mapping[str, str]:
 
 def aks_labels(facts: NodeFacts) -> Mapping[str, str]:
     """The labels of a Node, in the order of the table."""
-    found = ((row.key, row.value(facts)) for row in TABLE)
-    return {key: value for key, value in found if value is not None}
+    values = ((row.key, row.value(facts)) for row in TABLE)
+    return {key: value for key, value in values if value is not None}

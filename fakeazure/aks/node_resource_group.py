@@ -1,4 +1,6 @@
-"""What AKS puts into a new cluster's node resource group: network, security group, load balancer with address, the kubelet's identity."""
+"""The content of a new cluster's node resource group: network, security group, load balancer with address, the
+kubelet's identity.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from fakeazure.resources.network.virtual_networks import VIRTUAL_NETWORKS, add_n
 from fakeazure.state import State
 
 _PREFIX, _SUBNET = "10.224.0.0/12", "10.224.0.0/16"
-"""Of the network that AKS makes where nobody brings one (learn.microsoft.com, "Configure Azure CNI networking")."""
+"""The prefixes of the network that AKS makes where nobody brings one (learn.microsoft.com, "Configure Azure CNI
+networking").
+"""
 
 
 def number(cluster: ResourceId) -> str:
@@ -67,11 +71,11 @@ def furnish(state: State, cluster: ResourceId, document: Mapping[str, Any], *, o
     user = balancer.child("frontendIPConfigurations", address.name)
     held = state.found(address).document
     state.store.put(address, {**held, "properties": {**held["properties"], "ipConfiguration": {"id": str(user)}}})
-    given = section(profile, "loadBalancerProfile")
+    own = section(profile, "loadBalancerProfile")
     profile["loadBalancerProfile"] = {
         "managedOutboundIPs": {"count": 1},
         "backendPoolType": "nodeIPConfiguration",
-        **given,
+        **own,
         "effectiveOutboundIPs": [{"id": str(address)}],
     }
     return profile

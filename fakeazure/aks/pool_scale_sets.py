@@ -126,12 +126,12 @@ def machines(state: State, pool: ResourceId) -> list[Document]:
     """Return a pool's instances as AKS lists them as machines."""
     if not has_scale_set(state.found(pool).document["properties"]):
         return []
-    id_, found = scale_set_id(state, pool), list[Document]()
+    id_, documents = scale_set_id(state, pool), list[Document]()
     for instance in state.store.children(id_, "virtualMachines"):
         addresses = [{"family": "IPv4", "ip": address} for address in addresses_of(state, instance.id)]
         name = text(section(instance.document["properties"], "osProfile"), "computerName")
         machine = pool.child("machines", name)
-        found.append(
+        documents.append(
             {
                 "id": str(machine),
                 "name": name,
@@ -140,7 +140,7 @@ def machines(state: State, pool: ResourceId) -> list[Document]:
                 "properties": {"network": {"ipAddresses": addresses}, "resourceId": str(instance.id)},
             }
         )
-    return found
+    return documents
 
 
 def _client(cluster: Mapping[str, Any]) -> str:

@@ -26,14 +26,16 @@ def _key(version: str) -> tuple[int, ...]:
 
 
 def upgrades(version: str) -> list[str]:
-    """What a version can be upgraded to."""
+    """Return the versions to which a version can be upgraded."""
     major, minor = minor_version(version)
-    found = [other for other in OFFERED if _key(other) > _key(version)]
-    return [other for other in found if minor_version(other) in ((major, minor), (major, minor + 1))]
+    newer_versions = [other for other in OFFERED if _key(other) > _key(version)]
+    return [other for other in newer_versions if minor_version(other) in ((major, minor), (major, minor + 1))]
 
 
 def up_to(version: str) -> list[str]:
-    """What a pool of a cluster of that version may run: at most two minor versions behind, never ahead."""
+    """Return the versions that a pool of a cluster of that version may run: at most two minor versions behind, never
+    ahead.
+    """
     major, minor = minor_version(version)
     behind = {(major, minor - count) for count in range(BEHIND + 1)}
     older = [other for other in OFFERED if minor_version(other) in behind and _key(other) < _key(version)]
@@ -112,14 +114,14 @@ def _list(state: State, request: Request) -> Response:
 def _orchestrators(state: State, request: Request) -> Response:
     """The list of before `kubernetesVersions`, which older clients still read (2019-08-01)."""
     place = state.check_place(request, "locations/orchestrators")
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for version in OFFERED:
         more = [{"orchestratorType": "Kubernetes", "orchestratorVersion": other} for other in upgrades(version)]
         row = {"orchestratorType": "Kubernetes", "orchestratorVersion": version, "upgrades": more}
-        found.append({**row, **({"default": True} if version == resolved(DEFAULT) else {})})
+        rows.append({**row, **({"default": True} if version == resolved(DEFAULT) else {})})
     type_ = "Microsoft.ContainerService/locations/orchestrators"
     id_ = f"/subscriptions/{request.params['subscription']}/providers/Microsoft.ContainerService/locations/{place}/orchestrators"
-    return Response(200, body={"id": id_, "name": "default", "type": type_, "properties": {"orchestrators": found}})
+    return Response(200, body={"id": id_, "name": "default", "type": type_, "properties": {"orchestrators": rows}})
 
 
 def routes() -> Iterator[Route[State]]:

@@ -1,1 +1,1 @@
-"""What all of Azure Resource Manager shares: ids, routing, versions, filters, paging, errors, long-running operations."""
+"""The common part of Azure Resource Manager: ids, routing, versions, filters, paging, errors, long-running operations."""

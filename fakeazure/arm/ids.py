@@ -21,7 +21,7 @@ class ResourceId:
     types: tuple[str, ...]
     names: tuple[str, ...]
     key: str = field(init=False, compare=False, repr=False)
-    """What two spellings of the same id have in common."""
+    """The common form of all spellings of the same id."""
     _text: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 _MARK = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z|\\\Z)|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]|\xed[\xa0-\xbf]|\x00")
-"""What half a surrogate pair may be written as: an escape, UTF-8, or a text in UTF-16."""
+"""The ways to write half a surrogate pair: an escape, UTF-8, or a text in UTF-16."""
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -18,18 +18,18 @@ def read(raw: bytes, nesting: int, reader: Callable[[bytes, int], Any] | None = 
     """The object in a request body, read by `value` or by `reader`; None for an empty one. ValueError says in ARM's words what is wrong."""
     if not raw.strip():
         return None
-    found = (reader or value)(raw, nesting)
-    if not isinstance(found, Mapping):
+    document = (reader or value)(raw, nesting)
+    if not isinstance(document, Mapping):
         raise ValueError("The request body must be a JSON object.")
-    return found
+    return document
 
 
 def value(raw: bytes, nesting: int) -> Any:
     """The JSON in a text. ValueError says in ARM's words what is wrong: the depth, a number, a constant that only JavaScript knows."""
     if raw.count(b"[") + raw.count(b"{") > nesting and depth(raw, nesting) > nesting:
         raise ValueError(too_deep(nesting))
-    found = json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
-    return _paired(found) if _SURROGATE.search(raw) is not None else found
+    parsed = json.loads(raw, parse_constant=_refused, parse_float=_number, parse_int=_whole)
+    return _paired(parsed) if _SURROGATE.search(raw) is not None else parsed
 
 
 def too_deep(nesting: int) -> str:
@@ -47,7 +47,7 @@ def _paired(value: Any) -> Any:
 
 
 def depth(raw: bytes, enough: int) -> int:
-    """How deep arrays and objects are nested; counting stops above `enough`."""
+    """Return the depth of nested arrays and objects; counting stops above `enough`."""
     deepest = level = 0
     for match in _MARK.finditer(raw):
         mark = match.group()
@@ -96,7 +96,7 @@ def _whole(text: str) -> int:
 
 
 def _plain(value: object) -> object:
-    """What `json` does not know: mappings that are no dict."""
+    """Return values in types that `json` knows: mappings as dicts."""
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is no JSON value")

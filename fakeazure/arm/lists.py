@@ -1,4 +1,4 @@
-"""What `$filter` and `$top` of a list leave; what is not understood is refused in ARM's words."""
+"""The effect of `$filter` and `$top` on a list; a filter that is not understood is refused in ARM's words."""
 
 from __future__ import annotations
 

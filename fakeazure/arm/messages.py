@@ -47,7 +47,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the cloud answers: status, headers in Azure's spelling, and a body or None."""
+    """An answer of the cloud: status, headers in Azure's spelling, and a body or None."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=no_text)
@@ -55,7 +55,7 @@ class Response:
     array: Sequence[Any] | None = None
     """The body of the few lists that ARM gives without an envelope, in place of `body`."""
     content: Hashable = None
-    """What two answers with the same body have in common, None if that is not known: a transport need not write it twice."""
+    """The common key of answers with the same body, None if that is not known: a transport need not write it twice."""
     later: Callable[[], Response] | None = None
     """Reads the answer from what nothing changes, where that takes long: a transport need not hold the cloud meanwhile."""
 

@@ -21,8 +21,10 @@ KEPT = 50_000
 """So many operations can be asked for; the oldest that have ended are forgotten."""
 _OF_DISKS = (" disks", " snapshots")
 Finish: TypeAlias = Callable[[], Failure | None]
-"""What makes the effect of an operation at its end, and returns the error that it ended in: a function of a module, or `partial` of
-one with its arguments. Then a snapshot can hold it (`fakeazure/snapshots/actions.py`); it cannot hold a function made in another."""
+"""The effect of an operation at its end, which returns the error that it ended in: a function of a module, or `partial`
+of one with its arguments. Then a snapshot can hold it (`fakeazure/snapshots/actions.py`); it cannot hold a function
+made in another.
+"""
 Failed: TypeAlias = Callable[[Failure], None]
 """Makes the effect of an operation that a fault ends, as `Finish` does of others."""
 SUCCEEDED, FAILED, RUNNING, CANCELED = "Succeeded", "Failed", "InProgress", "Canceled"
@@ -118,7 +120,7 @@ class Operations:
         """Remember an operation, and forget the oldest that have ended where there are too many: Azure forgets them too."""
         self._by_id[operation.id] = operation
         if len(self._by_id) > KEPT:
-            ended = [one.id for one in self._by_id.values() if one.status != RUNNING][: KEPT // 10]
+            ended = [operation.id for operation in self._by_id.values() if operation.status != RUNNING][: KEPT // 10]
             for id_ in ended:
                 del self._by_id[id_]
 

@@ -62,8 +62,8 @@ def _about(pattern: str) -> tuple[str, str, str]:
     named = bool(after) and not after[0].startswith("{")
     types = [part for part in after[1:] if not part.startswith("{")] if named else literals
     # Of the paths under `{namespace}`, only those of its operations are its own; `{namespace}/register` is ARM's (Providers_Register).
-    asked = len(after) > 2 and not named
-    return literals[-1] if literals else "", after[0] if named else "" if asked else RESOURCES, "/".join(types)
+    collection = len(after) > 2 and not named
+    return literals[-1] if literals else "", after[0] if named else "" if collection else RESOURCES, "/".join(types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,8 @@ class Rows(Generic[State]):
 
     def first(self, lowered: Sequence[str]) -> tuple[Route[State], dict[str, int]] | None:
         """The first row whose literals such a path has, lower-cased, and the places of its parameters."""
-        found = [rows.get(tuple([lowered[at] for at in places])) for places, rows in self._shapes.items()]
-        best = min((row for row in found if row is not None), key=itemgetter(0), default=None)
+        matches = [rows.get(tuple([lowered[at] for at in places])) for places, rows in self._shapes.items()]
+        best = min((row for row in matches if row is not None), key=itemgetter(0), default=None)
         return None if best is None else best[1:]
 
 
@@ -112,33 +112,33 @@ class Router(Generic[State]):
     def _search(self, method: str, path: str) -> Match[State] | None:
         parts = _split(path)
         rows = self._of(method, len(parts))
-        found = rows.first(_split(path.lower())) if rows is not None else None
-        if found is None:
+        match = rows.first(_split(path.lower())) if rows is not None else None
+        if match is None:
             return None
-        route, parameters = found
+        route, parameters = match
         return Match(route, {name: parts[at] for name, at in parameters.items()})
 
     def _of(self, method: str, length: int) -> Rows[State] | None:
         """The rows for paths of so many segments, read when the first such path is asked for; None where there are none."""
         key = (method, length)
-        found = self._indexed.get(key)
-        if found is None and key in self._rows:
-            found = self._indexed[key] = Rows(self._rows[key])
-        return found
+        rows = self._indexed.get(key)
+        if rows is None and key in self._rows:
+            rows = self._indexed[key] = Rows(self._rows[key])
+        return rows
 
     @cached_property
     def types(self) -> Mapping[str, tuple[str, ...]]:
         """Namespace → the resource types in the table, by name."""
-        found: dict[str, set[str]] = {}
+        types_by_namespace: dict[str, set[str]] = {}
         for route in self.routes:
             if route.type:
-                found.setdefault(route.namespace, set()).add(route.type)
-        return {name: tuple(sorted(types, key=str.lower)) for name, types in found.items()}
+                types_by_namespace.setdefault(route.namespace, set()).add(route.type)
+        return {name: tuple(sorted(types, key=str.lower)) for name, types in types_by_namespace.items()}
 
     @cached_property
     def actions(self) -> Mapping[str, Mapping[str, tuple[str, ...]]]:
         """Namespace → resource type → what can be done to it in the names of roles: `read`, `write`, `delete`, `start/action`."""
-        found: dict[str, dict[str, set[str]]] = {}
+        by_namespace: dict[str, dict[str, set[str]]] = {}
         for route in self.routes:
             if not route.type or route.type.startswith("providers/"):
                 continue
@@ -146,17 +146,19 @@ class Router(Generic[State]):
             if route.method == "POST":
                 type_, _, leaf = type_.rpartition("/")
                 action = f"{leaf}/action"
-            found.setdefault(route.namespace, {}).setdefault(type_, set()).add(action)
+            by_namespace.setdefault(route.namespace, {}).setdefault(type_, set()).add(action)
         return {
             name: {type_: tuple(sorted(actions)) for type_, actions in sorted(types.items())}
-            for name, types in found.items()
+            for name, types in by_namespace.items()
         }
 
     def methods(self, path: str) -> tuple[str, ...]:
         """The methods that this path has."""
         lowered = _split(path.lower())
-        found = ((one, self._of(one, len(lowered))) for one in sorted({method for method, _ in self._rows}))
-        return tuple(one for one, rows in found if rows is not None and rows.first(lowered) is not None)
+        methods = (
+            (candidate, self._of(candidate, len(lowered))) for candidate in sorted({method for method, _ in self._rows})
+        )
+        return tuple(method for method, rows in methods if rows is not None and rows.first(lowered) is not None)
 
 
 def _split(path: str) -> list[str]:

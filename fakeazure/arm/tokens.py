@@ -10,7 +10,7 @@ from typing import Any
 __all__ = ["Conditions", "Predicate", "Tokens", "at_path", "shortened"]
 
 DEEPEST = 64
-"""How deep conditions may be nested."""
+"""The deepest nesting of conditions."""
 MOST = 10_000
 """Tokens of a text."""
 
@@ -43,7 +43,7 @@ class Tokens:
 
     @property
     def count(self) -> int:
-        """How many tokens there are, taken and to come."""
+        """Return how many tokens there are, taken and to come."""
         return len(self._tokens)
 
     def peek(self) -> str | None:
@@ -51,7 +51,7 @@ class Tokens:
         return self._tokens[self._position] if self._position < len(self._tokens) else None
 
     def take(self, *wanted: str) -> str:
-        """Takes the next token, which has to be one of those wanted, if any are named."""
+        """Take the next token, which has to be one of those wanted, if any are named."""
         token = self.peek()
         if token is None or (wanted and token not in wanted):
             raise self._error(f"expected {' or '.join(wanted) or 'more'}, found {token!r}")
@@ -87,13 +87,13 @@ class Conditions(Tokens):
         self._depth += 1
         if self._depth > DEEPEST:
             raise self._error(f"conditions are nested more than {DEEPEST} deep")
-        found = self.unary()
+        condition = self.unary()
         self._depth -= 1
-        return found
+        return condition
 
 
 def at_path(item: Mapping[str, Any], path: Iterable[str]) -> Any:
-    """What stands at a path of keys, None where there is nothing."""
+    """Return the value at a path of keys, None where there is nothing."""
     value: Any = item
     for part in path:
         value = value.get(part) if isinstance(value, Mapping) else None

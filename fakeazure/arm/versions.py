@@ -34,32 +34,32 @@ def check_version(
         raise refuse("MissingApiVersionParameter")
     if not _FORM.fullmatch(version):
         raise refuse("InvalidApiVersionParameter", version=version[:100], versions=",".join(_newest_first(RESOURCES)))
-    known = _BY_NAME[namespace.lower()]
-    if known == RESOURCES:
+    exact = _BY_NAME[namespace.lower()]
+    if exact == RESOURCES:
         raise refuse("InvalidApiVersionParameter", version=version, versions=",".join(_newest_first(RESOURCES)))
     raise refuse(
         "NoRegisteredProviderFound",
         location=location,
         version=version,
         type=type_,
-        versions=", ".join(API_VERSIONS[known]),
+        versions=", ".join(API_VERSIONS[exact]),
         locations=", ".join(locations()),
     )
 
 
 @lru_cache(maxsize=1024)
 def _served(namespace: str, version: str) -> bool:
-    """Whether nothing is wrong with a version; a namespace that is not known takes all that look like one."""
+    """Return whether a version is served; an unknown namespace takes all that look like one."""
     if not _FORM.fullmatch(version):
         return False
-    known = _BY_NAME.get(namespace.lower())
-    return known is None or _exists(known, version.lower())
+    exact = _BY_NAME.get(namespace.lower())
+    return exact is None or _exists(exact, version.lower())
 
 
 def _exists(namespace: str, version: str) -> bool:
-    known = API_VERSIONS[namespace]
-    newest = known[-1]
-    if version in known:
+    offered = API_VERSIONS[namespace]
+    newest = offered[-1]
+    if version in offered:
         return True
     return newest[:10] < version[:10] <= f"{int(newest[:4]) + _AHEAD}{newest[4:10]}"
 

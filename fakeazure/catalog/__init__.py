@@ -1,4 +1,4 @@
-"""What Azure sells: sizes, their capabilities as SKU records, prices and zones per region.
+"""Azure's offer: sizes, their capabilities as SKU records, prices and zones per region.
 
 `Catalogue.load().region("eastus")` is the way in; `importer` puts a user's own `az vm list-skus` in a region's place.
 """

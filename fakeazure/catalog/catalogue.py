@@ -25,7 +25,7 @@ _NO_SOURCE: Mapping[str, Source] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class RegionCatalogue:
-    """What a region sells.
+    """The offer of a region.
 
     `skus`: the ARM records in order of name; `by_name` the same by SKU name. `prices`: USD per hour on demand, only for
     sizes that are listed and priced. `spot_prices`: USD per hour; equal to `prices`, as Karpenter's provider assumes
@@ -53,12 +53,14 @@ class RegionCatalogue:
             raise UnknownSize(name, self.by_name, f" in {self.name}") from None
 
     def guessed(self, name: str) -> Mapping[str, str]:
-        """What of a size's record is a guess, and why: by capability name, and "zones"; empty for an imported one."""
+        """Return the guesses in a size's record, with their reasons: by capability name, and "zones"; empty for an
+        imported one.
+        """
         self.sku(name)
         return _NOTHING if self.evidence is None or name in self.given else self.evidence.guessed(name)
 
     def sources(self, name: str) -> Mapping[str, Source]:
-        """Where a size's record is recorded, by group of fields; empty for an imported one."""
+        """Return the sources of a size's record, by group of fields; empty for an imported one."""
         self.sku(name)
         return _NO_SOURCE if self.evidence is None or name in self.given else self.evidence.sources(name)
 
@@ -93,7 +95,9 @@ class Catalogue:
         return tuple(sorted({*REGIONS, *self.replaced}))
 
     def region(self, name: str) -> RegionCatalogue:
-        """What a region sells, by its short or its display name (`eastus`, `East US`); UnknownRegion if there is none of that name."""
+        """Return a region's offer, by its short or its display name (`eastus`, `East US`); UnknownRegion if there is
+        none of that name.
+        """
         key = location_key(name)
         if key in self.replaced:
             return self.replaced[key]
@@ -167,9 +171,9 @@ def _packaged(as_of: str | None) -> Catalogue:
 @lru_cache(maxsize=REGIONS_KEPT)
 def _region(name: str, as_of: str | None) -> RegionCatalogue:
     """Azure sells a size where it has a price for it."""
-    region, known = REGIONS[name], sizes(as_of)
-    prices = MappingProxyType(prices_of(name, known))
-    sold = {size: known[size] for size in prices}
+    region, all_sizes = REGIONS[name], sizes(as_of)
+    prices = MappingProxyType(prices_of(name, all_sizes))
+    sold = {size: all_sizes[size] for size in prices}
     zones = zones_in(name, sold) if region.zones else {}
     maker = RecordMaker(region)
     records = {size: maker.record(facts, zones[size].zones if zones else ()) for size, facts in sold.items()}

@@ -1,4 +1,4 @@
-"""What can be asked of the catalogue and is not there: each error knows the nearest names."""
+"""Errors for names that are not in the catalogue: each knows the nearest ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class _Unknown(CatalogueError):
 
     noun = "name"
 
-    def __init__(self, name: str, known: Iterable[str], where: str = "") -> None:
+    def __init__(self, name: str, names: Iterable[str], where: str = "") -> None:
         self.name = name
-        self.suggestions = nearest(name, known)
+        self.suggestions = nearest(name, names)
         hint = f"; did you mean {' or '.join(map(repr, self.suggestions))}?" if self.suggestions else ""
         super().__init__(f"unknown {self.noun} {name!r}{where}{hint}")
 
@@ -49,11 +49,11 @@ def places_text(regions: Sequence[str]) -> str:
     return f"sold in {', '.join(regions[:_FEW])}{more}"
 
 
-def nearest(name: str, known: Iterable[str], count: int = 3) -> tuple[str, ...]:
+def nearest(name: str, names: Iterable[str], count: int = 3) -> tuple[str, ...]:
     """The up to `count` known names nearest to `name`, compared without case, blanks and the prefix `Standard_`."""
     import difflib  # only a mistake needs it
 
-    folded = {_fold(candidate): candidate for candidate in known}
+    folded = {_fold(candidate): candidate for candidate in names}
     wanted = _fold(name)
     if wanted in folded:
         return (folded[wanted],)

@@ -87,11 +87,11 @@ def version_of_day(definition: str, day: str) -> str:
 @cache
 def _notes() -> Mapping[str, tuple[str, ...]]:
     text = (Path(__file__).parent / "data" / "image-versions.csv").read_text(encoding="utf-8")
-    found: dict[str, list[str]] = {series: [] for series in _SERIES}
+    versions_by_series: dict[str, list[str]] = {series: [] for series in _SERIES}
     for line in text.splitlines()[1:]:
         series, _, version = line.partition(",")
-        found[series].append(version)
-    return {series: tuple(versions) for series, versions in found.items()}
+        versions_by_series[series].append(version)
+    return {series: tuple(versions) for series, versions in versions_by_series.items()}
 
 
 def published_date(version: str) -> str:

@@ -68,7 +68,7 @@ class SkuList:
 
 
 def read(path: Path, region: str | None = None) -> SkuList:
-    """Reads a file; `region` says which one if it holds several. Raises SkuFileError for whatever is wrong."""
+    """Read a file; `region` chooses one if it holds several. Raises SkuFileError for every mistake."""
     text = _text(path)
     items = _items(path, _parse(path, text))
     reader = _Reader(path, text)
@@ -99,8 +99,8 @@ def _text(path: Path) -> str:
         if (size := max(size, len(content))) > LARGEST:
             raise SkuFileError(f"{path}: {size:,} bytes, more than a SKU list can have; list one region (--location)")
     except OSError as error:
-        what = "is a folder, not a file" if isinstance(error, IsADirectoryError) else error.strerror or error
-        raise SkuFileError(f"{path}: {what}") from None
+        problem = "is a folder, not a file" if isinstance(error, IsADirectoryError) else error.strerror or error
+        raise SkuFileError(f"{path}: {problem}") from None
     # PowerShell's redirection writes UTF-16 with a byte order mark.
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
@@ -177,10 +177,10 @@ class _Reader:
         self._path = path
         self._text = text
 
-    def fail(self, index: int, where: str, what: str) -> NoReturn:
-        """Refuses entry `index`; `where` is the path inside it."""
+    def fail(self, index: int, where: str, problem: str) -> NoReturn:
+        """Refuse entry `index`; `where` is the path inside it."""
         line, column = self._position(index)
-        raise SkuFileError(f"{self._path}:{line}:{column}: [{index}]{'.' if where else ''}{where}: {what}")
+        raise SkuFileError(f"{self._path}:{line}:{column}: [{index}]{'.' if where else ''}{where}: {problem}")
 
     def folded(self, index: int, item: Any) -> dict[str, Any]:
         """The entry with the API's spelling of all keys."""
@@ -267,16 +267,16 @@ class _Reader:
             info = restriction.get("restrictionInfo") or {}
             if not isinstance(info, dict):
                 self.fail(index, f"{where}.restrictionInfo", f"an object is needed, this is {_kind(info)}")
-            kept: dict[str, Any] = {
+            own: dict[str, Any] = {
                 "locations": self._texts(index, info.get("locations"), f"{where}.restrictionInfo.locations")
             }
             if info.get("zones") is not None:
-                kept["zones"] = self._texts(index, info["zones"], f"{where}.restrictionInfo.zones")
+                own["zones"] = self._texts(index, info["zones"], f"{where}.restrictionInfo.zones")
             rewritten.append(
                 {
                     "type": self.text_at(index, restriction, "type", f"{where}.type"),
                     "values": self._texts(index, restriction.get("values"), f"{where}.values"),
-                    "restrictionInfo": kept,
+                    "restrictionInfo": own,
                     "reasonCode": restriction.get("reasonCode") or "",
                 }
             )

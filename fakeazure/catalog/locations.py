@@ -1,4 +1,4 @@
-"""How Azure's locations are named."""
+"""The names of Azure's locations."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ Record = Mapping[str, Any]
 """One element of the `value` of `GET …/providers/Microsoft.Compute/skus`; never changed, parts of it are shared."""
 
 ULTRA, SPOT, ZONES = "UltraSSDAvailable", "LowPriorityCapable", "zones"
-"""What differs from region to region."""
+"""The properties that differ from region to region."""
 
 
 class RecordMaker:
@@ -60,7 +60,7 @@ class RecordMaker:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a region's records rest on. `prices` and `capabilities` are of one source each; zones are of several."""
+    """The evidence of a region's records. `prices` and `capabilities` are of one source each; zones are of several."""
 
     region: Region
     sizes: Mapping[str, Size]
@@ -70,33 +70,33 @@ class Evidence:
 
     def guessed(self, name: str) -> Mapping[str, str]:
         """Field → why it is a guess."""
-        size, sold, found = self.sizes[name], self.zones.get(name), {}
+        size, sold, reasons = self.sizes[name], self.zones.get(name), {}
         if sold is not None and sold.recorded is None:
-            found[ZONES] = sold.reason
+            reasons[ZONES] = sold.reason
         elif "zones" in self.region.guessed:
-            found[ZONES] = f"it is not recorded whether {self.region.name} has zones"
+            reasons[ZONES] = f"it is not recorded whether {self.region.name} has zones"
         if name in regional_spot() and name not in told_spot(self.region.name):
-            found[SPOT] = "lists without a region said True and False by turns; this is that of the day"
+            reasons[SPOT] = "lists without a region said True and False by turns; this is that of the day"
         if size.ultra_like:
             kin = (
                 "other sizes of its family"
                 if size.ultra_like == size.family
                 else f"{size.ultra_like}, the nearest family"
             )
-            found[ULTRA] = f"no list states it; this is that of {kin}"
+            reasons[ULTRA] = f"no list states it; this is that of {kin}"
         elif size.ultra_like is not None:
-            found[ULTRA] = "no list states it, nor of a family near it"
+            reasons[ULTRA] = "no list states it, nor of a family near it"
         elif size.ultra == "True" and ULTRA in self.region.guessed:
-            found[ULTRA] = f"recorded of other regions; how {self.region.name} lists ultra disks is not recorded"
-        return found
+            reasons[ULTRA] = f"recorded of other regions; how {self.region.name} lists ultra disks is not recorded"
+        return reasons
 
     def sources(self, name: str) -> Mapping[str, Source]:
         """Group of fields (`capabilities`, `zones`, `prices`, or a regional field) → where it is recorded; guesses are not there."""
-        found = {"capabilities": self.capabilities, "prices": self.prices}
+        sources = {"capabilities": self.capabilities, "prices": self.prices}
         sold = self.zones.get(name)
         if sold is not None and sold.recorded is not None:
-            found[ZONES] = sold.recorded
-        told = told_spot(self.region.name).get(name)
-        if told is not None:
-            found[SPOT] = told[1]
-        return found
+            sources[ZONES] = sold.recorded
+        stated = told_spot(self.region.name).get(name)
+        if stated is not None:
+            sources[SPOT] = stated[1]
+        return sources

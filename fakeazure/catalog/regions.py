@@ -1,4 +1,4 @@
-"""Where Azure sells: the regions of the price table and the zones of each.
+"""Azure's regions: those of the price table, and the zones of each.
 
 Which regions have availability zones is recorded (the subscription's locations as karpenter-provider-azure keeps them
 for its tests, `pkg/fake/locations.json` of v1.14.0). Which of a region's zones offer a given size is not published:
@@ -14,7 +14,7 @@ from lazyrecords import dataclass
 
 
 class UltraDisk(StrEnum):
-    """How a region's SKU list tells that a size can use ultra disks."""
+    """The form in which a region's SKU list tells that a size can use ultra disks."""
 
     ZONAL = "zonal"  # in locationInfo[].zoneDetails[].capabilities
     REGIONAL = "regional"  # in the record's own capabilities

@@ -1,4 +1,4 @@
-"""What spot costs of the price on demand, as Azure's price list has it.
+"""Spot prices as fractions of the price on demand, as Azure's price list has them.
 
 The fractions are recorded of nine regions of the United States (skypilot-org/skypilot-catalog, catalogs/v6/azure/vms.csv at 098741e):
 there a size costs the same fraction in all of its family but for H100 and the like. Of other regions and of newer families they are a

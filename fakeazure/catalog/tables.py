@@ -28,7 +28,7 @@ _NOTHING = -2  # no list states it, nor of a family near it; -1: some list does
 
 
 class Source(NamedTuple):
-    """Where a fact was recorded: the public repository, and the day (ISO) that it holds for."""
+    """The source of a recorded fact: the public repository, and the day (ISO) that it holds for."""
 
     name: str
     date: str
@@ -61,21 +61,21 @@ def read(name: str) -> Any:
 
 @lru_cache(maxsize=DAYS_KEPT)
 def size_source(as_of: str | None = None) -> Source:
-    """What the capabilities are recorded in, and when: the list of that day or the last one before."""
+    """Return the source of the capabilities, and its day: the list of that day or the last one before."""
     document = read("sizes.json.gz")
     return Source(document["source"], document["date"] if as_of is None else _list_before(as_of))
 
 
 def check_date(as_of: str) -> None:
-    """Raises CatalogueError for a text that is no ISO date, and for a day before the first list."""
+    """Raise CatalogueError for a text that is no ISO date, and for a day before the first list."""
     from datetime import date  # only who asks for a day needs it
 
     try:
         # Days are compared as texts, so that ISO's other spellings (20250602) are none.
-        known = date.fromisoformat(as_of).isoformat() == as_of
+        valid = date.fromisoformat(as_of).isoformat() == as_of
     except ValueError:
-        known = False
-    if not known:
+        valid = False
+    if not valid:
         raise CatalogueError(f"{as_of!r} is no date; write 2026-06-15")
     first = read("history.json.gz")["dates"][0]
     if as_of < first:
@@ -112,9 +112,9 @@ def regional_spot() -> frozenset[str]:
 
 @lru_cache(maxsize=REGIONS_KEPT)
 def told_spot(region: str) -> dict[str, tuple[str, Source]]:
-    """Of these sizes, those of which a list of that region is recorded: the value, and where."""
-    told = read("sizes.json.gz")["spot"]["told"]
-    return {size: (value, Source(name, date)) for place, size, value, name, date in told if place == region}
+    """Return the recorded value and its source for each size that a list of that region has."""
+    stated = read("sizes.json.gz")["spot"]["told"]
+    return {size: (value, Source(name, date)) for place, size, value, name, date in stated if place == region}
 
 
 def _list_before(as_of: str) -> str:
@@ -125,29 +125,31 @@ def _list_before(as_of: str) -> str:
 def _of_day(day: str, today: dict[str, Size]) -> dict[str, Size]:
     document = read("history.json.gz")
     place = {name: index for index, name in enumerate(document["order"])}
-    others = {name: _gone(name, family, said) for name, (family, said) in document["others"].items()}
-    found = {}
+    others = {name: _gone(name, family, values) for name, (family, values) in document["others"].items()}
+    by_name = {}
     for name, size in sorted({**today, **others}.items()):
         first, last = document["seen"].get(name, (day, day))
         if not first <= day <= last:
             continue
         then = document["values"].get(name)
         if then is not None:
-            said = {pair["name"]: pair["value"] for pair in size.capabilities}
+            stated_values = {pair["name"]: pair["value"] for pair in size.capabilities}
             for capability, dated in then.items():
                 value = _value(dated, day)
                 if value is None:
-                    said.pop(capability, None)
+                    stated_values.pop(capability, None)
                 else:
-                    said[capability] = value
-            capabilities = [{"name": key, "value": said[key]} for key in sorted(said, key=place.__getitem__)]
+                    stated_values[capability] = value
+            capabilities = [
+                {"name": key, "value": stated_values[key]} for key in sorted(stated_values, key=place.__getitem__)
+            ]
             size = Size(name, size.family, capabilities, size.ultra, size.ultra_like)
-        found[name] = size
-    return found
+        by_name[name] = size
+    return by_name
 
 
-def _gone(name: str, family: str, said: dict[str, str]) -> Size:
-    return Size(name, family, [{"name": key, "value": value} for key, value in said.items()], "", "")
+def _gone(name: str, family: str, values: dict[str, str]) -> Size:
+    return Size(name, family, [{"name": key, "value": value} for key, value in values.items()], "", "")
 
 
 def _value(dated: list[tuple[str, str | None]], day: str) -> str | None:

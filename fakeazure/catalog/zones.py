@@ -31,24 +31,24 @@ def zones_in(region: str, sizes: Mapping[str, Size]) -> Mapping[str, SoldIn]:
     """Size → zones of it in a region that has zones, for all sizes given."""
     sold = _recorded(region)
     by_family: dict[str, SoldIn] = {}
-    for name, found in sold.items():
+    for name, sold_in in sold.items():
         if name in sizes:
-            by_family.setdefault(sizes[name].family, found)
+            by_family.setdefault(sizes[name].family, sold_in)
     like = read("zones.json.gz")["like"].get(region, {})
     guesses: dict[str, SoldIn] = {}
     result = {}
     for name, size in sizes.items():
-        known = sold.get(name)
-        if known is None:
-            known = guesses.get(size.family)
-            if known is None:
-                known = guesses[size.family] = _guess(region, size.family, by_family, like.get(size.family))
-        result[name] = known
+        zones_sold = sold.get(name)
+        if zones_sold is None:
+            zones_sold = guesses.get(size.family)
+            if zones_sold is None:
+                zones_sold = guesses[size.family] = _guess(region, size.family, by_family, like.get(size.family))
+        result[name] = zones_sold
     return result
 
 
 def zones_recorded(region: str) -> int:
-    """Of how many sizes the zones in a region are recorded."""
+    """Return the number of sizes whose zones in a region are recorded."""
     return len(_recorded(region))
 
 
@@ -64,13 +64,13 @@ def unlisted(region: str) -> frozenset[str]:
 @lru_cache(maxsize=REGIONS_KEPT)
 def _recorded(region: str) -> Mapping[str, SoldIn]:
     document = read("zones.json.gz")
-    found: dict[str, SoldIn] = {}
+    recorded: dict[str, SoldIn] = {}
     masks = document["regions"].get(region)
     if masks is not None:
-        found = _by_mask(zip(document["names"], masks, strict=True), Source(document["source"], document["date"]))
+        recorded = _by_mask(zip(document["names"], masks, strict=True), Source(document["source"], document["date"]))
     for name, date, added in document["others"].get(region, ()):
-        found |= _by_mask(added.items(), Source(name, date))
-    return found
+        recorded |= _by_mask(added.items(), Source(name, date))
+    return recorded
 
 
 def _by_mask(masks: Iterable[tuple[str, str]], source: Source) -> dict[str, SoldIn]:

@@ -96,7 +96,7 @@ def check_description(state: Path) -> None:
 
 
 def _cluster(cloud: FakeAzure) -> Iterator[tuple[str, str]]:
-    """What the cluster's nodes are told, by the cluster's own resource."""
+    """Yield the variables of the cluster's nodes, from the cluster's own resource."""
     properties = _managed_cluster(cloud)["properties"]
     identity: Mapping[str, str] = properties["identityProfile"]["kubeletidentity"]
     yield "CLUSTER_NAME", cloud.state.settings.cluster

@@ -13,26 +13,29 @@ from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `coverage`."""
+    """Declare the arguments of `coverage`."""
     parser.add_argument("--provider", default="", help="of one provider, e.g. Microsoft.Compute")
     parser.add_argument("--format", choices=("table", "json", "markdown"), default="table", help="default: table")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the operations; exit code 0. CatalogueError for a provider that nothing is served of."""
+    """Print the operations; exit code 0. CatalogueError for a provider without any."""
     served = operations(router().routes)
     wanted = options.provider.lower()
-    found = [one for one in served if wanted in one.provider.lower()]
-    if not found:
-        near = nearest(options.provider, {one.provider for one in served}, 1)
+    chosen = [operation for operation in served if wanted in operation.provider.lower()]
+    if not chosen:
+        near = nearest(options.provider, {operation.provider for operation in served}, 1)
         hint = f"did you mean {near[0]!r}?" if near else "fakeazure coverage lists all"
         raise CatalogueError(f"nothing of {options.provider!r} is served; {hint}")
     if options.format == "json":
-        print_document(to_json([asdict(one) for one in found]) + "\n")
+        print_document(to_json([asdict(operation) for operation in chosen]) + "\n")
     elif options.format == "markdown":
-        print_document("\n".join(page(found)) + "\n")
+        print_document("\n".join(page(chosen)) + "\n")
     else:
         header = ("PROVIDER", "METHOD", "TYPE", "STATE", "NOTE")
-        rows = [(one.provider, one.method, one.type, one.state, one.note) for one in found]
+        rows = [
+            (operation.provider, operation.method, operation.type, operation.state, operation.note)
+            for operation in chosen
+        ]
         print_lines(render(header, rows, frozenset()))
     return 0

@@ -18,7 +18,7 @@ from plainlines import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `import-prices`."""
+    """Declare the arguments of `import-prices`."""
     parser.add_argument(
         "file", type=Path, metavar="FILE", help="an answer of the retail prices API, or a list of its pages"
     )

@@ -16,7 +16,7 @@ from plainlines import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `import-skus`."""
+    """Declare the arguments of `import-skus`."""
     parser.add_argument("file", type=Path, metavar="FILE", help="output of az vm list-skus -o json, or the ARM reply")
     parser.add_argument("--region", help="which region to take, if the file holds several")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to write the list")

@@ -16,7 +16,7 @@ from plainlines import print_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `import-usages`."""
+    """Declare the arguments of `import-usages`."""
     parser.add_argument("file", type=Path, metavar="FILE", help="output of az vm list-usage -o json, or the ARM reply")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="where to write the market; what it has beside quota stays"

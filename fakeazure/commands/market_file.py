@@ -44,8 +44,8 @@ def read_market(path: Path, catalogue: CatalogueLike, region: str) -> Mapping[st
         raise CatalogueError(f"{path}:1:1: expected an object")
     mistakes = market_mistakes(catalogue, document, region=region)
     if mistakes:
-        found = sorted((_mark(node, mistake.place), str(mistake)) for mistake in mistakes)
-        raise CatalogueError(joined(f"{path}:{line}:{column}: {text}" for (line, column), text in found))
+        ordered = sorted((_mark(node, mistake.place), str(mistake)) for mistake in mistakes)
+        raise CatalogueError(joined(f"{path}:{line}:{column}: {text}" for (line, column), text in ordered))
     return document
 
 
@@ -68,7 +68,7 @@ def _inner(node: Any, step: str | int) -> Any:
 
 
 def read_json(path: Path, understand: Callable[[Any], Understood]) -> Understood:
-    """What a file of JSON comes to. CatalogueError that names the file."""
+    """Return the content of a JSON file. CatalogueError that names the file."""
     text = text_of(path)
     try:
         return understand(json.loads(text))

@@ -13,7 +13,9 @@ __all__ = ["check_output", "write_text"]
 
 def check_output(option: str, path: Path | None, read: Iterable[Path | None]) -> None:
     """Refuse an output that is one of the files that are read, by whatever name. CatalogueError with both names."""
-    lost = atomicfiles.overwritten(path, [one for one in read if one is not None]) if path is not None else None
+    lost = (
+        atomicfiles.overwritten(path, [inputs for inputs in read if inputs is not None]) if path is not None else None
+    )
     if lost is not None:
         raise CatalogueError(f"{option} {path}: {lost} would be overwritten, which is read")
 

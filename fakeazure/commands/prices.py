@@ -11,14 +11,14 @@ from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `prices`."""
+    """Declare the arguments of `prices`."""
     parser.add_argument("--region", help="short name, e.g. eastus")
     parser.add_argument("--size", metavar="NAME", help="a size, e.g. Standard_D4s_v5")
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the prices; exit code 0."""
+    """Print the prices; exit code 0."""
     catalogue = Catalogue.load()
     if options.region is None and options.size is None:
         raise CatalogueError("say which prices: --region R, --size NAME or both")

@@ -35,14 +35,14 @@ class AzFailed(RuntimeError):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `refresh`."""
+    """Declare the arguments of `refresh`."""
     parser.add_argument("--region", required=True, help="e.g. eastus")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write")
     parser.add_argument("--prices", default=_PRICES, metavar="URL", help="Azure's price list (default: %(default)s)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Reads and writes; exit code 0, 3 without az or where it is refused."""
+    """Read and writes; exit code 0, 3 without az or where it is refused."""
     catalogue = Catalogue.load()
     region = catalogue.region(options.region).name
     try:
@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
         write_text(answer, json.dumps(skus))
         listed = read(answer, region)
     write_text(options.output / "skus.json", listed.text())
-    known = catalogue.with_region(listed.catalogue())
-    quota, _ = quota_of(usages, known)
+    extended = catalogue.with_region(listed.catalogue())
+    quota, _ = quota_of(usages, extended)
     rows, _ = prices_of(prices, region)
     sold = [row for row in rows if row.size in listed.catalogue().by_name]
     write_market(options.output / "market.json", {"quota": quota, "prices": [item_of(region, row) for row in sold]})
@@ -83,16 +83,16 @@ def _prices(url: str, region: str) -> list[Any]:
 
 
 def _az(*arguments: str) -> Any:
-    """What az prints. AzFailed."""
+    """Return az's output. Raises AzFailed."""
     program = shutil.which("az")
     if program is None:
         raise AzFailed("refresh needs the program 'az', logged in; nothing else does")
-    said = " ".join(["az", *takewhile(lambda word: not word.startswith("-"), arguments)])
+    command = " ".join(["az", *takewhile(lambda word: not word.startswith("-"), arguments)])
     done = subprocess.run([program, *arguments, "--output", "json"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()] or ["no message"]
-        raise AzFailed(f"{said}: {lines[0]}")
+        raise AzFailed(f"{command}: {lines[0]}")
     try:
         return json.loads(done.stdout)
     except ValueError:
-        raise AzFailed(f"{said}: what it prints is no JSON") from None
+        raise AzFailed(f"{command}: what it prints is no JSON") from None

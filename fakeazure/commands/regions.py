@@ -12,16 +12,16 @@ from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `regions`."""
+    """Declare the arguments of `regions`."""
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the regions; exit code 0."""
+    """Print the regions; exit code 0."""
     catalogue = Catalogue.load()
     sold = {name: len(catalogue.region(name).skus) for name in catalogue.regions}
     if options.format == "json":
-        found = [
+        listed = [
             {
                 "name": name,
                 "zones": list(REGIONS[name].zones),
@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
             }
             for name, sizes in sold.items()
         ]
-        print_document(to_json(found) + "\n")
+        print_document(to_json(listed) + "\n")
         return 0
     rows = [
         (

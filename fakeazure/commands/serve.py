@@ -41,7 +41,7 @@ JOURNAL_BYTES = 32 * 1024 * 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `serve`."""
+    """Declare the arguments of `serve`."""
     _add_world(parser)
     _add_listening(parser)
     _add_environment(parser)
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_world(parser: argparse.ArgumentParser) -> None:
-    """What there is."""
+    """Declare the arguments about the world."""
     parser.add_argument("--region", default="eastus", help="the cluster's region (default: eastus)")
     parser.add_argument(
         "--market", type=Path, metavar="FILE", help="JSON or YAML: quota, restrictions, capacity, faults, prices"
@@ -69,7 +69,7 @@ def _add_world(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_listening(parser: argparse.ArgumentParser) -> None:
-    """Where it is reached."""
+    """Declare the arguments about its addresses."""
     parser.add_argument(
         "--host",
         default="127.0.0.1",
@@ -94,7 +94,7 @@ def _add_listening(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_environment(parser: argparse.ArgumentParser) -> None:
-    """How a controller is pointed at it."""
+    """Declare the arguments that point a controller at it."""
     parser.add_argument(
         "--mode",
         choices=MODES,
@@ -112,7 +112,7 @@ def _add_environment(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_behaviour(parser: argparse.ArgumentParser) -> None:
-    """How it answers, and for how long."""
+    """Declare the arguments about its behaviour, and for how long."""
     parser.add_argument(
         "--retry-after",
         type=whole(-1, 24 * 3600),
@@ -225,7 +225,7 @@ def _environment(
 ) -> Iterator[str]:
     cloud, variables = front.cloud, {VARIABLE: front.guard.secret}
     if secure is not None:
-        found = controller_variables(
+        extra = controller_variables(
             cloud,
             plain=plain.url,
             secure=secure.url,
@@ -234,7 +234,7 @@ def _environment(
             mode=options.mode,
             api_server=options.api_server,
         )
-        variables |= dict(found)
+        variables |= dict(extra)
     if options.format == "json":
         urls = {"http": plain.url, "https": None if secure is None else secure.url}
         yield json.dumps({**urls, "environment": variables})

@@ -12,41 +12,41 @@ from plainlines import print_document, print_lines
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `sizes`."""
+    """Declare the arguments of `sizes`."""
     parser.add_argument("--size", metavar="NAME", default="*", help="only sizes that match NAME's * and ?")
     add_as_of(parser)
     add_format(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the sizes; exit code 0."""
+    """Print the sizes; exit code 0."""
     catalogue = Catalogue.load(options.as_of)
     regions = [catalogue.region(name) for name in catalogue.regions]
     names = sorted({name for region in regions for name in region.by_name})
     chosen = [name for name in names if fnmatch.fnmatchcase(name.lower(), options.size.lower())]
     if not chosen:
         raise UnknownSize(options.size, names)
-    found = []
+    listed = []
     for name in chosen:
         selling = [region for region in regions if name in region.by_name]
         prices = [region.prices[name] for region in selling if name in region.prices]
         record = selling[0].by_name[name]
-        said = capabilities(record)
-        found.append(
+        values = capabilities(record)
+        listed.append(
             {
                 "name": name,
                 "family": record["family"],
-                "vCPUs": int(said["vCPUs"]),
-                "memoryGiB": float(said["MemoryGB"]),
-                "gpus": int(said.get("GPUs", "0")),
-                "architecture": said["CpuArchitectureType"],
+                "vCPUs": int(values["vCPUs"]),
+                "memoryGiB": float(values["MemoryGB"]),
+                "gpus": int(values.get("GPUs", "0")),
+                "architecture": values["CpuArchitectureType"],
                 "regions": [region.name for region in selling],
                 "cheapest": min(prices, default=None),
                 "dearest": max(prices, default=None),
             }
         )
     if options.format == "json":
-        print_document(to_json(found) + "\n")
+        print_document(to_json(listed) + "\n")
         return 0
     rows = [
         (
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
             dollars(size["dearest"]),
             size["family"],
         )
-        for size in found
+        for size in listed
     ]
     header = ("NAME", "VCPU", "GIB", "ARCH", "GPU", "REGIONS", "MIN USD/H", "MAX USD/H", "FAMILY")
     print_lines(render(header, rows, frozenset({1, 2, 4, 5, 6, 7})))

@@ -28,7 +28,7 @@ _FEW = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments of `skus`."""
+    """Declare the arguments of `skus`."""
     parser.add_argument("--region", required=True, help="short name, e.g. eastus")
     parser.add_argument("--size", metavar="NAME", help="only this size, or those that match NAME's * and ?")
     parser.add_argument(
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the list; exit code 0."""
+    """Print the list; exit code 0."""
     catalogue = catalogue_with(options.skus, options.region, options.as_of)
     region = catalogue.region(options.region)
     names = _chosen(catalogue, region, options.size)
@@ -72,7 +72,7 @@ def _by_field(guesses: dict[str, Mapping[str, str]]) -> Iterator[str]:
     for name, guessed in guesses.items():
         for field, reason in guessed.items():
             alike.setdefault(field, {}).setdefault(reason, []).append(name)
-    for field, reasons in sorted(alike.items(), key=lambda one: (one[0] != "zones", one[0])):
+    for field, reasons in sorted(alike.items(), key=lambda item: (item[0] != "zones", item[0])):
         yield f"{field} of {sum(map(len, reasons.values()))} sizes"
         for reason, names in reasons.items():
             more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
@@ -96,16 +96,16 @@ def _table(region: RegionCatalogue, names: list[str], guesses: Mapping[str, Mapp
     none: Mapping[str, str] = {}
     for name in names:
         record, guessed = region.by_name[name], guesses.get(name, none)
-        said = capabilities(record)
+        values = capabilities(record)
         zones = ",".join(sorted(record["locationInfo"][0]["zones"])) if record["locationInfo"] else ""
         rows.append(
             (
                 name,
-                said.get("vCPUs", "-"),
-                said.get("MemoryGB", "-"),
-                said.get("CpuArchitectureType", "-"),
+                values.get("vCPUs", "-"),
+                values.get("MemoryGB", "-"),
+                values.get("CpuArchitectureType", "-"),
                 (zones or "-") + ("?" if "zones" in guessed else ""),
-                said.get("GPUs", "-"),
+                values.get("GPUs", "-"),
                 dollars(region.prices.get(name)),
                 "restricted" if record["restrictions"] else "",
                 ", ".join(guessed),

@@ -1,4 +1,4 @@
-"""What an argument of a command may be: numbers within bounds, addresses, files that can be read."""
+"""The forms of a command's arguments: numbers within bounds, addresses, files that can be read."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What can be had now: restrictions, quota arithmetic, stock, prices and declared faults, over what the catalogue sells."""
+"""The present market: restrictions, quota arithmetic, stock, prices and declared faults, over the catalogue."""

@@ -1,4 +1,4 @@
-"""What a world sells that the catalogue does not: sizes added or changed, regions added or changed.
+"""Changes of a world's offer against the catalogue: sizes added or changed, regions added or changed.
 
 ```
 regions:
@@ -36,21 +36,21 @@ _NEEDED = ("vCPUs", "MemoryGB")
 
 def amended(catalogue: Known, spec: Mapping[str, Any], region: str) -> Known:
     """The catalogue of a world in `region` that `spec` describes; the catalogue itself where it says nothing. Raises MarketError."""
-    for found in _steps(catalogue, spec, region):
-        if isinstance(found, MarketError):
-            raise found
-        catalogue = cast("Known", found)
+    for step in _steps(catalogue, spec, region):
+        if isinstance(step, MarketError):
+            raise step
+        catalogue = cast("Known", step)
     return catalogue
 
 
 def amendment_mistakes(catalogue: Known, spec: Mapping[str, Any], region: str) -> tuple[Known, list[MarketError]]:
     """The catalogue with what can be amended, and every mistake in the rest."""
     wrong = []
-    for found in _steps(catalogue, spec, region):
-        if isinstance(found, MarketError):
-            wrong.append(found)
+    for step in _steps(catalogue, spec, region):
+        if isinstance(step, MarketError):
+            wrong.append(step)
         else:
-            catalogue = cast("Known", found)
+            catalogue = cast("Known", step)
     return catalogue, wrong
 
 
@@ -99,12 +99,12 @@ def _with_region(catalogue: Catalogue, name: str, change: Mapping[str, Any], pat
 def _moved(record: Record, region: str, zones: tuple[str, ...]) -> Record:
     """A record as another region has it, in those of its zones that are there."""
     [info, *_] = record["locationInfo"]
-    kept = [zone for zone in info["zones"] if zone in zones]
-    details = [{**detail, "Name": kept} for detail in info.get("zoneDetails") or () if kept]
+    own_zones = [zone for zone in info["zones"] if zone in zones]
+    details = [{**detail, "Name": own_zones} for detail in info.get("zoneDetails") or () if own_zones]
     return {
         **record,
         "locations": [region],
-        "locationInfo": [{**info, "location": region, "zones": kept, "zoneDetails": details}],
+        "locationInfo": [{**info, "location": region, "zones": own_zones, "zoneDetails": details}],
     }
 
 
@@ -149,17 +149,17 @@ def _selling(
 def _record(catalogue: Catalogue, region: RegionCatalogue, name: str, change: Mapping[str, Any], path: str) -> Record:
     base = _base(catalogue, region, name, change, path)
     capabilities = {pair["name"]: pair["value"] for pair in base.get("capabilities", ())}
-    given = change.get("capabilities") or {}
-    if not isinstance(given, Mapping):
-        raise MarketError(f"{path}.capabilities", f"expected a mapping, found {given!r}")
-    for key, value in given.items():
+    capabilities_given = change.get("capabilities") or {}
+    if not isinstance(capabilities_given, Mapping):
+        raise MarketError(f"{path}.capabilities", f"expected a mapping, found {capabilities_given!r}")
+    for key, value in capabilities_given.items():
         if value is None:
             capabilities.pop(str(key), None)
         elif isinstance(value, bool | str | int | float):
             capabilities[str(key)] = str(value)
         else:
             raise MarketError(f"{path}.capabilities.{key}", f"a text or a number is expected, not {value!r}")
-    missing = [one for one in _NEEDED if one not in capabilities]
+    missing = [name for name in _NEEDED if name not in capabilities]
     if missing:
         raise MarketError(path, f"a new size needs `like` or the capabilities {' and '.join(missing)}")
     for key in _NEEDED:
@@ -169,7 +169,7 @@ def _record(catalogue: Catalogue, region: RegionCatalogue, name: str, change: Ma
     zones = list(_zones(change, f"{path}.zones")) if "zones" in change else list(info.get("zones", region.zones))
     if lost := [zone for zone in zones if zone not in region.zones]:
         raise MarketError(f"{path}.zones", f"{region.name} has no zone {lost[0]!r}{hint(lost[0], region.zones)}")
-    details = [{**one, "Name": zones} for one in info.get("zoneDetails") or () if zones]
+    details = [{**info_of_zone, "Name": zones} for info_of_zone in info.get("zoneDetails") or () if zones]
     tier, _, short = name.partition("_")
     return {
         "resourceType": "virtualMachines",
@@ -185,7 +185,9 @@ def _record(catalogue: Catalogue, region: RegionCatalogue, name: str, change: Ma
 
 
 def _base(catalogue: Catalogue, region: RegionCatalogue, name: str, change: Mapping[str, Any], path: str) -> Record:
-    """What a size is made from: itself, or the one that it is like; nothing for one of a new kind."""
+    """Return the record that a size is made from: its own, or that of the one that it is like; nothing for one of a new
+    kind.
+    """
     if "like" not in change:
         return region.by_name.get(name, {})
     like = str(change["like"])

@@ -40,7 +40,7 @@ class DeclaredReservation:
 def declared_reservations(
     spec: Mapping[str, Any], catalogue: CatalogueLike, region: str
 ) -> Iterator[DeclaredReservation | MarketError]:
-    """What `spec` reserves in a world in `region`, and every mistake."""
+    """Yield the reservations of `spec` in a world in `region`, and every mistake."""
     groups = spec.get(RESERVATIONS) or {}
     if not isinstance(groups, Mapping):
         yield MarketError(RESERVATIONS, f"expected a mapping, found {groups!r}")
@@ -58,19 +58,19 @@ def declared_reservations(
 def _members(
     group: str, members: list[Any] | tuple[Any, ...], catalogue: CatalogueLike, region: str, path: str
 ) -> Iterator[DeclaredReservation | MarketError]:
-    known: list[DeclaredReservation] = []
+    earlier: list[DeclaredReservation] = []
     for index, item in enumerate(members):
         place = f"{path}[{index}]"
         try:
-            one = _member(group, item, catalogue, region, place)
-            if any(other.name == one.name for other in known):
-                raise MarketError(place, f"the group has a reservation of {one.size} there already")
-            if any(bool(other.zone) != bool(one.zone) for other in known):
+            reservation = _member(group, item, catalogue, region, place)
+            if any(other.name == reservation.name for other in earlier):
+                raise MarketError(place, f"the group has a reservation of {reservation.size} there already")
+            if any(bool(other.zone) != bool(reservation.zone) for other in earlier):
                 raise MarketError(
                     f"{place}.zone", "a group is zonal or regional: all of its reservations have a zone, or none"
                 )
-            known.append(one)
-            yield one
+            earlier.append(reservation)
+            yield reservation
         except MarketError as error:
             yield error
 
@@ -91,7 +91,7 @@ def _member(group: str, item: Any, catalogue: CatalogueLike, region: str, path: 
     if region not in catalogue.regions:  # what is wrong there is told elsewhere
         return DeclaredReservation(group, size, zone, quantity)
     sold = catalogue.region(region).by_name
-    name = size if size in sold else {one.lower(): one for one in sold}.get(size.lower())
+    name = size if size in sold else {candidate.lower(): candidate for candidate in sold}.get(size.lower())
     if name is None:
         raise MarketError(f"{path}.size", f"{region} does not sell {size!r}{hint(size, sold)}")
     info: Mapping[str, Any] = next(iter(sold[name].get("locationInfo") or ()), {})

@@ -10,7 +10,7 @@ from lazyrecords import dataclass
 
 
 class RegionLike(Protocol):
-    """What the cloud needs of a region of the catalogue."""
+    """The part of a region of the catalogue that the cloud needs."""
 
     @property
     def skus(self) -> Sequence[Mapping[str, Any]]:
@@ -39,7 +39,7 @@ class RegionLike(Protocol):
 
 
 class CatalogueLike(Protocol):
-    """What the cloud needs of a catalogue."""
+    """The part of a catalogue that the cloud needs."""
 
     @property
     def as_of(self) -> str | None:

@@ -61,16 +61,16 @@ class Fault:
 
     @property
     def hits_the_end(self) -> bool:
-        """Whether it lets the request be accepted."""
+        """Return whether it lets the request be accepted."""
         return self.at_end or self.what == STUCK
 
     @property
     def on_the_wire(self) -> bool:
-        """Whether it hits the answer, not the request."""
+        """Return whether it hits the answer, not the request."""
         return self.what in ON_THE_WIRE
 
     def drawn(self) -> bool:
-        """Whether chance lets it hit what it saw last."""
+        """Return whether chance lets it hit what it saw last."""
         return (
             self.probability >= 1
             or int(guid_of(f"{self.seed}/{self.what}/{self.seen}")[:8], 16) < self.probability * 2**32
@@ -78,7 +78,7 @@ class Fault:
 
     @property
     def spent(self) -> bool:
-        """Whether it has fired as often as it may."""
+        """Return whether it has fired as often as it may."""
         return self.times != ALWAYS and self.fired >= self.times
 
     def failure(self, subject: Subject, **facts: object) -> Failure:
@@ -98,7 +98,7 @@ class Fault:
         )
 
     def __str__(self) -> str:
-        """What a report says of it."""
+        """Return its line in a report."""
         return f"{self.what} at {self.where} (seen {self.seen}, fired {self.fired} of {self.times or 'any'})"
 
 
@@ -141,7 +141,7 @@ class Faults:
         self._last = None
 
     def last_fired(self) -> str | None:
-        """What fired since `forget`, by its code."""
+        """Return the code of the fault that fired since `forget`."""
         return None if self._last is None else self._last.what
 
     def unfired(self) -> list[Fault]:

@@ -1,4 +1,4 @@
-"""Which versions of node images are published."""
+"""The published versions of node images."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Images:
         """Publishes a newer version. KeyError for a definition that AKS does not have."""
         if definition not in DEFINITIONS:
             raise KeyError(f"unknown image definition {definition!r}; known are {', '.join(DEFINITIONS)}")
-        kept = tuple(old for old in self._own.get(definition, ()) if old != version)
-        self._own[definition] = (version, *kept)
+        others = tuple(old for old in self._own.get(definition, ()) if old != version)
+        self._own[definition] = (version, *others)
 
     def versions(self, definition: str, now: float) -> tuple[str, ...]:
         """All versions of a definition at a moment in seconds since the epoch, newest first."""
@@ -42,7 +42,9 @@ class Images:
         return (*own, *(version for version in others if version not in own))
 
     def change(self, spec: str | Mapping[str, str]) -> None:
-        """Takes what the `azure:` block says: `released`, or versions by definition or the beginning of its name. Raises MarketError."""
+        """Read the `azure:` block: `released`, or versions by definition or the beginning of its name. Raises
+        MarketError.
+        """
         if spec == RELEASED:
             self.come_out = True
             return
@@ -54,17 +56,19 @@ def chosen(spec: str | Mapping[str, str]) -> Mapping[str, str]:
     """Definition → version. Raises MarketError for a name that no definition begins with, and for what is no version."""
     if not isinstance(spec, Mapping):
         raise MarketError("images", f"'{RELEASED}' is expected, or versions by image, not {spec!r}")
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name, version in spec.items():
-        fitting = [one for one in DEFINITIONS if one.lower().startswith(str(name).lower())]
+        fitting = [definition for definition in DEFINITIONS if definition.lower().startswith(str(name).lower())]
         if not fitting:
             raise MarketError(f"images.{name}", f"no node image is called so{hint(str(name), DEFINITIONS)}")
         parts = str(version).split(".")
         if len(parts) != 3 or not all(part.isdigit() for part in parts):
             raise MarketError(f"images.{name}", f"a version such as 202601.13.0 is expected, not {version!r}")
         # the longer name says it more exactly
-        found.update({one: str(version) for one in fitting if name == one or one not in spec})
-    return found
+        versions.update(
+            {definition: str(version) for definition in fitting if name == definition or definition not in spec}
+        )
+    return versions
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What an account's own lists say, as a market: its quota from its usages, its prices from Azure's price list."""
+"""An account's own lists as a market: its quota from its usages, its prices from Azure's price list."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from fakeazure.market.wording import families
 
 def quota_of(usages: Any, catalogue: CatalogueLike) -> tuple[dict[str, int], int]:
     """`quota:` from `az vm list-usage -o json` or ARM's own list, and how many entries are about something else. CatalogueError."""
-    known = {name.lower(): name for name in (*GENERAL, *families(catalogue))}
+    usage_names = {name.lower(): name for name in (*GENERAL, *families(catalogue))}
     quota: dict[str, int] = {}
     others = 0
     for entry in _entries(usages, "usages"):
         name = entry.get("name")
         value = str(name.get("value", "")) if isinstance(name, Mapping) else ""
         limit = _number(entry.get("limit"))
-        if value.lower() in known and limit is not None and limit >= 0:
-            quota[known[value.lower()]] = int(limit)
+        if value.lower() in usage_names and limit is not None and limit >= 0:
+            quota[usage_names[value.lower()]] = int(limit)
         else:
             others += 1
     if not quota:
@@ -37,7 +37,7 @@ def prices_of(items: Any, region: str) -> tuple[list[PriceRow], int]:
     """
     rows: list[PriceRow] = []
     others = 0
-    for item in sorted(_entries(items, "prices"), key=lambda one: one.get("isPrimaryMeterRegion") is False):
+    for item in sorted(_entries(items, "prices"), key=lambda price: price.get("isPrimaryMeterRegion") is False):
         usd, term = _number(item.get("retailPrice", item.get("unitPrice"))), str(item.get("reservationTerm") or "")
         elsewhere = str(item.get("armRegionName", "")).lower() != region
         other = item.get("type", "Consumption") != ("Reservation" if term else "Consumption")
@@ -63,17 +63,17 @@ def prices_of(items: Any, region: str) -> tuple[list[PriceRow], int]:
     return list(dict.fromkeys(rows)), others
 
 
-def _entries(document: Any, what: str) -> Iterable[Mapping[str, Any]]:
+def _entries(document: Any, subject: str) -> Iterable[Mapping[str, Any]]:
     """The entries of a list, of an answer that holds one, or of several answers."""
     if isinstance(document, Mapping):
         document = next((document[name] for name in ("value", "Items", "items") if name in document), None)
     if not isinstance(document, list):
-        raise CatalogueError(f"no list of {what}")
+        raise CatalogueError(f"no list of {subject}")
     for entry in document:
         if not isinstance(entry, Mapping):
-            raise CatalogueError(f"no list of {what}: an entry is {entry!r}"[:200])
+            raise CatalogueError(f"no list of {subject}: an entry is {entry!r}"[:200])
         if "Items" in entry:
-            yield from _entries(entry, what)
+            yield from _entries(entry, subject)
         else:
             yield entry
 

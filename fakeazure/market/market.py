@@ -96,7 +96,7 @@ class Market:
             return region.skus
         key = (location_key(location), self.restrictions.version)
         if key not in self._lists:
-            self._lists = {old: kept for old, kept in self._lists.items() if old[1] == key[1]}
+            self._lists = {old: rows for old, rows in self._lists.items() if old[1] == key[1]}
             self._lists[key] = [self.restrictions.overlay(record, key[0]) for record in region.skus]
         return self._lists[key]
 
@@ -130,7 +130,7 @@ class Market:
         return self.quota.shortage(charge)
 
     def refusal(self, size: Size, subject: Subject, *, subscription: str, id_: str) -> Failure | None:
-        """Why the subscription may not use this placement, whatever is in stock; None if it may."""
+        """Return the reason why the subscription may not use this placement, whatever is in stock; None if it may."""
         facts: dict[str, object] = {
             "size": size.name,
             "location": size.location,
@@ -178,8 +178,8 @@ class Market:
             return fault.failure(subject, id=id_, subscription=subscription)
         charge = charge_of(subscription, size.location, family=size.family, vcpus=size.vcpus, priority=subject.priority)
         reservation = self.reservations.matching(size, subject) if subject.reservation_group else None
-        kept = reservation is not None and not reservation.full
-        if kept:
+        reserved = reservation is not None and not reservation.full
+        if reserved:
             charge = replace(charge, amounts={MACHINES: 1})
         shortage = None if within_quota else self.quota.shortage(charge)
         if shortage is not None:
@@ -187,7 +187,7 @@ class Market:
         stuck = False
         ends_in: Failure | None = None
         held = Held(())
-        shelf = None if kept else self.stock.empty_for(subject, size.vcpus)
+        shelf = None if reserved else self.stock.empty_for(subject, size.vcpus)
         if shelf is not None:
             ends_in = out_of_stock(subject, shelf.error)
             if shelf.at_once:
@@ -220,14 +220,14 @@ class Market:
             if (shortage := self.quota.shortage(needed)) is not None:
                 return shortage.failure()
         self.release(old)
-        found = self.allocate(size, subject, subscription=subscription, id_=id_, now=now, within_quota=judged)
-        if isinstance(found, Failure):
+        allocation = self.allocate(size, subject, subscription=subscription, id_=id_, now=now, within_quota=judged)
+        if isinstance(allocation, Failure):
             self._take_back(old)
-        elif found.failure is not None:
-            self.release(found)
+        elif allocation.failure is not None:
+            self.release(allocation)
             self._take_back(old)
-            return found.failure
-        return found
+            return allocation.failure
+        return allocation
 
     def _take_back(self, allocation: Allocation) -> None:
         self.quota.take(allocation.charge)

@@ -1,4 +1,4 @@
-"""Which launches a rule is about: size or family, zone, priority, region, name; `*` and absent mean any."""
+"""The launches that a rule is about: size or family, zone, priority, region, name; `*` and absent mean any."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from fnmatch import fnmatchcase
 from lazyrecords import dataclass
 
 REGIONAL = "regional"
-"""How a rule names the placement outside of zones."""
+"""A rule's name of the placement outside of zones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is being asked for: a launch, or any other request (then only the first three facts are set).
+    """The subject of a request: a launch, or any other request (then only the first three facts are set).
 
     `zone` is empty for a regional placement; `ephemeral`: the OS disk is on the machine; `networking`: one of its network
     interfaces asks for accelerated networking or has an IPv6 address; `reservation_group`: id of the capacity reservation group that
@@ -56,7 +56,7 @@ class Where:
         return " ".join((self.method, self.resource, *facts))
 
     def matches(self, subject: Subject) -> bool:
-        """Whether every given fact fits."""
+        """Return whether every given fact fits."""
         return (
             _fits(self.size, subject.size)
             and _fits(self.family, subject.family)

@@ -50,9 +50,9 @@ class PriceList:
         if region is None and not declared:
             return azures
         sold = self._sold(location) if region is not None else {}
-        given = {size.lower() for size in region.given} if isinstance(region, RegionCatalogue) else set()
+        imported = {size.lower() for size in region.given} if isinstance(region, RegionCatalogue) else set()
         listed = {size.lower() for size in (*azures.linux, *azures.beside_linux)}
-        own = {*declared, *given, *(sold.keys() - listed)}
+        own = {*declared, *imported, *(sold.keys() - listed)}
         rows = (row for size in sorted(own) for row in self.rows_of_size(size, location))
         return view_of(rows).over(azures, own)
 
@@ -66,5 +66,5 @@ class PriceList:
         if not isinstance(self.catalogue, Catalogue):
             region = region_of(self.catalogue, location)
             return {name.lower(): name for name in (region.by_name if region is not None else ())}
-        known = location in self.catalogue.regions
-        return {name.lower(): name for name in self.catalogue.names(location)} if known else {}
+        sells = location in self.catalogue.regions
+        return {name.lower(): name for name in self.catalogue.names(location)} if sells else {}

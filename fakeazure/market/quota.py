@@ -37,7 +37,7 @@ _SETTLED_COUNTS = ("availabilitySets", "virtualMachineScaleSets")
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """What one VM counts for in one region: usage name → amount."""
+    """The usage that one VM adds in one region: usage name → amount."""
 
     subscription: str
     location: str
@@ -82,7 +82,7 @@ class Shortage:
 
 
 def charge_of(subscription: str, location: str, *, family: str, vcpus: int, priority: str) -> Charge:
-    """What a VM of a size counts for."""
+    """Return the usage that a VM of a size adds."""
     amounts = {SPOT_CORES: vcpus} if priority == "Spot" else {CORES: vcpus, family: vcpus}
     return Charge(subscription, location, {**amounts, MACHINES: 1})
 
@@ -106,7 +106,7 @@ class Quota:
 
     @property
     def limited(self) -> bool:
-        """Whether any limit was ever set; without one nothing runs out."""
+        """Return whether any limit was ever set; without one nothing runs out."""
         return bool(self._limits)
 
     def in_use(self) -> frozenset[tuple[tuple[str, str, str], int]]:
@@ -127,7 +127,7 @@ class Quota:
         return DEFAULT_LIMIT if here is None else here
 
     def used(self, subscription: str, location: str, name: str) -> int:
-        """What is in use in a region."""
+        """Return the usage in a region."""
         return self._used.get((subscription, location, name.lower()), 0)
 
     def shortage(self, charge: Charge) -> Shortage | None:

@@ -31,7 +31,7 @@ class Reservation:
     vms: list[str] = field(default_factory=list)
     """Ids of the VMs that are allocated against it, those beyond the quantity too."""
     units: int = 0
-    """As many VMs as it counts for in quota now."""
+    """The number of VMs that it counts for in quota now."""
     held: list[Held] = field(default_factory=list)
 
     @property
@@ -41,7 +41,7 @@ class Reservation:
 
     @property
     def full(self) -> bool:
-        """Whether one more VM is beyond the quantity."""
+        """Return whether one more VM is beyond the quantity."""
         return len(self.vms) >= self.quantity
 
     @property
@@ -59,10 +59,10 @@ class Reservation:
         )
 
     def charge(self, units: int) -> Charge:
-        """What so many units count for: their vCPUs, and no VM."""
+        """Return the usage of so many units: their vCPUs, and no VM."""
         size = self.size
-        one = charge_of(self.subscription, size.location, family=size.family, vcpus=size.vcpus, priority="Regular")
-        amounts = {name: count * units for name, count in one.amounts.items() if name != MACHINES}
+        single = charge_of(self.subscription, size.location, family=size.family, vcpus=size.vcpus, priority="Regular")
+        amounts = {name: count * units for name, count in single.amounts.items() if name != MACHINES}
         return Charge(self.subscription, size.location, amounts)
 
 
@@ -81,13 +81,17 @@ class Reservations:
 
     def of(self, group: str) -> Iterator[Reservation]:
         """The reservations of a group, by its ARM id."""
-        return (one for one in self._all.values() if one.group == group.lower())
+        return (reservation for reservation in self._all.values() if reservation.group == group.lower())
 
     def matching(self, size: Size, subject: Subject) -> Reservation | None:
         """The reservation for such a VM in the group that it names: of its size, in its region and zone."""
-        for one in self.of(subject.reservation_group):
-            if (one.size.name, one.size.location, one.zone) == (size.name, size.location, subject.zone):
-                return one
+        for reservation in self.of(subject.reservation_group):
+            if (reservation.size.name, reservation.size.location, reservation.zone) == (
+                size.name,
+                size.location,
+                subject.zone,
+            ):
+                return reservation
         return None
 
     def reserve(
@@ -97,43 +101,45 @@ class Reservations:
 
         `there`: it was made before the world began, so its capacity is no part of the stock and nothing can refuse it.
         """
-        known = self._all.get(key.lower())
-        one = known if known is not None else Reservation(key.lower(), subscription, size, zone)
-        more = max(quantity, len(one.vms)) - one.units
+        present = self._all.get(key.lower())
+        reservation = present if present is not None else Reservation(key.lower(), subscription, size, zone)
+        more = max(quantity, len(reservation.vms)) - reservation.units
         if not there and more > 0:
-            lacking = self._quota.shortage(one.charge(more)) or self._stock.empty_for(one.subject, size.vcpus, more)
+            lacking = self._quota.shortage(reservation.charge(more)) or self._stock.empty_for(
+                reservation.subject, size.vcpus, more
+            )
             if lacking is not None:
                 return lacking
-        one.quantity, one.free = quantity, quantity if there else min(one.free, quantity)
-        self._all[one.key] = one
-        self._settle(one)
+        reservation.quantity, reservation.free = quantity, quantity if there else min(reservation.free, quantity)
+        self._all[reservation.key] = reservation
+        self._settle(reservation)
         return None
 
     def drop(self, key: str) -> None:
         """Take a reservation away; nothing happens if it is not there."""
-        one = self._all.pop(key.lower(), None)
-        if one is not None:
-            one.quantity, one.free, one.vms = 0, 0, []
-            self._settle(one)
+        reservation = self._all.pop(key.lower(), None)
+        if reservation is not None:
+            reservation.quantity, reservation.free, reservation.vms = 0, 0, []
+            self._settle(reservation)
 
-    def join(self, one: Reservation, vm: str) -> None:
+    def join(self, reservation: Reservation, vm: str) -> None:
         """Allocate a VM against a reservation; the caller has checked that this is allowed."""
-        one.vms.append(vm)
-        self._settle(one)
+        reservation.vms.append(vm)
+        self._settle(reservation)
 
-    def leave(self, one: Reservation, vm: str) -> None:
+    def leave(self, reservation: Reservation, vm: str) -> None:
         """Remove a VM from a reservation: its unit is free again, or the overallocation is smaller."""
-        if vm in one.vms:
-            one.vms.remove(vm)
-            self._settle(one)
+        if vm in reservation.vms:
+            reservation.vms.remove(vm)
+            self._settle(reservation)
 
-    def _settle(self, one: Reservation) -> None:
+    def _settle(self, reservation: Reservation) -> None:
         """Update quota and stock to what the reservation takes now: its quantity, or its VMs where they are more."""
-        units = max(one.quantity, len(one.vms))
-        self._quota.give_back(one.charge(one.units))
-        self._quota.take(one.charge(units))
-        one.units = units
-        while len(one.held) > units - one.free:
-            self._stock.give_back(one.held.pop())
-        while len(one.held) < units - one.free:
-            one.held.append(self._stock.take(one.subject, one.size.vcpus))
+        units = max(reservation.quantity, len(reservation.vms))
+        self._quota.give_back(reservation.charge(reservation.units))
+        self._quota.take(reservation.charge(units))
+        reservation.units = units
+        while len(reservation.held) > units - reservation.free:
+            self._stock.give_back(reservation.held.pop())
+        while len(reservation.held) < units - reservation.free:
+            reservation.held.append(self._stock.take(reservation.subject, reservation.size.vcpus))

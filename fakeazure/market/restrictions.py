@@ -31,7 +31,7 @@ class Restriction:
     reason: str = "NotAvailableForSubscription"
 
     def applies(self, record: Mapping[str, Any], location: str) -> bool:
-        """Whether it closes this record in this region."""
+        """Return whether it closes this record in this region."""
         return (
             fnmatchcase(record["name"].lower(), self.size.lower())
             and fnmatchcase(str(record.get("family", "")).lower(), self.family.lower())
@@ -60,7 +60,7 @@ class Sizes:
     zones: tuple[str, ...]
 
     def applies(self, record: Mapping[str, Any], location: str) -> bool:
-        """Whether it closes this record in this region."""
+        """Return whether it closes this record in this region."""
         return location == self.location and record["name"] in self.names
 
     def document(self, location: str) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Restrictions:
         self.version += 1
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
+        """Return whether there is any."""
         return bool(self._all)
 
     def overlay(self, record: Mapping[str, Any], location: str) -> Mapping[str, Any]:

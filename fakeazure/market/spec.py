@@ -82,15 +82,15 @@ def build_market(catalogue: CatalogueLike, spec: Mapping[str, Any], *, now: floa
 
 def market_mistakes(catalogue: CatalogueLike, spec: Mapping[str, Any], *, region: str = "eastus") -> list[MarketError]:
     """Every mistake in `spec`, of which `build_market` raises the first; empty when there is none. `region` is the world's."""
-    catalogue, found = amendment_mistakes(catalogue, spec, region)
-    found += mistakes(declared_reservations(spec, catalogue, region))
-    found += mistakes(declared_subnets(spec))
+    catalogue, wrong = amendment_mistakes(catalogue, spec, region)
+    wrong += mistakes(declared_reservations(spec, catalogue, region))
+    wrong += mistakes(declared_subnets(spec))
     for check in _checks(catalogue, spec):
         try:
             check()
         except MarketError as error:
-            found.append(error)
-    return found
+            wrong.append(error)
+    return wrong
 
 
 def _checks(catalogue: CatalogueLike, spec: Mapping[str, Any]) -> Iterator[Callable[[], object]]:
@@ -138,7 +138,7 @@ def lay_over(market: Market, spec: Mapping[str, Any], *, now: float) -> None:
         market.stock.shelves.clear()
     for item, path in _items(spec, "capacity"):
         shelf = _shelf(item, path, market.catalogue)
-        market.stock.shelves[:] = [one for one in market.stock.shelves if one.where != shelf.where]
+        market.stock.shelves[:] = [old for old in market.stock.shelves if old.where != shelf.where]
         market.stock.put(shelf)
     for item, path in _items(spec, "faults"):
         market.faults.declare(_fault(item, path, market.catalogue, now=now))
@@ -166,7 +166,9 @@ def _suppose(spec: Mapping[str, Any], prices: Prices) -> None:
 
 
 def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes]:
-    """What a preset closes, as Azure closes most sizes: in all zones of a region, so that they can be had outside of zones only."""
+    """Return the restrictions of a preset, as Azure closes most sizes: in all zones of a region, so that they can be
+    had outside of zones only.
+    """
     name = spec.get("preset")
     if name is None:
         return ()
@@ -175,7 +177,7 @@ def _preset(spec: Mapping[str, Any], catalogue: CatalogueLike) -> Sequence[Sizes
     for location in catalogue.regions:
         region = catalogue.region(location)
         closed.append(Sizes(location, catalogue.unlisted(location), tuple(region.zones)))
-    return [one for one in closed if one.names]
+    return [closing for closing in closed if closing.names]
 
 
 def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str, int]:
@@ -184,10 +186,10 @@ def _limits(limits: Mapping[str, Any], catalogue: CatalogueLike) -> Mapping[str,
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 0:
             raise MarketError(f"quota.{name}", f"a limit is a whole number of 0 or more, not {limit!r}")
         bare = name.rpartition("/")[2]
-        if bare.lower() not in {one.lower() for one in GENERAL} and not _is_family(bare, catalogue):
+        if bare.lower() not in {usage.lower() for usage in GENERAL} and not _is_family(bare, catalogue):
             near = hint(bare, (*GENERAL, *families(catalogue)))
-            known = f"; known are {', '.join(GENERAL)} and families such as standardDSv5Family"
-            raise MarketError(f"quota.{name}", f"unknown usage {bare!r}{near or known}")
+            known_names = f"; known are {', '.join(GENERAL)} and families such as standardDSv5Family"
+            raise MarketError(f"quota.{name}", f"unknown usage {bare!r}{near or known_names}")
     return limits
 
 
@@ -219,20 +221,20 @@ def _where(item: Mapping[str, Any], names: Iterable[str]) -> Where:
 
 def _shelf(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Shelf:
     _known(item, (*_PLACEMENT, *UNITS, "error", "at"), path)
-    given = [unit for unit in UNITS if unit in item]
-    if len(given) != 1:
+    units = [unit for unit in UNITS if unit in item]
+    if len(units) != 1:
         raise MarketError(path, f"needs one of {' and '.join(UNITS)}")
     check_placement(item, path, catalogue)
-    left = item[given[0]]
+    left = item[units[0]]
     if isinstance(left, bool) or not isinstance(left, int) or left < 0:
-        raise MarketError(f"{path}.{given[0]}", f"a whole number of 0 or more, not {left!r}")
+        raise MarketError(f"{path}.{units[0]}", f"a whole number of 0 or more, not {left!r}")
     error = item.get("error")
     if error is not None:
         one_of(str(error), TEXTS, f"{path}.error")
     return Shelf(
         _where(item, _PLACEMENT),
         left,
-        given[0],
+        units[0],
         None if error is None else str(error),
         at_once=_at(item, path, default="end") == "start",
     )
@@ -241,9 +243,9 @@ def _shelf(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> Shel
 def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now: float, seed: int = 0) -> Fault:
     """One fault. An error code that Azure is not known to have needs a `message`."""
     _known(item, _FAULT, path)
-    what = str(item.get("what", ""))
-    if what not in TEXTS and what not in (STUCK, *ON_THE_WIRE) and "message" not in item:
-        one_of(what, (*TEXTS, STUCK), f"{path}.what")
+    kind = str(item.get("what", ""))
+    if kind not in TEXTS and kind not in (STUCK, *ON_THE_WIRE) and "message" not in item:
+        one_of(kind, (*TEXTS, STUCK), f"{path}.what")
     where = _mapping(item, "where", path)
     _known(where, _WHERE, f"{path}.where")
     check_placement(where, f"{path}.where", catalogue)
@@ -265,7 +267,7 @@ def _fault(item: Mapping[str, Any], path: str, catalogue: CatalogueLike, *, now:
     if isinstance(probability, bool) or not isinstance(probability, int | float) or not 0 < probability <= 1:
         raise MarketError(f"{path}.probability", f"a number above 0 and at most 1, not {probability!r}")
     return Fault(
-        what,
+        kind,
         _where(where, _WHERE),
         at_end=_at(item, path, default="start") == "end",
         skip=skip,

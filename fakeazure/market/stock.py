@@ -12,7 +12,7 @@ UNITS = ("vms", "cores")
 
 @dataclass(slots=True)
 class Shelf:
-    """What is left for the launches that `where` is about: `left` VMs, or cores if `unit` says so.
+    """The stock for the launches that `where` is about: `left` VMs, or cores if `unit` says so.
 
     A launch that finds it empty ends in `error`, or in what Azure answers for such a placement; `at_once` makes the PUT itself
     fail instead of the operation that it starts.
@@ -25,13 +25,13 @@ class Shelf:
     at_once: bool = False
 
     def need(self, vcpus: int) -> int:
-        """What one VM takes."""
+        """Return the share of one VM."""
         return vcpus if self.unit == "cores" else 1
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one VM took from which shelves."""
+    """The shares that one VM took from shelves."""
 
     parts: tuple[tuple[Shelf, int], ...]
 

@@ -14,9 +14,9 @@ __all__ = ["MarketError", "check_placement", "families", "flawless", "hint", "mi
 T = TypeVar("T")
 
 FEW = 60
-"""As many known words as are worth a line."""
+"""The number of known words that are worth a line."""
 SOME = 12
-"""As many as show what the others look like."""
+"""The number of known words that show what the others look like."""
 
 _ZONES = ("1", "2", "3", REGIONAL)
 
@@ -24,11 +24,11 @@ _ZONES = ("1", "2", "3", REGIONAL)
 class MarketError(ValueError):
     """A mistake in the description of a market: `path: what; did you mean 'NAME'?`."""
 
-    def __init__(self, path: str, what: str) -> None:
+    def __init__(self, path: str, problem: str) -> None:
         """Name the place and the mistake."""
-        super().__init__(f"{path}: {what}")
+        super().__init__(f"{path}: {problem}")
         self.path = path
-        self.what = what
+        self.what = problem
 
     @property
     def place(self) -> tuple[str | int, ...]:
@@ -38,18 +38,18 @@ class MarketError(ValueError):
 
 
 def flawless(read: Iterable[T | MarketError]) -> list[T]:
-    """What was read of a part of the description. Raises the first MarketError among it."""
-    found: list[T] = []
-    for one in read:
-        if isinstance(one, MarketError):
-            raise one
-        found.append(one)
-    return found
+    """Return the results of reading a part of the description. Raises the first MarketError among them."""
+    items: list[T] = []
+    for item in read:
+        if isinstance(item, MarketError):
+            raise item
+        items.append(item)
+    return items
 
 
 def mistakes(read: Iterable[object]) -> list[MarketError]:
     """The mistakes among what was read."""
-    return [one for one in read if isinstance(one, MarketError)]
+    return [item for item in read if isinstance(item, MarketError)]
 
 
 def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike) -> None:
@@ -73,14 +73,14 @@ def check_placement(item: Mapping[str, Any], path: str, catalogue: CatalogueLike
         elif name == "location":
             _known(word, text, catalogue.regions, name, path)
         else:
-            known = sizes if name == "size" else families
-            if not any(word == one.lower() for one in known(catalogue)):  # most are found before all are listed
-                _known(word, text, known(catalogue), name, path)
+            names = sizes if name == "size" else families
+            if not any(word == name.lower() for name in names(catalogue)):  # most are found before all are listed
+                _known(word, text, names(catalogue), name, path)
 
 
-def _known(word: str, text: str, known: Iterable[str], name: str, path: str) -> None:
-    names = list(dict.fromkeys(known))
-    if word not in {one.lower() for one in names}:
+def _known(word: str, text: str, candidates: Iterable[str], name: str, path: str) -> None:
+    names = list(dict.fromkeys(candidates))
+    if word not in {name.lower() for name in names}:
         raise MarketError(f"{path}.{name}", f"unknown {name} {text!r}{hint(text, names)}")
 
 
@@ -96,17 +96,17 @@ def families(catalogue: CatalogueLike) -> Iterator[str]:
         yield from dict.fromkeys(record.get("family", "") for record in catalogue.region(region).skus)
 
 
-def one_of(value: str, known: Iterable[str], path: str) -> None:
-    """Raises MarketError for a word that is none of the known ones."""
-    if value not in tuple(known):
-        raise MarketError(path, f"unknown value {value!r}{hint(value, known, some=True)}")
+def one_of(value: str, words: Iterable[str], path: str) -> None:
+    """Raise MarketError for a word that is none of the known ones."""
+    if value not in tuple(words):
+        raise MarketError(path, f"unknown value {value!r}{hint(value, words, some=True)}")
 
 
-def hint(value: str, known: Iterable[str], *, some: bool = False) -> str:
+def hint(value: str, words: Iterable[str], *, some: bool = False) -> str:
     """The nearest known word, or all of them where they are few; `some`: a few of them where they are many."""
     import difflib  # only a mistake needs it
 
-    names = {one.lower(): one for one in known}
+    names = {name.lower(): name for name in words}
     near = [
         *difflib.get_close_matches(value.lower(), names, n=1),
         *difflib.get_close_matches(f"standard_{value.lower()}", names, n=1, cutoff=0.8),

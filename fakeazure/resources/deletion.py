@@ -15,7 +15,7 @@ __all__ = ["DELETING", "check", "check_use", "failed", "mark", "marked", "refusa
 
 _WRITES = ("PUT", "PATCH", "POST")
 _READS = ("list", "retrieve", "export")
-"""What the names of POST actions that only read begin with."""
+"""The beginnings of the names of POST actions that only read."""
 _SETS = "microsoft.compute/virtualmachinescalesets"
 _COMPUTE: Mapping[str, str] = {
     "virtualmachines": "VM",
@@ -41,7 +41,7 @@ def failed(state: State, ids: tuple[ResourceId, ...], failure: Failure) -> None:
 
 
 def refusal(id_: ResourceId, operation: str) -> ArmError:
-    """What is said to whoever would change a resource that is being deleted; each provider has words of its own."""
+    """Return the refusal of a change of a resource that is being deleted; each provider has words of its own."""
     namespace, kind = id_.namespace.lower(), id_.types[-1].lower()
     if id_.type.lower() == _SETS:
         return refuse("ScaleSetMarkedForDeletion", operation=operation, name=id_.name)
@@ -72,7 +72,9 @@ def check(state: State, request: Request) -> None:
 
 
 def _operation(request: Request, id_: ResourceId, leaf: str) -> str:
-    """How Azure's refusals name what was asked for: `Update VM`, `Update Virtual Machine Scale Set` as recorded, an action by its name."""
+    """Return the operation's name in Azure's refusals: `Update VM`, `Update Virtual Machine Scale Set` as recorded, an
+    action by its name.
+    """
     if request.method == "POST":
         return leaf
     if request.method == "DELETE":

@@ -48,11 +48,11 @@ def _unregister(state: State, request: Request) -> Response:
 
 
 def _list(state: State, request: Request) -> Response:
-    """Those that the subscription has registered, of a namespace or of all."""
+    """Return the features that the subscription has registered, of a namespace or of all."""
     subscription = request.params["subscription"]
     head = f"{subscription}/{request.params.get('provider', '')}".lower()
-    found = [_shown(state, subscription, name) for key, (name, _) in state.features.items() if key.startswith(head)]
-    return Response(200, body={"value": found})
+    rows = [_shown(state, subscription, name) for key, (name, _) in state.features.items() if key.startswith(head)]
+    return Response(200, body={"value": rows})
 
 
 def routes() -> Iterator[Route[State]]:

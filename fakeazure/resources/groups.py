@@ -28,12 +28,13 @@ GROUP = f"{ONE}/resourceGroups/{{group}}"
 
 def _groups(state: State, request: Request) -> Response:
     wanted = request.params["subscription"].lower()
-    found: list[Mapping[str, Any]] = [group for (owner, _), group in state.groups.items() if owner == wanted]
-    return Response(200, body={"value": _wanted(request, [(group, {}, group["tags"]) for group in found], _OF_TAGS)})
+    groups: list[Mapping[str, Any]] = [group for (owner, _), group in state.groups.items() if owner == wanted]
+    return Response(200, body={"value": _wanted(request, [(group, {}, group["tags"]) for group in groups], _OF_TAGS)})
 
 
 _OF_TAGS: Mapping[str, bool] = MappingProxyType({"tagName": True, "tagValue": False})
-"""What a filter on groups may ask for, and whether it compares without case: names of tags do, their values do not."""
+"""The fields of a filter on groups, and whether each is compared without case: names of tags are, their values are not.
+"""
 _OF_RESOURCES: Mapping[str, bool] = MappingProxyType(
     {
         **_OF_TAGS,
@@ -41,7 +42,7 @@ _OF_RESOURCES: Mapping[str, bool] = MappingProxyType(
         **dict.fromkeys(("plan/publisher", "plan/product", "plan/name", "plan/version", "plan/promotionCode"), True),
     }
 )
-"""What a filter on resources may ask for (azure-rest-api-specs, Resources_List)."""
+"""The fields of a filter on resources (azure-rest-api-specs, Resources_List)."""
 _Facts: TypeAlias = Mapping[str, str]
 
 
@@ -66,8 +67,8 @@ def _group(state: State, request: Request) -> Response:
 
 
 def _exists(state: State, request: Request) -> Response:
-    known = (request.params["subscription"].lower(), request.params["group"].lower()) in state.groups
-    return Response(204 if known else 404)
+    exists = (request.params["subscription"].lower(), request.params["group"].lower()) in state.groups
+    return Response(204 if exists else 404)
 
 
 def _put_group(state: State, request: Request) -> Response:
@@ -189,7 +190,7 @@ _EXPANDED: Mapping[str, tuple[str, Callable[[Entry], str]]] = MappingProxyType(
         ),
     }
 )
-"""What `$expand` adds to a resource of a list."""
+"""The additions of `$expand` to a resource of a list."""
 
 
 def _resources(state: State, request: Request) -> Response:
@@ -197,16 +198,16 @@ def _resources(state: State, request: Request) -> Response:
     group = request.params.get("group")
     if group is not None:
         group = state.group(request.params["subscription"], group)["name"]
-    found = [
+    entries = [
         entry
         for entry in state.store.all()
         if len(entry.id.types) == 1 and _in(entry, request.params["subscription"], group)
     ]
     documents = _wanted(
-        request, [(entry.document, _facts(entry), entry.document.get("tags") or {}) for entry in found], _OF_RESOURCES
+        request, [(entry.document, _facts(entry), entry.document.get("tags") or {}) for entry in entries], _OF_RESOURCES
     )
     more = frozenset(request.query.get("$expand", "").lower().split(",")) & set(_EXPANDED)
-    times = {entry.id.key: entry for entry in found} if more else {}
+    times = {entry.id.key: entry for entry in entries} if more else {}
     items = [
         {key: document[key] for key in _SHOWN if key in document}
         | {_EXPANDED[name][0]: _EXPANDED[name][1](times[document["id"].lower()]) for name in sorted(more)}

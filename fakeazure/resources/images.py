@@ -20,7 +20,7 @@ _REFERENCES = ("communityGalleryImageId", "sharedGalleryImageId", "id")
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What a VM boots from: `generation` is V1 or V2, `architecture` x64 or Arm64."""
+    """The image that a VM boots from: `generation` is V1 or V2, `architecture` x64 or Arm64."""
 
     gallery: str
     definition: str
@@ -63,9 +63,12 @@ def find(state: State, reference: Mapping[str, Any]) -> Image | None:
         return None
     gallery, definition = parts[lowered.index("images") - 1], parts[lowered.index("images") + 1]
     version = parts[lowered.index("versions") + 1] if lowered.index("versions") + 1 < len(parts) else ""
-    for known, shared in DEFINITIONS.items():
-        if known.lower() == definition.lower() and gallery.lower() in (shared.lower(), GALLERIES[shared].lower()):
-            return Image(shared, known, version) if version in versions_of(state, known) else None
+    for known_definition, shared in DEFINITIONS.items():
+        if known_definition.lower() == definition.lower() and gallery.lower() in (
+            shared.lower(),
+            GALLERIES[shared].lower(),
+        ):
+            return Image(shared, known_definition, version) if version in versions_of(state, known_definition) else None
     return None
 
 
@@ -86,9 +89,9 @@ def _own(state: State, named: str) -> Image | None:
 
 def os_disk(state: State, reference: Mapping[str, Any]) -> dict[str, Any]:
     """The size in GiB and the system that a VM's OS disk has of its image; 30 of Linux where the image says nothing."""
-    found = marketplace.find(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
-    if found is not None:
-        return {"diskSizeGB": found[0].gigabytes, "osType": found[0].system}
+    match = marketplace.find(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
+    if match is not None:
+        return {"diskSizeGB": match[0].gigabytes, "osType": match[0].system}
     entry = state.store.get(f"/{text(reference, 'id').strip('/')}")
     properties = entry.document["properties"] if entry is not None else {}
     disk = section(section(properties, "storageProfile"), "osDisk")
@@ -97,28 +100,28 @@ def os_disk(state: State, reference: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _marketplace(publisher: str, offer: str, sku: str, version: str) -> Image | None:
-    found = marketplace.find(publisher, offer, sku, version)
-    if found is None:
+    match = marketplace.find(publisher, offer, sku, version)
+    if match is None:
         return None if marketplace.known_offer(publisher, offer) else Image(publisher, "gen2", version)
-    image = found[0]
+    image = match[0]
     shape = ("gen2" if image.generation == "V2" else "gen1") + ("arm64" if image.architecture == "Arm64" else "")
-    return Image(publisher, shape, found[1])
+    return Image(publisher, shape, match[1])
 
 
 def exact(storage: Mapping[str, Any]) -> Mapping[str, Any]:
     """A storage profile's `imageReference` with the version that `latest` means; empty where there is nothing to tell."""
     reference = section(storage, "imageReference")
-    found = marketplace.find(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
-    return {} if found is None else {"imageReference": {**reference, "exactVersion": found[1]}}
+    match = marketplace.find(*(text(reference, name) for name in ("publisher", "offer", "sku", "version")))
+    return {} if match is None else {"imageReference": {**reference, "exactVersion": match[1]}}
 
 
 def node_image(state: State, name: str) -> Image | None:
     """The image that AKS's name means (`AKSUbuntu-2404gen2containerd-202512.18.0`); None if there is no such version."""
     gallery, _, rest = name.partition("-")
     definition, _, version = rest.partition("-")
-    for known, shared in DEFINITIONS.items():
-        if known.lower() == definition.lower() and shared.lower() == gallery.lower():
-            return Image(shared, known, version) if version in versions_of(state, known) else None
+    for known_definition, shared in DEFINITIONS.items():
+        if known_definition.lower() == definition.lower() and shared.lower() == gallery.lower():
+            return Image(shared, known_definition, version) if version in versions_of(state, known_definition) else None
     return None
 
 

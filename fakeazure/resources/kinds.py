@@ -171,10 +171,10 @@ class Kind:
             above = ((type_, f"parent{place}") for place, type_ in enumerate(self.parents))
             parent = state.id_of(request, self.namespace, *above)
             state.found(parent)
-            found = state.store.children(parent, self.name)
+            entries = state.store.children(parent, self.name)
         else:
-            found = state.store.list(self.type, subscription=request.params["subscription"], group=group)
-        return page(request, [entry.document for entry in found], size=None, base_url=state.settings.base_url)
+            entries = state.store.list(self.type, subscription=request.params["subscription"], group=group)
+        return page(request, [entry.document for entry in entries], size=None, base_url=state.settings.base_url)
 
     def routes(self) -> Iterator[Route[State]]:
         """The rows of the routing table."""

@@ -97,23 +97,23 @@ def find(publisher: str, offer: str, sku: str, version: str) -> tuple[Marketplac
 
 
 def known_offer(publisher: str, offer: str) -> bool:
-    """Whether all images of an offer are listed here."""
+    """Return whether all images of an offer are listed here."""
     return any((image.publisher.lower(), image.offer.lower()) == (publisher.lower(), offer.lower()) for image in IMAGES)
 
 
 def aliases() -> Mapping[str, Any]:
     """The document of aliases in the form that az reads."""
-    found: dict[str, dict[str, Any]] = {"Linux": {}, "Windows": {}}
+    aliases_by_system: dict[str, dict[str, Any]] = {"Linux": {}, "Windows": {}}
     for image in IMAGES:
         if image.alias:
-            found[image.system][image.alias] = {
+            aliases_by_system[image.system][image.alias] = {
                 "publisher": image.publisher,
                 "offer": image.offer,
                 "sku": image.sku,
                 "version": "latest",
                 "architecture": image.architecture,
             }
-    return {"outputs": {"aliases": {"type": "object", "value": found}}}
+    return {"outputs": {"aliases": {"type": "object", "value": aliases_by_system}}}
 
 
 def _items(state: State, request: Request, below: str, names: list[str]) -> Response:
@@ -121,8 +121,8 @@ def _items(state: State, request: Request, below: str, names: list[str]) -> Resp
     head = (
         f"/Subscriptions/{request.params['subscription']}/Providers/Microsoft.Compute/Locations/{location}/Publishers"
     )
-    found = [{"location": location, "name": name, "id": f"{head}/{below}{name}"} for name in names]
-    return Response(200, array=found)
+    rows = [{"location": location, "name": name, "id": f"{head}/{below}{name}"} for name in names]
+    return Response(200, array=rows)
 
 
 _EXTENSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
@@ -139,17 +139,17 @@ _EXTENSIONS: Mapping[tuple[str, str], tuple[str, ...]] = {
 def _named(request: Request, level: str) -> list[str]:
     """The names at a level (`publisher`, `offer`, `sku`) under those that the path names."""
     above = _LEVELS[: _LEVELS.index(level)]
-    found = [
+    names = [
         str(getattr(image, level))
         for image in IMAGES
         if all(str(getattr(image, name)).lower() == request.params[name].lower() for name in above)
     ]
     owners = {publisher for publisher, _ in _EXTENSIONS}
     if level == "publisher":
-        found += owners
-    elif not found and request.params["publisher"].lower() not in {name.lower() for name in owners}:
+        names += owners
+    elif not names and request.params["publisher"].lower() not in {name.lower() for name in owners}:
         raise refuse("ImageNotFound")  # who publishes extensions alone has no offers
-    return sorted(dict.fromkeys(found), key=str.lower)
+    return sorted(dict.fromkeys(names), key=str.lower)
 
 
 def _publishers(state: State, request: Request) -> Response:
@@ -172,10 +172,10 @@ def _skus(state: State, request: Request) -> Response:
 def _image(state: State, request: Request) -> MarketplaceImage:
     state.check_place(request, "locations/publishers")
     publisher, offer, sku = (request.params[name] for name in _LEVELS)
-    found = find(publisher, offer, sku, "latest")
-    if found is None:
+    match = find(publisher, offer, sku, "latest")
+    if match is None:
         raise refuse("ImageNotFound")
-    return found[0]
+    return match[0]
 
 
 def _below(image: MarketplaceImage) -> str:
@@ -193,8 +193,8 @@ def _versions(state: State, request: Request) -> Response:
 
 def _version(state: State, request: Request) -> Response:
     image = _image(state, request)
-    found = find(image.publisher, image.offer, image.sku, request.params["version"])
-    if found is None:
+    match = find(image.publisher, image.offer, image.sku, request.params["version"])
+    if match is None:
         raise refuse("ImageNotFound")
     location = request.params["location"]
     head = (
@@ -204,8 +204,8 @@ def _version(state: State, request: Request) -> Response:
         200,
         body={
             "location": location,
-            "name": found[1],
-            "id": f"{head}/{_below(image)}{found[1]}",
+            "name": match[1],
+            "id": f"{head}/{_below(image)}{match[1]}",
             "properties": {
                 "hyperVGeneration": image.generation,
                 "architecture": image.architecture,
@@ -226,10 +226,10 @@ def _version(state: State, request: Request) -> Response:
 
 def _extension_names(request: Request) -> list[tuple[str, str]]:
     publisher, type_ = request.params["publisher"].lower(), request.params.get("type", "").lower()
-    found = [key for key in _EXTENSIONS if key[0].lower() == publisher and (not type_ or key[1].lower() == type_)]
-    if not found:
+    keys = [key for key in _EXTENSIONS if key[0].lower() == publisher and (not type_ or key[1].lower() == type_)]
+    if not keys:
         raise refuse("ImageNotFound")
-    return found
+    return keys
 
 
 def _extension_types(state: State, request: Request) -> Response:

@@ -106,7 +106,7 @@ def _export(state: State, request: Request) -> Response:
     """The group as a template: what Azure fills in is left out, names stand as they are."""
     group = state.group(request.params["subscription"], request.params["group"])
     wanted = [id_.lower() for id_ in texts(body_of(request), "resources")]
-    found = [
+    entries = [
         entry
         for entry in state.store.all()
         if entry.id.group.lower() == group["name"].lower()
@@ -118,14 +118,16 @@ def _export(state: State, request: Request) -> Response:
         "contentVersion": "1.0.0.0",
         "parameters": {},
         "variables": {},
-        "resources": [_resource(entry) for entry in found],
+        "resources": [_resource(entry) for entry in entries],
     }
     return _begin(state, request, no_effect, {"template": template})
 
 
 def _resource(entry: Entry) -> dict[str, Any]:
     document = entry.document
-    kept = {key: document[key] for key in ("location", "tags", "sku", "zones", "identity", "kind") if document.get(key)}
+    shown = {
+        key: document[key] for key in ("location", "tags", "sku", "zones", "identity", "kind") if document.get(key)
+    }
     properties = {key: value for key, value in document["properties"].items() if key not in _FILLED}
     after = (
         [f"[resourceId('{entry.id.parent.type}', {_quoted(entry.id.parent)})]"] if entry.id.parent is not None else []
@@ -134,7 +136,7 @@ def _resource(entry: Entry) -> dict[str, Any]:
         "type": entry.id.type,
         "apiVersion": API_VERSIONS[entry.id.namespace][-1] if entry.id.namespace in API_VERSIONS else "",
         "name": "/".join(entry.id.names),
-        **kept,
+        **shown,
         **({"dependsOn": after} if after else {}),
         "properties": properties,
     }

@@ -91,11 +91,11 @@ def described(state: State, subscription: str, namespace: str) -> dict[str, Any]
 
 def _provider(state: State, request: Request) -> Response:
     subscription, namespace = request.params["subscription"], request.params["namespace"]
-    known = next((name for name in NAMESPACES if name.lower() == namespace.lower()), None)
-    known = known or REAL_NAMESPACES.get(namespace.lower())
-    if known is None:
+    provider = next((name for name in NAMESPACES if name.lower() == namespace.lower()), None)
+    provider = provider or REAL_NAMESPACES.get(namespace.lower())
+    if provider is None:
         raise refuse("InvalidResourceNamespace", namespace=namespace)
-    return Response(200, body=described(state, subscription, known))
+    return Response(200, body=described(state, subscription, provider))
 
 
 def _register(state: State, request: Request) -> Response:
@@ -134,12 +134,12 @@ def _provider_operations(state: State, request: Request) -> Response:
 
 def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
-    one = "/subscriptions/{subscription}"
+    path = "/subscriptions/{subscription}"
     yield Route("GET", "/tenants", _tenants)
     yield Route("GET", "/subscriptions", _subscriptions)
-    yield Route("GET", one, _one)
-    yield Route("GET", f"{one}/locations", _locations)
-    yield Route("GET", f"{one}/providers", _providers)
-    yield Route("GET", f"{one}/providers/{{namespace}}", _provider)
-    yield Route("POST", f"{one}/providers/{{namespace}}/register", _register)
+    yield Route("GET", path, _one)
+    yield Route("GET", f"{path}/locations", _locations)
+    yield Route("GET", f"{path}/providers", _providers)
+    yield Route("GET", f"{path}/providers/{{namespace}}", _provider)
+    yield Route("POST", f"{path}/providers/{{namespace}}/register", _register)
     yield Route("GET", "/providers/Microsoft.Authorization/providerOperations/{namespace}", _provider_operations)

@@ -48,12 +48,12 @@ def _set_tags(state: State, request: Request) -> Response:
         tags: dict[str, str] = {}
     else:
         body = body_of(request)
-        given = pairs(section(body, "properties"), "tags")
+        changes = pairs(section(body, "properties"), "tags")
         how = text(body, "operation", "Replace") if request.method == "PATCH" else "Replace"
         tags = {
-            "merge": {**old, **given},
-            "delete": {key: value for key, value in old.items() if given.get(key) != value},
-        }.get(how.lower(), given)
+            "merge": {**old, **changes},
+            "delete": {key: value for key, value in old.items() if changes.get(key) != value},
+        }.get(how.lower(), changes)
     if "group" not in request.params:
         state.subscription_tags[request.params["subscription"].lower()] = tags
     elif id_ is None:
@@ -75,15 +75,15 @@ def _names(state: State, request: Request) -> Response:
             values = counts.setdefault(name, {})
             values[value] = values.get(value, 0) + 1
     head = f"/subscriptions/{request.params['subscription']}/tagNames"
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     for name, values in counts.items():
         shown = [
             {"id": f"{head}/{name}/tagValues/{value}", "tagValue": value, "count": {"type": "Total", "value": count}}
             for value, count in values.items()
         ]
         total = {"type": "Total", "value": sum(values.values())}
-        found.append({"id": f"{head}/{name}", "tagName": name, "count": total, "values": shown})
-    return Response(200, body={"value": found})
+        rows.append({"id": f"{head}/{name}", "tagName": name, "count": total, "values": shown})
+    return Response(200, body={"value": rows})
 
 
 def routes() -> Iterator[Route[State]]:

@@ -17,9 +17,9 @@ FORMAT, VERSION = "fakeazure snapshot", 4
 PACKED, UNPACKED = 64 * 1024 * 1024, 256 * 1024 * 1024
 """Bytes that a file may have, and its JSON; 20,000 machines of AKS with all that is theirs have as many."""
 VALUES = 8_000_000
-"""How many values the JSON may have: each takes memory that its two bytes in a file do not tell."""
+"""The most values in the JSON: each takes memory that its two bytes in a file do not tell."""
 NESTING = 200
-"""How deep arrays and objects may be nested; a served cloud takes documents of 64."""
+"""The deepest nesting of arrays and objects; a served cloud takes documents of 64."""
 ANEW = "start without it and save again"
 _EARLIER = re.compile(rb"fakeazure snapshot (\d+)\n")
 _TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
@@ -120,11 +120,11 @@ def _culprit(value: Any, path: str) -> tuple[str, str] | None:
         strange = next((key for key in value if not isinstance(key, str)), None)
         if strange is not None:
             return path, f"the key {ascii(strange)[:80]} is no text"
-        parts = [(each, at(path, key)) for key, each in value.items()]
+        parts = [(item, at(path, key)) for key, item in value.items()]
     elif isinstance(value, list | tuple):
-        parts = [(each, f"{path}[{place}]") for place, each in enumerate(value)]
+        parts = [(item, f"{path}[{place}]") for place, item in enumerate(value)]
     elif value is None or isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value)):
         return None
     else:
         return path, f"a {type(value).__name__} is no JSON" if not isinstance(value, float) else f"{value} is no JSON"
-    return next((culprit for each, place in parts if (culprit := _culprit(each, place)) is not None), None)
+    return next((culprit for item, place in parts if (culprit := _culprit(item, place)) is not None), None)

@@ -14,7 +14,7 @@ from fakeazure.snapshots.files import PACKED, VERSION
 FILE, _LOCK = "world.json.gz", "lock"
 _EARLIER = "world.snapshot"
 _HOLDER = re.compile(rb"(?:\d{1,10}\n)?")
-"""What a lock holds: nothing yet, or the process that had it last."""
+"""The content of a lock: nothing yet, or the process that had it last."""
 
 
 class Folder:

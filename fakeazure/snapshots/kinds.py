@@ -33,10 +33,11 @@ class Kinds:
             return Plain(hint)
         if origin in (Union, types.UnionType):
             return Either(
-                tuple(self[each] for each in arguments if each is not types.NoneType), types.NoneType in arguments
+                tuple(self[argument] for argument in arguments if argument is not types.NoneType),
+                types.NoneType in arguments,
             )
         if origin is tuple and arguments[-1:] != (...,):
-            return Row(tuple(self[each] for each in arguments))
+            return Row(tuple(self[argument] for argument in arguments))
         if origin in (list, tuple, set, frozenset):
             return Items(origin, self[arguments[0]])
         if origin is Callable:

@@ -1,4 +1,4 @@
-"""What a world consists of, as a snapshot keeps it: its fields with their types, the records that they share, and the actions."""
+"""The parts of a world in a snapshot: its fields with their types, the records that they share, and the actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How records and actions look in a snapshot: by the fields and arguments that our own classes and functions declare.
+"""Records and actions in a snapshot: by the fields and arguments that our own classes and functions declare.
 
 A name from a file is looked up among those of a `Layout`, and nowhere else.
 """
@@ -19,7 +19,7 @@ KindOf: TypeAlias = Callable[[Any], Kind]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What there is beside plain values.
+    """The types beside plain values.
 
     `shared` are records of which several values hold the same one: they stand in a table of that name, and their number where they are
     used. `attributes` tell of a class that is no record what to keep, and `made` how to make one from that. `actions` are the functions
@@ -45,7 +45,7 @@ class Record:
         attributes = self._layout.attributes.get(self.type)
         if attributes is None:
             hints = get_type_hints(self.type)
-            attributes = {each.name: hints[each.name] for each in dataclasses.fields(self.type) if each.init}
+            attributes = {field.name: hints[field.name] for field in dataclasses.fields(self.type) if field.init}
         return {name.lstrip("_"): (name, self._kind_of(hint)) for name, hint in attributes.items()}
 
     def write(self, value: Any, to: Writer, path: str) -> Json:
@@ -105,7 +105,7 @@ class Either:
     empty: bool
 
     def write(self, value: Any, to: Writer, path: str) -> Json:
-        """As the first option that takes it; a record of several says which it is."""
+        """Write it as the first option that takes it; a record of several names its own."""
         if value is None and self.empty:
             return None
         if len(self.options) == 1:
@@ -118,7 +118,7 @@ class Either:
         raise Unwritable(path, f"it cannot be a {type(value).__name__}")
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
-        """As the option that it names, or whose form it has."""
+        """Read it as the option that it names, or whose form it has."""
         if value is None and self.empty:
             return None
         if len(self.options) == 1:
@@ -132,7 +132,7 @@ class Either:
 
 
 class Action:
-    """What will be done later: a function of the layout, or `partial` of one. `left` arguments are given when it is done."""
+    """A later action: a function of the layout, or `partial` of one. `left` arguments are given when it is done."""
 
     def __init__(self, layout: Layout, kind_of: KindOf, left: int) -> None:
         """Take those with so many arguments left."""

@@ -1,4 +1,4 @@
-"""How plain values look in a snapshot: one kind for each type, which writes JSON and reads it back.
+"""Plain values in a snapshot: one kind for each type, which writes JSON and reads it back.
 
 A reader makes nothing before the value has the form that its type asks for.
 """
@@ -120,7 +120,7 @@ class Plain:
     type: type
 
     def write(self, value: Any, to: Writer, path: str) -> Json:
-        """As it is."""
+        """Write the value as it is."""
         if not self._fits(value):
             raise Unwritable(path, f"{NAMES[self.type]} is expected, not a {type(value).__name__}")
         if self.type is not float:
@@ -130,7 +130,7 @@ class Plain:
         return float(value)
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
-        """As it is; an integer can be a number too."""
+        """Read the value as it is; an integer can be a number too."""
         if not self._fits(value):
             raise Unreadable(path, f"{NAMES[self.type]} is expected, not {shown(value)}")
         if self.type is not float:
@@ -149,11 +149,11 @@ class Anything:
     """A document of ARM, which is JSON already."""
 
     def write(self, value: Any, to: Writer, path: str) -> Json:
-        """As it is: the text is made of all at once, and says by itself what is no JSON."""
+        """Write the value as it is: the text is made of all at once, and writing it finds values that are no JSON."""
         return value
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
-        """As it is."""
+        """Read the value as it is."""
         return value
 
 
@@ -168,14 +168,14 @@ class Items:
         """An array; that of a set is in order."""
         if not isinstance(value, Set if issubclass(self.type, Set) else Sequence) or isinstance(value, str):
             raise Unwritable(path, f"a {self.type.__name__} is expected, not a {type(value).__name__}")
-        rows = [self.item.write(each, to, f"{path}[{place}]") for place, each in enumerate(value)]
+        rows = [self.item.write(item, to, f"{path}[{place}]") for place, item in enumerate(value)]
         return sorted(rows) if isinstance(value, Set) else rows
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
         """An array of any length."""
         if not isinstance(value, list):
             raise Unreadable(path, f"an array is expected, not {shown(value)}")
-        return self.type(self.item.read(each, source, f"{path}[{place}]") for place, each in enumerate(value))
+        return self.type(self.item.read(item, source, f"{path}[{place}]") for place, item in enumerate(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +187,7 @@ class Row:
     def write(self, value: Any, to: Writer, path: str) -> Json:
         """An array."""
         return [
-            part.write(each, to, f"{path}[{i}]") for i, (part, each) in enumerate(zip(self.parts, value, strict=True))
+            part.write(item, to, f"{path}[{i}]") for i, (part, item) in enumerate(zip(self.parts, value, strict=True))
         ]
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
@@ -195,8 +195,8 @@ class Row:
         if not isinstance(value, list) or len(value) != len(self.parts):
             raise Unreadable(path, f"an array of {len(self.parts)} is expected, not {shown(value)}")
         return tuple(
-            part.read(each, source, f"{path}[{i}]")
-            for i, (part, each) in enumerate(zip(self.parts, value, strict=True))
+            part.read(item, source, f"{path}[{i}]")
+            for i, (part, item) in enumerate(zip(self.parts, value, strict=True))
         )
 
 
@@ -208,13 +208,13 @@ class Named:
 
     def write(self, value: Any, to: Writer, path: str) -> Json:
         """An object."""
-        return {key: self.value.write(each, to, at(path, key)) for key, each in value.items()}
+        return {key: self.value.write(item, to, at(path, key)) for key, item in value.items()}
 
     def read(self, value: Json, source: Reader, path: str) -> Any:
         """An object with any keys."""
         if not isinstance(value, Mapping):
             raise Unreadable(path, f"an object is expected, not {shown(value)}")
-        return {key: self.value.read(each, source, at(path, key)) for key, each in value.items()}
+        return {key: self.value.read(item, source, at(path, key)) for key, item in value.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ class Pairs:
     def write(self, value: Any, to: Writer, path: str) -> Json:
         """An array of keys and values."""
         return [
-            [self.key.write(key, to, path), self.value.write(each, to, at(path, key))] for key, each in value.items()
+            [self.key.write(key, to, path), self.value.write(item, to, at(path, key))] for key, item in value.items()
         ]
 
     def read(self, value: Json, source: Reader, path: str) -> Any:

@@ -60,7 +60,7 @@ def claims_of(tenant: str, *, audience: str, client: str, now: float, lifetime: 
 
 
 def issuer(tenant: str) -> str:
-    """What a tenant calls itself in its tokens."""
+    """Return a tenant's name of itself in its tokens."""
     return f"https://sts.windows.net/{tenant}/"
 
 
@@ -75,7 +75,9 @@ class Judge:
         self._known: dict[str, Mapping[str, Any]] = {}
 
     def problem(self, authorization: str | None, *, audiences: tuple[str, ...], now: float) -> Failure | None:
-        """Why a request with this header is refused, None if it is accepted. `now` in seconds since the epoch."""
+        """Return the reason why a request with this header is refused, None if it is accepted. `now` in seconds since
+        the epoch.
+        """
         if not authorization:
             return failure("AuthenticationFailed")
         claims = self._known.get(authorization)

@@ -1,4 +1,4 @@
-"""Who may talk to a served cloud: programs that reach it by its own names, and no web page of another site.
+"""The guard of a served cloud: programs that reach it by its own names may talk to it, and no web page of another site.
 
 A browser sends what a page tells it to send, also to the loopback address: it names the page in `Origin` and `Sec-Fetch-Site`, and the
 name by which it found the address in `Host` (DNS rebinding makes a foreign name lead here). Changes to the cloud's own paths need a secret
@@ -35,14 +35,14 @@ PAGE_HEADERS: Mapping[str, str] = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""What is told to a browser of the page and of the own paths; the page adds its policy."""
+"""The headers for a browser about the page and the own paths; the page adds its policy."""
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _READS = ("GET", "HEAD")
 
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Why a request is not let in, with its HTTP status."""
+    """The reason why a request is not let in, with its HTTP status."""
 
     status: int
     code: str
@@ -65,7 +65,7 @@ class Guard:
     def problem(
         self, method: str, path: str, headers: Mapping[str, str], *, url: str = "", here: str = ""
     ) -> Denied | None:
-        """Why a request is refused, None if it is let in.
+        """Return the reason why a request is refused, None if it is let in.
 
         `path` is decoded, `headers` have lower-cased names, `url` is the request's as it came, `here` the local address of its connection.
         """
@@ -93,7 +93,9 @@ class Guard:
         return None
 
     def knows(self, secret: str) -> bool:
-        """Whether a secret is the right one, compared in a time that says nothing of it; any is for an opened guard."""
+        """Return whether a secret is the right one, compared in a time that says nothing of it; any is for an opened
+        guard.
+        """
         return self.opened or hmac.compare_digest(self.secret.encode(), secret.encode("utf-8", "replace"))
 
 
@@ -121,7 +123,9 @@ def new_secret() -> str:
 
 
 def _is_own(method: str, path: str) -> bool:
-    """Whether a request is for the page or an own path. IMDS of one VM and the files that Azure's answers point at are Azure's."""
+    """Return whether a request is for the page or an own path. IMDS of one VM and the files that Azure's answers point
+    at are Azure's.
+    """
     lowered = path.lower()
     if not lowered.startswith(own.PREFIX):
         return path == "/"

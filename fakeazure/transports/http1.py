@@ -61,7 +61,7 @@ class Incoming:
 
 
 class Connection(Protocol):
-    """What is needed of a socket."""
+    """The part of a socket that is needed."""
 
     def settimeout(self, seconds: float, /) -> None: ...
     def recv(self, size: int, /) -> bytes: ...

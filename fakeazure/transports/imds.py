@@ -38,10 +38,10 @@ Sign = Callable[[bytes], bytes]
 
 
 def is_metadata(path: str) -> bool:
-    """Whether a request is one that a VM asks about itself."""
+    """Return whether a request is one that a VM asks about itself."""
     match = _VM.fullmatch(path)
     inner = (match[2] if match else path).lower()
-    return any(inner == one or inner.startswith(f"{one}/") for one in _OURS)
+    return any(inner == path or inner.startswith(f"{path}/") for path in _OURS)
 
 
 def answer(
@@ -64,13 +64,13 @@ def answer(
         return _refused(405, "Method not allowed")
     if lowered == "/metadata/versions":
         return 200, JSON, json_text.write({"apiVersions": list(VERSIONS)})
-    known = EVENTS if events else VERSIONS
+    versions = EVENTS if events else VERSIONS
     version = query.get("api-version", "")
-    if version not in known:
-        what = "is invalid or was not specified" if version else "was not specified"
+    if version not in versions:
+        problem = "is invalid or was not specified" if version else "was not specified"
         body = {
-            "error": f"Bad request. api-version {what} in the request. For more information refer to aka.ms/azureimds",
-            "newest-versions": list(known[:-4:-1]),
+            "error": f"Bad request. api-version {problem} in the request. For more information refer to aka.ms/azureimds",
+            "newest-versions": list(versions[:-4:-1]),
         }
         return 400, JSON, json_text.write(body)
     vm = _asker(cloud, name)
@@ -89,31 +89,31 @@ def _asker(cloud: FakeAzure, name: str) -> ResourceId | None:
             return cloud.vm_id(name)
         except LookupError:
             return None
-    found = cloud.vms()
-    return ResourceId.parse(found[0].id) if len(found) == 1 else None
+    machines = cloud.vms()
+    return ResourceId.parse(machines[0].id) if len(machines) == 1 else None
 
 
 def _instance(cloud: FakeAzure, vm: ResourceId, inner: str, query: Mapping[str, str]) -> Answer:
     """All of it as JSON, or one value as text."""
-    found: Any = instance_metadata.instance(cloud.state, vm)
+    part: Any = instance_metadata.instance(cloud.state, vm)
     for step in filter(None, inner.split("/")):
-        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-            found = found[int(step)]
+        if isinstance(part, list) and step.isdecimal() and int(step) < len(part):
+            part = part[int(step)]
             continue
-        name = next((key for key in found if key.lower() == step), None) if isinstance(found, dict) else None
+        name = next((key for key in part if key.lower() == step), None) if isinstance(part, dict) else None
         if name is None:
             return _refused(404, "Not found")
-        found = found[name]
-    if not isinstance(found, dict | list):
-        return 200, TEXT, str(found).encode()
+        part = part[name]
+    if not isinstance(part, dict | list):
+        return 200, TEXT, str(part).encode()
     if query.get("format", "json") == "text":
-        names = found if isinstance(found, dict) else range(len(found))
-        return 200, TEXT, "\n".join(f"{name}/" if _inner(found, name) else str(name) for name in names).encode()
-    return 200, JSON, json_text.write(found)
+        names = part if isinstance(part, dict) else range(len(part))
+        return 200, TEXT, "\n".join(f"{name}/" if _inner(part, name) else str(name) for name in names).encode()
+    return 200, JSON, json_text.write(part)
 
 
-def _inner(found: Any, name: Any) -> bool:
-    return isinstance(found[name], dict | list)
+def _inner(holder: Any, name: Any) -> bool:
+    return isinstance(holder[name], dict | list)
 
 
 def _events(cloud: FakeAzure, vm: ResourceId, method: str, raw: bytes) -> Answer:
@@ -121,7 +121,7 @@ def _events(cloud: FakeAzure, vm: ResourceId, method: str, raw: bytes) -> Answer
         return 200, JSON, json_text.write(instance_metadata.scheduled_events(cloud.state, vm))
     try:
         document = json_text.read(raw, 8) or {}
-        wanted = [str(one["EventId"]) for one in document.get("StartRequests", ())]
+        wanted = [str(event["EventId"]) for event in document.get("StartRequests", ())]
     except (ValueError, KeyError, TypeError):
         return _refused(400, "Bad request. Could not parse request body")
     if not instance_metadata.start_requests(cloud.state, vm, wanted):

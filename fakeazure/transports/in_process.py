@@ -72,7 +72,7 @@ class InProcess:
 
     @property
     def entered(self) -> bool:
-        """Whether it is on."""
+        """Return whether it is on."""
         return bool(self._entries)
 
     @property

@@ -1,4 +1,4 @@
-"""What a client may send to a served cloud, and how long it may take."""
+"""Limits of a client's requests to a served cloud, and the time that they may take."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class WallClock(MovableClock):
         self._start += max(0.0, moment - self.now())
 
     def wait(self, seconds: float) -> float:
-        """How long a wait of `seconds` on this clock takes on the wall."""
+        """Return the time that a wait of `seconds` on this clock takes on the wall."""
         return seconds / self.speed
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 _M_ARENA_MAX = -8
-"""Of glibc's malloc.h."""
+"""A constant of glibc's malloc.h."""
 
 
 def few_arenas() -> None:

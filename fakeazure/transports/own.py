@@ -1,4 +1,4 @@
-"""What a served cloud answers under `/_fakeazure/`, which Azure does not have.
+"""The answers of a served cloud under `/_fakeazure/`, which Azure does not have.
 
 Files that its own answers point at; the list of what is emulated; the journal; `POST reset`, `snapshot` (its body is the snapshot)
 and `restore` (takes it as body).
@@ -46,7 +46,7 @@ def answer(cloud: FakeAzure, method: str, path: str, body: bytes) -> Answer:
         return (
             200,
             JSON,
-            json_text.write({"forgotten": cloud.journal.forgotten, "calls": [_call(one) for one in cloud.journal]}),
+            json_text.write({"forgotten": cloud.journal.forgotten, "calls": [_call(call) for call in cloud.journal]}),
         )
     if method in ("GET", "HEAD"):
         if lowered == COVERAGE:

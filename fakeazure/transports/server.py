@@ -29,7 +29,9 @@ _LINGER = 1.0
 _REFUSED = 64
 """Connections beyond the most that are told so at one moment; others are closed without a word, and without a thread."""
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-"""What `accept` fails with where the system has no more to give: the connection stays in the queue, and is there at once again."""
+"""Errors of `accept` where the system has no more to give: the connection stays in the queue, and is there at once
+again.
+"""
 _PAUSE = 0.1
 """Seconds until `accept` is tried again then."""
 
@@ -78,16 +80,16 @@ class _Connection(socketserver.BaseRequestHandler):
             self._end(unwelcome.reply)
             return False
         reply = self._answer(incoming)
-        what, seconds = reply.fault
-        if what == SLOW:
+        kind, seconds = reply.fault
+        if kind == SLOW:
             threading.Event().wait(seconds)
-        elif what:
-            self._break_off(reply, whole=what == DROPPED)
+        elif kind:
+            self._break_off(reply, whole=kind == DROPPED)
             return False
         return self.conversation.answer(reply.status, reply.headers, reply.body)
 
     def _judge(self, method: str, target: str, headers: Mapping[str, str]) -> None:
-        """Raises _Unwelcome for a request of which no byte more need be read."""
+        """Raise _Unwelcome for a request of which no byte more need be read."""
         reply = self.server.front.unwelcome(method, target, headers, here=self.here)
         if reply is not None:
             raise _Unwelcome(reply)
@@ -144,7 +146,7 @@ class _Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
 
     @property
     def crowded(self) -> bool:
-        """Whether there are more connections than may be open."""
+        """Return whether there are more connections than may be open."""
         return len(self._open) > self.limits.connections
 
     def get_request(self) -> tuple[socket.socket, Any]:

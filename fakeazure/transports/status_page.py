@@ -14,7 +14,7 @@ from fakeazure.routing import router
 from fakeazure.timers import timestamp
 
 _ROWS = 200
-"""As many rows of a table as somebody reads."""
+"""The number of a table's rows that somebody reads."""
 _STYLE = (
     ":root{color-scheme:light dark;--ink:#1f2328;--dim:#59636e;--line:#d9dee3;--paper:#fff;--bad:#b3261e}"
     "@media(prefers-color-scheme:dark){:root{--ink:#e6e8eb;--dim:#9aa4af;--line:#30363d;--paper:#101418;--bad:#ff8a80}}"
@@ -51,28 +51,38 @@ def _lines(cloud: FakeAzure) -> Iterator[str]:
     yield from _machines(cloud)
     yield from _resources(cloud)
     yield from _market(cloud)
-    running = [(one.kind, one.location, timestamp(one.started)[11:19]) for one in cloud.state.operations.running()]
+    running = [
+        (operation.kind, operation.location, timestamp(operation.started)[11:19])
+        for operation in cloud.state.operations.running()
+    ]
     yield from _table("Long operations that are running", ("operation", "region", "since"), running)
     calls = cloud.journal.calls[::-1]
     yield from _table(
         f"Calls: {cloud.journal.last}, the last first",
         ("time", "method", "resource", "status", "error", "declared fault"),
         [
-            (timestamp(one.time)[11:19], one.method, _short(one), str(one.status), one.code or "", one.fault or "")
-            for one in calls[:_ROWS]
+            (
+                timestamp(call.time)[11:19],
+                call.method,
+                _short(call),
+                str(call.status),
+                call.code or "",
+                call.fault or "",
+            )
+            for call in calls[:_ROWS]
         ],
-        bad={place for place, one in enumerate(calls[:_ROWS]) if one.status >= 400},
+        bad={place for place, call in enumerate(calls[:_ROWS]) if call.status >= 400},
         left=len(calls) - _ROWS,
     )
     served = operations(router().routes)
-    providers = dict.fromkeys(one.provider for one in served)
-    rows = [(provider, str(sum(one.provider == provider for one in served))) for provider in providers]
+    providers = dict.fromkeys(operation.provider for operation in served)
+    rows = [(provider, str(sum(operation.provider == provider for operation in served))) for provider in providers]
     yield from _table("Operations that are served", ("provider", "operations"), rows)
     yield "</body></html>"
 
 
 def _short(call: Call) -> str:
-    """What a call is about, without the subscription and the namespace that most have in common."""
+    """Return a call's subject, without the subscription and the namespace that most have in common."""
     path = call.path.rpartition("/providers/")[2] if "/providers/" in call.path else call.path
     return path if len(path) <= 90 else f"{path[:60]}…{path[-29:]}"
 
@@ -95,10 +105,10 @@ def _machines(cloud: FakeAzure) -> Iterator[str]:
 
 
 def _resources(cloud: FakeAzure) -> Iterator[str]:
-    found = sorted(
+    rows = sorted(
         (entry.id.type, entry.id.name, entry.id.group) for entry in cloud.state.store.all() if len(entry.id.types) == 1
     )
-    others = [row for row in found if row[0] != "Microsoft.Compute/virtualMachines"]
+    others = [row for row in rows if row[0] != "Microsoft.Compute/virtualMachines"]
     yield from _table(
         f"Other resources: {len(others)}", ("type", "name", "group"), others[:_ROWS], left=len(others) - _ROWS
     )
@@ -108,33 +118,33 @@ def _market(cloud: FakeAzure) -> Iterator[str]:
     names = cloud.state.settings
     usages = cloud.market.usages(names.subscription, names.location)
     used = [
-        (str(one["name"]["value"]), str(one["currentValue"]), str(one["limit"]))  # type: ignore[index]
-        for one in usages
-        if one["currentValue"]
+        (str(usage["name"]["value"]), str(usage["currentValue"]), str(usage["limit"]))  # type: ignore[index]
+        for usage in usages
+        if usage["currentValue"]
     ]
     full = {place for place, (_, now, limit) in enumerate(used) if int(now) >= int(limit)}
     yield from _table("Quota in use", ("usage", "used", "limit"), used, bad=full)
     shelves = [
-        (str(one.where.size), one.where.zone, one.where.priority, f"{one.left} {one.unit}")
-        for one in cloud.market.stock.shelves
+        (str(shelf.where.size), shelf.where.zone, shelf.where.priority, f"{shelf.left} {shelf.unit}")
+        for shelf in cloud.market.stock.shelves
     ]
     yield from _table("Stock that is counted", ("size", "zone", "priority", "left"), shelves)
-    faults = [(one.what, str(one.where), str(one.seen), str(one.fired)) for one in cloud.market.faults.all]
+    faults = [(fault.what, str(fault.where), str(fault.seen), str(fault.fired)) for fault in cloud.market.faults.all]
     yield from _table("Declared faults", ("fault", "of", "seen", "fired"), faults)
 
 
 def _table(
     title: str, header: Sequence[str], rows: Iterable[Sequence[str]], *, bad: Collection[int] = (), left: int = 0
 ) -> Iterator[str]:
-    found = list(rows)
+    shown_rows = list(rows)
     yield f"<h2>{escape(title)}</h2>"
-    if not found:
+    if not shown_rows:
         yield "<p>none</p>"
         return
     number = [" class=number" if name in _NUMBERS else "" for name in header]
     yield "<div class=table><table><tr>"
     yield "".join(f"<th{style}>{escape(name)}</th>" for name, style in zip(header, number, strict=True)) + "</tr>"
-    for place, row in enumerate(found):
+    for place, row in enumerate(shown_rows):
         yield "<tr class=bad>" if place in bad else "<tr>"
         yield "".join(f"<td{style}>{escape(str(cell))}</td>" for cell, style in zip(row, number, strict=True)) + "</tr>"
     yield "</table></div>"

@@ -18,7 +18,7 @@ from fakeazure.transports.bearer import LIFETIME, claims_of, sign
 from fakeazure.transports.guard import OPEN, Guard
 
 GALLERY_PATH = "/sig-access-token"
-"""Where tokens for AKS's gallery are; the secret follows as a part of the path."""
+"""The path of tokens for AKS's gallery; the secret follows as a part of the path."""
 _APP_SERVICE = "/msi/token"
 _IDENTITY_METHODS: Mapping[str, tuple[str, ...]] = {
     _APP_SERVICE: ("GET",),
@@ -56,7 +56,7 @@ class Tokens:
         self._guard = guard
         self.now = now
         self.lifetime = LIFETIME
-        """How many seconds the tokens live that are given out from now on."""
+        """The lifetime in seconds of the tokens that are given out from now on."""
 
     def answer(
         self,
@@ -125,11 +125,13 @@ class Tokens:
         return Response(200, body={**body, "access_token": self.token(audience, form["client_id"], tenant=tenant)})
 
     def _foreign(self, tenant: str) -> bool:
-        """Whether a tenant is asked for that is not here; names and aliases (`common`, `adfs`) mean the one that is."""
+        """Return whether a tenant is asked for that is not here; names and aliases (`common`, `adfs`) mean the one that
+        is.
+        """
         return not self._any_tenant and is_guid(tenant) and tenant.lower() != self._tenant.lower()
 
     def _unproven(self, form: Mapping[str, str]) -> Response | None:
-        """Why the authority refuses somebody who does not prove to know the secret."""
+        """Return the authority's refusal of somebody who does not prove to know the secret."""
         if self._guard.opened:
             return None
         if not form.get("grant_type"):
@@ -146,12 +148,14 @@ class Tokens:
         return _refused(code, text.format(client=form["client_id"][:100]), status)
 
     def _identity_refusal(self, method: str, path: str, headers: Mapping[str, str]) -> Response | None:
-        """Why an identity endpoint refuses a request: its method, or the header that no page and no proxy can send."""
+        """Return an identity endpoint's refusal of a request: its method, or the header that no page and no proxy can
+        send.
+        """
         if method not in _IDENTITY_METHODS[path]:
             return _refused("invalid_request", "Method not allowed", 405)
         if path != _APP_SERVICE:
-            asked = headers.get("metadata", "").lower() == "true" and "x-forwarded-for" not in headers
-            return None if asked else _refused("invalid_request", "Required metadata header not specified")
+            allowed = headers.get("metadata", "").lower() == "true" and "x-forwarded-for" not in headers
+            return None if allowed else _refused("invalid_request", "Required metadata header not specified")
         secret = headers.get("x-identity-header")
         if secret is None:
             return _refused("invalid_request", "Required X-IDENTITY-HEADER header not specified")
@@ -162,23 +166,23 @@ class Tokens:
         return None
 
     def _identity(self, method: str, query: Mapping[str, str], raw: bytes) -> Response:
-        given = dict(query)
+        fields = dict(query)
         if method == "POST":  # Cloud Shell
-            given |= dict(_form(raw))
-        resource = given.get("resource", "")
+            fields |= dict(_form(raw))
+        resource = fields.get("resource", "")
         if not resource:
             return _refused("invalid_resource", "resource is missing")
         now = int(self.now())
         return Response(
             200,
             body={
-                "access_token": self.token(resource, given.get("client_id", "")),
+                "access_token": self.token(resource, fields.get("client_id", "")),
                 "expires_on": str(now + self.lifetime),
                 "expires_in": str(self.lifetime),
                 "not_before": str(now),
                 "resource": resource,
                 "token_type": "Bearer",
-                "client_id": given.get("client_id") or guid_of("client"),
+                "client_id": fields.get("client_id") or guid_of("client"),
             },
         )
 

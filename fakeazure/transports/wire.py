@@ -29,7 +29,7 @@ from fakeazure.transports.tokens import Tokens
 _LINKS = {"nextLink": "", "NextPageLink": ORIGIN, "consoleScreenshotBlobUri": "", "serialConsoleLogBlobUri": ""}
 """Fields that clients follow → the host that they begin with; the cloud's own where none is named."""
 _OPEN = ("/metadata/", "/api/retail/")
-"""What needs no token."""
+"""The paths that need no token."""
 _KEPT = 4
 """So many large bodies are kept as they were written."""
 _LARGEST_KEPT = 8 * 1024 * 1024
@@ -45,9 +45,9 @@ class Reply:
 
     @property
     def fault(self) -> tuple[str, float]:
-        """What becomes of it on its way, a declared fault, and the seconds that this takes; ("", 0) for most."""
-        what, _, seconds = self.headers.get(FAULT_HEADER, "").partition(" ")
-        return what, float(seconds or 0)
+        """Return a declared fault on its way, and the seconds that it takes; ("", 0) for most."""
+        kind, _, seconds = self.headers.get(FAULT_HEADER, "").partition(" ")
+        return kind, float(seconds or 0)
 
 
 class Front:
@@ -119,8 +119,8 @@ class Front:
         if imds.is_metadata(path):
             with self.lock:
                 self.cloud.run_until()
-                found = imds.answer(self.cloud, method, path, query, lowered, raw, self._signer.sign)
-            return self._bytes(found[0], {}, found[2], found[1])
+                metadata = imds.answer(self.cloud, method, path, query, lowered, raw, self._signer.sign)
+            return self._bytes(metadata[0], {}, metadata[2], metadata[1])
         if path.lower().startswith(own.PREFIX):
             with self.lock:
                 status, kind, content = own.answer(self.cloud, method, path, raw)
@@ -201,9 +201,9 @@ class Front:
 
     def _written(self, content: Hashable, body: Document) -> tuple[bytes, bytes]:
         """A body that is asked for again and again as it was written the first time, plain and compressed."""
-        kept = self._kept.get(content)
-        if kept is not None:
-            return kept
+        cached = self._kept.get(content)
+        if cached is not None:
+            return cached
         plain = json_text.write(body)  # without the lock: others may go on meanwhile, and documents are never changed
         written = (plain, compress(plain, compresslevel=1, mtime=0))
         with self.lock:

@@ -1,4 +1,4 @@
-"""What an hour of a size costs in a region, and the rows that its retail list has: recorded, restored or guessed."""
+"""The price of an hour of a size in a region, and the rows of its retail list: recorded, restored or guessed."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class RegionPrices:
         return self.by_kind.get(LINUX_SPOT, MappingProxyType({}))
 
     def guessed(self, size: str) -> str:
-        """Why the size's price on spot is a guess; "" if it is recorded or there is none."""
+        """Return the reason why the size's price on spot is a guess; "" if it is recorded or there is none."""
         return guess_reason(self.region) if size in self.derived and size in self.spot else ""
 
     def source_of(self, size: str) -> Source:
-        """Where the price that the size's rows rest on is recorded."""
+        """Return the source of the price that the size's rows rest on."""
         return static_source() if size in self.derived else self.source
 
 
@@ -68,7 +68,7 @@ def restored_prices(region: str) -> Mapping[str, float]:
 
 
 def static_source() -> Source:
-    """Where the static table is recorded, and when."""
+    """Return the source of the static table, and its day."""
     return Source("karpenter-provider-azure", read("prices.json.gz")["date"])
 
 

@@ -1,4 +1,6 @@
-"""What follows from the recorded lists, kept so that nobody who asks for a price reads them: `python -m tools.derived_prices` makes it."""
+"""Facts derived from the recorded lists, kept so that nobody who asks for a price reads them: `python -m
+tools.derived_prices` makes them.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""What a region's list says of machines with Linux, without making its rows: those that are billed, and those that are taken for them.
+"""A region's list as clients of Linux machines read it, without making its rows: the prices that are billed, and those
+that are taken for them.
 
-A client that looks for Linux drops products that end in " Windows" and meters that end in " Low Priority". What it keeps of a size beside
-its Linux row is a "Cloud Services" row of 87 sizes and one Windows row ("Virtual Machines NCCadsv5 Srs Win").
+A client that looks for Linux drops products that end in " Windows" and meters that end in " Low Priority". Beside a
+size's Linux row it keeps a "Cloud Services" row of 87 sizes and one Windows row ("Virtual Machines NCCadsv5 Srs Win").
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ def linux_view(region: str) -> LinuxView:
 
 
 def linux_source(region: str, size: str) -> Source:
-    """Where the price is recorded on which a size's Linux price rests."""
+    """Return the source of the price that a size's Linux price rests on."""
     if region in recorded_regions():
         return list_source()
     file = price_file(region)
@@ -86,7 +87,7 @@ def linux_source(region: str, size: str) -> Source:
 
 
 def spot_guess(region: str, size: str) -> str:
-    """Why the size's price on spot is a guess; "" if it is recorded."""
+    """Return the reason why the size's price on spot is a guess; "" if it is recorded."""
     if region in recorded_regions():
         return ""
     file = price_file(region)

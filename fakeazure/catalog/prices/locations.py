@@ -1,4 +1,4 @@
-"""How the retail list names a region: `location` is "EU West" where `armRegionName` is westeurope."""
+"""The retail list's names of regions: `location` is "EU West" where `armRegionName` is westeurope."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _HOST = re.compile(r" Dedicated ?Host$")
 
 
 class Software(StrEnum):
-    """What is billed with the machine, which the product's name tells."""
+    """The software that is billed with the machine, which the product's name tells."""
 
     LINUX = "linux"
     WINDOWS = "windows"
@@ -38,7 +38,7 @@ class Software(StrEnum):
 
 
 class Priority(StrEnum):
-    """How a machine can be taken away, which the SKU's name tells."""
+    """The priority of a machine, which the SKU's name tells."""
 
     REGULAR = "regular"
     SPOT = "spot"
@@ -46,7 +46,7 @@ class Priority(StrEnum):
 
 
 class Kind(NamedTuple):
-    """What a row is the price of."""
+    """The kind of a row's price."""
 
     software: Software
     priority: Priority
@@ -75,13 +75,13 @@ class PriceRow(NamedTuple):
 
     @property
     def kind(self) -> Kind:
-        """What it is the price of."""
+        """Return the kind of its price."""
         return kind_of(self.product, self.sku)
 
 
 @lru_cache(maxsize=1 << 15)
 def kind_of(product: str, sku: str) -> Kind:
-    """What a row is the price of, by the names of its product and SKU.
+    """Return the kind of a row's price, by the names of its product and SKU.
 
     "Cloud Services" is also written "CloudServices", "Dedicated Host" also "DedicatedHost", and "… Srs Win" is a Windows price.
     """
@@ -106,7 +106,7 @@ def recorded_regions() -> tuple[str, ...]:
 
 
 def list_source() -> Source:
-    """Where the lists are recorded, and when."""
+    """Return the source of the lists, and their day."""
     document = read("retail-rows.json.gz")
     return Source(document["source"], document["date"])
 

@@ -1,4 +1,5 @@
-"""What spot costs where no price is recorded: the family's usual fraction of the price on demand in the nearest recorded regions.
+"""Spot prices where none is recorded: the family's usual fraction of the price on demand in the nearest recorded
+regions.
 
 Recorded are the rows of five regions of Europe, polandcentral, and the fractions of nine regions of the United States
 (`spot_discounts`). A region of the Americas goes by the latter, any other by the former.
@@ -57,6 +58,6 @@ def fraction_by(fractions: Fractions, size: str) -> float:
 
 
 def guess_reason(region: str) -> str:
-    """Why a price on spot is a guess."""
+    """Return the reason why a price on spot is a guess."""
     where = "nine regions of the United States" if region in _AMERICAS else "the recorded regions of Europe"
     return f"no list of {region} is recorded; this is the family's usual fraction of the price on demand in {where}"

@@ -35,7 +35,7 @@ def _fill_group(state: State, id_: ResourceId, document: dict[str, Any], old: Do
 
 
 def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
-    """Takes the quantity from the market, or refuses the request; size and zone of a reservation never change."""
+    """Take the quantity from the market, or refuse the request; size and zone of a reservation never change."""
     sku, zones = section(document, "sku"), texts(document, "zones")
     if old is not None:
         for name, before, after in (
@@ -63,22 +63,24 @@ def _fill(state: State, id_: ResourceId, document: dict[str, Any], old: Document
 def _complete(state: State, id_: ResourceId, document: dict[str, Any], old: Document | None) -> None:
     document["etag"] = '"1"' if old is None else f'"{int(str(old["etag"]).strip(chr(34))) + 1}"'
     properties = document["properties"]
-    kept = old["properties"] if old is not None else {}
+    old_properties = old["properties"] if old is not None else {}
     properties.setdefault("platformFaultDomainCount", 3)
-    properties["reservationId"] = kept.get("reservationId") or guid_of(f"reservation{id_}")
-    properties["timeCreated"] = properties["provisioningTime"] = kept.get("timeCreated") or timestamp(state.now())
+    properties["reservationId"] = old_properties.get("reservationId") or guid_of(f"reservation{id_}")
+    properties["timeCreated"] = properties["provisioningTime"] = old_properties.get("timeCreated") or timestamp(
+        state.now()
+    )
 
 
 def _check_group(state: State, id_: ResourceId) -> None:
-    if used := [str(one.id) for one in state.store.children(id_, _MEMBERS)] + associated(state, id_):
+    if used := [str(member.id) for member in state.store.children(id_, _MEMBERS)] + associated(state, id_):
         raise refuse("ReservationInUse", id=id_, user=used[0])
 
 
 def _check(state: State, id_: ResourceId) -> None:
-    """Refuses to delete a reservation with VMs; what one without keeps comes back to the market."""
-    one = state.market.reservations.get(str(id_))
-    if one is not None and one.vms:
-        raise refuse("ReservationInUse", id=id_, user=_shown(state, one.vms)[0]["id"])
+    """Refuse to delete a reservation with VMs; the quantity of one without comes back to the market."""
+    reservation = state.market.reservations.get(str(id_))
+    if reservation is not None and reservation.vms:
+        raise refuse("ReservationInUse", id=id_, user=_shown(state, reservation.vms)[0]["id"])
     state.market.reservations.drop(str(id_))
 
 
@@ -93,7 +95,7 @@ def _shown(state: State, vms: Iterable[str]) -> list[dict[str, str]]:
 
 def _utilization(state: State, entry: Entry) -> dict[str, Any]:
     """The instance view of a reservation: its status and the VMs that are allocated against it."""
-    one = state.market.reservations.get(str(entry.id))
+    reservation = state.market.reservations.get(str(entry.id))
     return {
         "statuses": [
             {
@@ -104,8 +106,8 @@ def _utilization(state: State, entry: Entry) -> dict[str, Any]:
             }
         ],
         "utilizationInfo": {
-            "currentCapacity": one.quantity if one is not None else 0,
-            "virtualMachinesAllocated": _shown(state, one.vms) if one is not None else [],
+            "currentCapacity": reservation.quantity if reservation is not None else 0,
+            "virtualMachinesAllocated": _shown(state, reservation.vms) if reservation is not None else [],
         },
     }
 
@@ -114,20 +116,20 @@ def _of_group(state: State, entry: Entry, *, view: bool) -> Document:
     members = list(state.store.children(entry.id, _MEMBERS))
     properties: dict[str, Any] = {**entry.document["properties"]}
     if members:
-        properties[_MEMBERS] = [{"id": str(one.id)} for one in members]
+        properties[_MEMBERS] = [{"id": str(member.id)} for member in members]
     if vms := associated(state, entry.id):
-        properties["virtualMachinesAssociated"] = [{"id": one} for one in vms]
+        properties["virtualMachinesAssociated"] = [{"id": vm} for vm in vms]
     if view:
-        views = [{"name": one.id.name, **_utilization(state, one)} for one in members]
+        views = [{"name": member.id.name, **_utilization(state, member)} for member in members]
         properties["instanceView"] = {_MEMBERS: views}
     return {**entry.document, "properties": properties}
 
 
 def _of_member(state: State, entry: Entry, *, view: bool) -> Document:
     properties: dict[str, Any] = {**entry.document["properties"]}
-    one = state.market.reservations.get(str(entry.id))
-    if one is not None and one.vms:
-        properties["virtualMachinesAssociated"] = _shown(state, one.vms)
+    reservation = state.market.reservations.get(str(entry.id))
+    if reservation is not None and reservation.vms:
+        properties["virtualMachinesAssociated"] = _shown(state, reservation.vms)
     if view:
         properties["instanceView"] = _utilization(state, entry)
     return {**entry.document, "properties": properties}
@@ -151,19 +153,24 @@ def add_reservations(state: State, declared: Iterable[DeclaredReservation]) -> N
     """Put the reservations of a world's description into the cluster's resource group; they were there before its stock was counted."""
     names = state.settings
     by_group: dict[str, list[DeclaredReservation]] = {}
-    for one in declared:
-        by_group.setdefault(one.group, []).append(one)
+    for reservation in declared:
+        by_group.setdefault(reservation.group, []).append(reservation)
     for name, members in by_group.items():
         group = ResourceId(names.subscription, names.resource_group, NAMESPACE, (GROUPS.name,), (name,))
-        zones = sorted({one.zone for one in members if one.zone})
+        zones = sorted({reservation.zone for reservation in members if reservation.zone})
         document = GROUPS.document(group, _zoned({}, zones), names.location)
         _fill_group(state, group, document, None)
         state.store.put(group, document)
-        for one in members:
-            id_ = group.child(_MEMBERS, one.name)
-            size = known_size(state, one.size, names.location)
-            state.market.reservations.reserve(str(id_), names.subscription, size, one.zone, one.quantity, there=True)
-            body = _zoned({"sku": {"name": size.name, "capacity": one.quantity}}, [one.zone] if one.zone else [])
+        for reservation in members:
+            id_ = group.child(_MEMBERS, reservation.name)
+            size = known_size(state, reservation.size, names.location)
+            state.market.reservations.reserve(
+                str(id_), names.subscription, size, reservation.zone, reservation.quantity, there=True
+            )
+            body = _zoned(
+                {"sku": {"name": size.name, "capacity": reservation.quantity}},
+                [reservation.zone] if reservation.zone else [],
+            )
             document = MEMBERS.document(id_, body, names.location)
             _complete(state, id_, document, None)
             state.store.put(id_, document)

@@ -1,4 +1,5 @@
-"""What a VM can read about itself: the instance document, scheduled events and the content of the attested document of IMDS.
+"""A VM's documents about itself: the instance document, scheduled events and the content of the attested document of
+IMDS.
 
 Shapes: learn.microsoft.com/azure/virtual-machines/instance-metadata-service (2021-02-01) and .../linux/scheduled-events (2020-07-01).
 """
@@ -130,8 +131,8 @@ def _interface(state: State, nic: str) -> dict[str, Any]:
         public = state.store.get(str(section(inner, "publicIPAddress").get("id", "")))
         outside = "" if public is None else section(public.document, "properties").get("ipAddress", "")
         shown["IPv4"].append({**address, "publicIpAddress": str(outside)})
-        if not subnets and (found := state.addresses.get(str(section(inner, "subnet").get("id", "")).lower())):
-            network = ip_network(found.prefix)
+        if not subnets and (linked := state.addresses.get(str(section(inner, "subnet").get("id", "")).lower())):
+            network = ip_network(linked.prefix)
             subnets.append({"address": str(network.network_address), "prefix": str(network.prefixlen)})
     return {
         "ipv4": {"ipAddress": shown["IPv4"], "subnet": subnets},
@@ -148,15 +149,15 @@ def scheduled_events(state: State, id_: ResourceId) -> dict[str, Any]:
 
 def start_requests(state: State, id_: ResourceId, events: list[str]) -> bool:
     """Let events begin that the VM is ready for. Returns whether all of them are there."""
-    known = {str(event["EventId"]) for event in state.vms[id_.key].scheduled_events}
-    if not events or not set(events) <= known:
+    event_ids = {str(event["EventId"]) for event in state.vms[id_.key].scheduled_events}
+    if not events or not set(events) <= event_ids:
         return False
     vm_lifecycle.take(state, id_)
     return True
 
 
 def attested(state: State, id_: ResourceId, nonce: str) -> dict[str, Any]:
-    """What the attested document says of the VM, before it is signed."""
+    """Return the attested document's content about the VM, before it is signed."""
     compute = _compute(state, id_, state.found(id_).document)
     return {
         "licenseType": compute["licenseType"],

@@ -31,10 +31,10 @@ def own_instances(state: State, id_: ResourceId) -> list[Entry]:
 
 def members(state: State, id_: ResourceId) -> list[Entry]:
     """Return the VMs of a flexible set."""
-    found = state.store.list(vm_lifecycle.FULL_TYPE, subscription=id_.subscription)
+    machines = state.store.list(vm_lifecycle.FULL_TYPE, subscription=id_.subscription)
     return [
         vm
-        for vm in found
+        for vm in machines
         if text(section(vm.document["properties"], "virtualMachineScaleSet"), "id").lower() == id_.key
     ]
 
@@ -50,8 +50,8 @@ def scale(state: State, id_: ResourceId, document: Document) -> None:
         for _ in range(wanted - len(now)):
             made.append(add(state, id_, document, len(now) + len(made)))
     except ArmError:
-        for one in made:
-            take(state, one)
+        for machine in made:
+            take(state, machine)
         raise
     for entry in now[wanted:]:
         take(state, entry.id)
@@ -141,11 +141,11 @@ def _add_vm(state: State, id_: ResourceId, document: Document, place: int) -> Re
             "virtualMachineScaleSet": {"id": str(id_)},
         },
     }
-    for one, version, body in ((nic, "2022-01-01", nic_body), (vm, "2025-04-01", vm_body)):
-        answer = state.send("PUT", str(one), {"api-version": version}, body)
+    for id_of_part, version, body in ((nic, "2022-01-01", nic_body), (vm, "2025-04-01", vm_body)):
+        answer = state.send("PUT", str(id_of_part), {"api-version": version}, body)
         if answer.status >= 400:
-            told = (answer.body or {}).get("error", {})
-            raise ArmError(Failure(str(told.get("code")), str(told.get("message")), answer.status))
+            error = (answer.body or {}).get("error", {})
+            raise ArmError(Failure(str(error.get("code")), str(error.get("message")), answer.status))
     return vm
 
 
@@ -176,15 +176,15 @@ def instances(state: State, id_: ResourceId) -> list[Entry]:
 
 def chosen(state: State, request: Request, id_: ResourceId) -> list[Entry]:
     """Return the instances of a set that a request is about: one by its path, some by the body's ids, else all."""
-    found = instances(state, state.found(id_).id)
+    all_instances = instances(state, state.found(id_).id)
     wanted = texts(request.body if isinstance(request.body, Mapping) else {}, "instanceIds")
     if "instance" in request.params:
         wanted = (request.params["instance"],)
     if not wanted or wanted == ("*",):
-        return found
-    named = [one for one in found if one.id.name in wanted]
+        return all_instances
+    named = [instance for instance in all_instances if instance.id.name in wanted]
     if len(named) < len(wanted):
-        raise refuse("InstanceNotFound", name=", ".join(sorted(set(wanted) - {one.id.name for one in named})))
+        raise refuse("InstanceNotFound", name=", ".join(sorted(set(wanted) - {instance.id.name for instance in named})))
     return named
 
 
@@ -199,13 +199,13 @@ def begin_deletion(state: State, id_: ResourceId) -> None:
 def change(state: State, entry: Entry, body: Mapping[str, Any]) -> Document:
     """Let an instance of a uniform set have the tags and data disks that a body names. Raises ArmError as a VM's disks do."""
     before = section(entry.document["properties"], "storageProfile")
-    given = {
+    changes = {
         key: value
         for key, value in section(section(body, "properties"), "storageProfile").items()
         if key == "dataDisks"
     }
     most = state.instances[entry.id.key].size.number("MaxDataDiskCount")
-    storage = vm_disks.completed(state, entry.id, given, before, most)
+    storage = vm_disks.completed(state, entry.id, changes, before, most)
     tags = pairs(body, "tags") if "tags" in body else entry.document.get("tags")
     properties = {**entry.document["properties"], "storageProfile": storage}
     document = {**entry.document, "tags": tags, "properties": properties}

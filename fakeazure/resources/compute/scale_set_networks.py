@@ -50,8 +50,8 @@ def add(state: State, instance: ResourceId, network: Mapping[str, Any], zone: st
 
 def _plain(configuration: Mapping[str, Any]) -> dict[str, Any]:
     inner = section(configuration, "properties")
-    kept = {key: value for key, value in inner.items() if key != "publicIPAddressConfiguration"}
-    return {**configuration, "properties": kept}
+    own = {key: value for key, value in inner.items() if key != "publicIPAddressConfiguration"}
+    return {**configuration, "properties": own}
 
 
 def _add_address(state: State, nic: dict[str, Any], place: int, public: Mapping[str, Any], zone: str) -> None:
@@ -110,7 +110,7 @@ def _nic(state: State, request: Request) -> Response:
 
 
 def _addresses(state: State, request: Request) -> Response:
-    found = []
+    documents = []
     for instance in _instances(state, request):
         for nic in state.store.children(instance, _NICS):
             if request.params.get("interface", nic.id.name).lower() != nic.id.name.lower():
@@ -119,8 +119,8 @@ def _addresses(state: State, request: Request) -> Response:
                 address = text(section(section(configuration, "properties"), "publicIPAddress"), "id")
                 entry = state.store.get(address) if address else None
                 if entry is not None:
-                    found.append(entry.document)
-    return Response(200, body={"value": found})
+                    documents.append(entry.document)
+    return Response(200, body={"value": documents})
 
 
 def _configurations(state: State, request: Request) -> Response:

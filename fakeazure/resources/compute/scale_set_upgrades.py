@@ -69,17 +69,17 @@ def _end(state: State, id_: ResourceId, code: str) -> None:
 
 def _latest(state: State, request: Request) -> Response:
     entry = state.found(SETS.id_of(state, request))
-    found = state.store.get(entry.id.child("rollingUpgrades", "latest"))
-    if found is None:
+    latest = state.store.get(entry.id.child("rollingUpgrades", "latest"))
+    if latest is None:
         raise refuse("RollingUpgradeNotFound", name=entry.id.name)
-    return Response(200, body=found.document)
+    return Response(200, body=latest.document)
 
 
 def _cancel(state: State, request: Request) -> Response:
     entry = state.found(SETS.id_of(state, request))
     id_ = entry.id.child("rollingUpgrades", "latest")
-    found = state.store.get(id_)
-    if found is None or found.document["properties"]["runningStatus"]["code"] != "RollingForward":
+    latest = state.store.get(id_)
+    if latest is None or latest.document["properties"]["runningStatus"]["code"] != "RollingForward":
         raise refuse("RollingUpgradeNotFound", name=entry.id.name)
     _end(state, id_, "Cancelled")
     return state.act(request, entry.id, state.timing.vm_update)

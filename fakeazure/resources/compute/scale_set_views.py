@@ -14,7 +14,7 @@ __all__ = ["INSTANCE_FIELDS", "filter_facts", "instance_view", "set_shown", "sho
 _CODE = "instanceView/statuses/code"
 _LATEST = "properties/latestModelApplied"
 INSTANCE_FIELDS: Mapping[str, bool] = MappingProxyType({_CODE: True, _LATEST: True})
-"""What a filter on instances may ask for (azure-rest-api-specs, VirtualMachineScaleSetVMs_List)."""
+"""The fields of a filter on instances (azure-rest-api-specs, VirtualMachineScaleSetVMs_List)."""
 
 
 def set_shown(document: Document, expand: str = "") -> Document:

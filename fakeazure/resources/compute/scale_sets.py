@@ -238,8 +238,8 @@ def _put_instance(state: State, request: Request) -> Response:
 def _instance_view(state: State, request: Request) -> Response:
     if "instance" in request.params:
         return Response(200, body=instance_view(chosen(state, request, SETS.id_of(state, request))[0].document))
-    found = chosen(state, request, SETS.id_of(state, request))
-    summary = [{"code": "ProvisioningState/succeeded", "count": len(found)}]
+    chosen_instances = chosen(state, request, SETS.id_of(state, request))
+    summary = [{"code": "ProvisioningState/succeeded", "count": len(chosen_instances)}]
     return Response(200, body={"virtualMachine": {"statusesSummary": summary}, "statuses": []})
 
 
@@ -264,9 +264,9 @@ def routes() -> Iterator[Route[State]]:
     yield Route("GET", _INSTANCE, _instance)
     yield Route("PUT", _INSTANCE, _put_instance)
     yield Route("DELETE", _INSTANCE, _delete_instances)
-    for one in (_ONE, _INSTANCE):
-        yield Route("GET", f"{one}/instanceView", _instance_view)
+    for pattern in (_ONE, _INSTANCE):
+        yield Route("GET", f"{pattern}/instanceView", _instance_view)
         for action, to in (("start", "running"), ("powerOff", "stopped"), ("deallocate", "deallocated")):
-            yield Route("POST", f"{one}/{action}", _power(to))
+            yield Route("POST", f"{pattern}/{action}", _power(to))
         for action in ("restart", "redeploy", "reimage"):
-            yield Route("POST", f"{one}/{action}", _power("running"))
+            yield Route("POST", f"{pattern}/{action}", _power("running"))

@@ -34,7 +34,7 @@ _GROUP = f"/subscriptions/{{subscription}}/resourceGroups/{{group}}/providers/{F
 ONE = f"{_GROUP}/{{vm}}"
 _SET = "virtualMachineScaleSet/id"
 _OF_MACHINES: Mapping[str, bool] = MappingProxyType({_SET: True})
-"""What a filter on VMs may ask for (azure-rest-api-specs, ComputeRP: `'virtualMachineScaleSet/id' eq ID`)."""
+"""The fields of a filter on VMs (azure-rest-api-specs, ComputeRP: `'virtualMachineScaleSet/id' eq ID`)."""
 _PRIORITIES = {"regular": "Regular", "spot": "Spot", "low": "Spot", "": "Regular"}
 
 
@@ -77,10 +77,10 @@ def document_of(
             **without_secrets(profile),
         }
     if storage:
-        found = vm_disks.completed(state, id_, storage, None, most)
-        if disk := section(found, "osDisk"):
-            found["osDisk"] = {**images.os_disk(state, section(storage, "imageReference")), **disk}
-        rendered["storageProfile"] = {**found, **images.exact(storage)}
+        storage_profile = vm_disks.completed(state, id_, storage, None, most)
+        if disk := section(storage_profile, "osDisk"):
+            storage_profile["osDisk"] = {**images.os_disk(state, section(storage, "imageReference")), **disk}
+        rendered["storageProfile"] = {**storage_profile, **images.exact(storage)}
     document: dict[str, Any] = {
         "id": str(id_),
         "name": id_.name,
@@ -100,10 +100,10 @@ def document_of(
 def _identity(state: State, id_: ResourceId, identity: Mapping[str, Any]) -> dict[str, Any]:
     """The identities of a VM with their ids: the system's own belongs to the VM."""
     users = {name: ids_of(state, name) for name in section(identity, "userAssignedIdentities")}
-    found: dict[str, Any] = {**identity, "userAssignedIdentities": users}
+    rendered: dict[str, Any] = {**identity, "userAssignedIdentities": users}
     if "systemassigned" in text(identity, "type").lower():
-        found |= system_assigned(state, id_)
-    return found
+        rendered |= system_assigned(state, id_)
+    return rendered
 
 
 def _put(state: State, request: Request) -> Response:
@@ -145,7 +145,7 @@ def _put(state: State, request: Request) -> Response:
 
 
 def _check_reservation_group(state: State, group: str) -> None:
-    """Refuses a capacity reservation group that is not there."""
+    """Refuse a capacity reservation group that is not there."""
     if not group:
         return
     id_ = linked_id(group, "properties.capacityReservation.capacityReservationGroup.id")
@@ -153,7 +153,7 @@ def _check_reservation_group(state: State, group: str) -> None:
 
 
 def _image(state: State, reference: Mapping[str, Any], location: str) -> images.Image:
-    """What a VM boots from. Refuses an image that nobody publishes."""
+    """Return the image that a VM boots from. Refuses an image that nobody publishes."""
     image = images.find(state, reference)
     if image is not None:
         return image
@@ -228,8 +228,8 @@ def _with_identities(old: Mapping[str, Any], body: Mapping[str, Any]) -> Mapping
     if not users:
         return body
     merged = {**section(section(old, "identity"), "userAssignedIdentities"), **users}
-    kept = {name: value for name, value in merged.items() if value is not None}
-    return {**body, "identity": {**section(body, "identity"), "userAssignedIdentities": kept}}
+    users_left = {name: value for name, value in merged.items() if value is not None}
+    return {**body, "identity": {**section(body, "identity"), "userAssignedIdentities": users_left}}
 
 
 _KEPT = ("vmId", "provisioningState", "timeCreated", "priority", "osProfile", "instanceView", "hardwareProfile")
@@ -269,16 +269,16 @@ def _change(state: State, request: Request, id_: ResourceId, body: Mapping[str, 
 
 
 def _changed(
-    state: State, id_: ResourceId, before: Mapping[str, Any], given: Mapping[str, Any], size: Size
+    state: State, id_: ResourceId, before: Mapping[str, Any], changes: Mapping[str, Any], size: Size
 ) -> dict[str, Any]:
     """The properties of a VM that a change names, each merged with what it was. Refuses disks that cannot be attached."""
     changed: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in changes.items():
         if name not in _KEPT and value is not None:
             old = before.get(name)
             changed[name] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     if "storageProfile" in changed:
-        storage, old = section(given, "storageProfile"), section(before, "storageProfile")
+        storage, old = section(changes, "storageProfile"), section(before, "storageProfile")
         most = size.number("MaxDataDiskCount")
         changed["storageProfile"] = vm_disks.completed(state, id_, storage, old, most)
     return changed

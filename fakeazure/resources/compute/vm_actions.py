@@ -1,4 +1,4 @@
-"""What can be done to a VM that exists: power, restart, redeploy, reimage, run a command, read its console, evict it."""
+"""Actions on a VM that exists: power, restart, redeploy, reimage, run a command, read its console, evict it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Whether a size supports what a VM asks for: image, OS disk, encryption, ultra disks. Pure; each check returns a failure or None."""
+"""The checks that a size supports a VM's wishes: image, OS disk, encryption, ultra disks. Pure; each returns a failure
+or None.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from fakeazure.resources.images import Image
 MIB, GIB = 1024 * 1024, 1024**3
 _GUEST_STATE_GIB = 1
 _POOL_DISK_GIB = 128
-"""Of a pool that names no size (AKS: the default of most sizes)."""
+"""The OS disk of a pool that names no size (AKS: the default of most sizes)."""
 
 
 def image_mismatch(size: Size, image: Image) -> Failure | None:

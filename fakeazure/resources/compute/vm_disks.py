@@ -49,28 +49,28 @@ def completed(
     `before` is the profile of a VM that exists, whose OS disk stays; `most` how many data disks its size takes. Refuses disks that are
     malformed, not there, being deleted, or attached to another VM.
     """
-    found = {"dataDisks": [], **(before or {}), **storage}
-    disk = section(found, "osDisk")
+    profile = {"dataDisks": [], **(before or {}), **storage}
+    disk = section(profile, "osDisk")
     if disk:
-        found["osDisk"] = _os_disk(state, vm, disk, section(before or {}, "osDisk"))
-    disks = [disk for disk in items(found, "dataDisks") if disk.get("toBeDetached") is not True]
+        profile["osDisk"] = _os_disk(state, vm, disk, section(before or {}, "osDisk"))
+    disks = [disk for disk in items(profile, "dataDisks") if disk.get("toBeDetached") is not True]
     if len(disks) > (most or MOST):
         raise refuse("TooManyDataDisks", limit=int(most or MOST))
     there = {disk.get("lun"): disk for disk in items(before or {}, "dataDisks")}
-    found["dataDisks"] = [_data_disk(state, vm, disk, there.get(number(disk, "lun", -1))) for disk in disks]
-    _check_distinct(found)
-    return found
+    profile["dataDisks"] = [_data_disk(state, vm, disk, there.get(number(disk, "lun", -1))) for disk in disks]
+    _check_distinct(profile)
+    return profile
 
 
 def _os_disk(state: State, vm: ResourceId, disk: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
     _check(disk)
     managed = {"storageAccountType": "Premium_LRS", **section(before, "managedDisk"), **section(disk, "managedDisk")}
     if before:
-        kept = {key: before[key] for key in ("name", "createOption") if key in before}
+        unchanged = {key: before[key] for key in ("name", "createOption") if key in before}
         managed |= {
             key: section(before, "managedDisk")[key] for key in ("id",) if key in section(before, "managedDisk")
         }
-        return {**before, **disk, **kept, "managedDisk": managed}
+        return {**before, **disk, **unchanged, "managedDisk": managed}
     filled = {**disk, "managedDisk": managed}
     if section(disk, "diffDiskSettings") or not (text(disk, "name") or text(managed, "id")):
         return filled
@@ -92,20 +92,20 @@ def _data_disk(
 def _named(state: State, vm: ResourceId, disk: Mapping[str, Any], entity: str = "dataDisk.name") -> dict[str, Any]:
     """A disk with name and id. One that is there must be free, or the VM's own; only `Attach` takes one that it does not have."""
     managed, attached = section(disk, "managedDisk"), text(disk, "createOption").lower() == "attach"
-    given = text(managed, "id")
-    if given:
-        id_ = linked_id(given, "properties.storageProfile.dataDisks.managedDisk.id")
+    disk_id = text(managed, "id")
+    if disk_id:
+        id_ = linked_id(disk_id, "properties.storageProfile.dataDisks.managedDisk.id")
     else:
         id_ = _id(vm, text(disk, "name"), entity)
     entry = state.store.get(id_)
     if entry is None or entry.id.type != DISKS.type:
-        if given and (attached or not text(disk, "name")):
+        if disk_id and (attached or not text(disk, "name")):
             type_, name = DISKS.type, "/".join(id_.names)
             raise refuse("ResourceNotFound", type=type_, name=name, group=id_.group)
         id_ = _id(vm, text(disk, "name") or id_.name, entity)
         entry = state.store.get(id_)
     if entry is not None:
-        if not (attached or given) and vm.key not in map(str.lower, owners(entry.document)):
+        if not (attached or disk_id) and vm.key not in map(str.lower, owners(entry.document)):
             deletion.check_use(entry, "Attach Disk")
             raise refuse("DiskExists", target=str(entry.id), name=entry.id.name, group=entry.id.group.upper())
         check_attach(entry, vm)

@@ -155,7 +155,7 @@ def snapshot(state: State, id_: ResourceId) -> VirtualMachine:
         machine=machine.document if machine is not None else None,
         aks_labels=facts.aks_labels,
         private_address=next(
-            (found for nic in facts.nics if (found := network_interfaces.private_address(state, nic))), ""
+            (address for nic in facts.nics if (address := network_interfaces.private_address(state, nic))), ""
         ),
     )
 
@@ -295,7 +295,7 @@ def resize(state: State, id_: ResourceId, size: Size) -> None:
 
 
 def instance_view(state: State, id_: ResourceId) -> dict[str, Any]:
-    """What `instanceView` tells: provisioning and power state as statuses."""
+    """Return the content of `instanceView`: provisioning and power state as statuses."""
     document = state.found(id_).document
     facts = state.vms[id_.key]
     provisioning = document["properties"]["provisioningState"]

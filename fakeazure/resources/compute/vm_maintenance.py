@@ -1,4 +1,6 @@
-"""What is done to a VM beside its power: reapply, generalize, patches, disks in one call; what is refused to one with managed disks."""
+"""Actions on a VM beside its power: reapply, generalize, patches, disks in one call; and those that are refused for one
+with managed disks.
+"""
 
 from __future__ import annotations
 
@@ -78,12 +80,12 @@ def _attach_detach(state: State, request: Request) -> Response:
     for wanted in items(body, "dataDisksToAttach"):
         taken = {number(disk, "lun") for disk in disks}
         free = next(lun for lun in range(vm_disks.MOST + 1) if lun not in taken)
-        kept = {key: wanted[key] for key in ("caching", "deleteOption", "writeAcceleratorEnabled") if key in wanted}
+        options = {key: wanted[key] for key in ("caching", "deleteOption", "writeAcceleratorEnabled") if key in wanted}
         managed: dict[str, Any] = {"id": text(wanted, "diskId")}
         if section(wanted, "diskEncryptionSet"):
             managed["diskEncryptionSet"] = section(wanted, "diskEncryptionSet")
         disks.append(
-            {"lun": int(number(wanted, "lun", free)), "createOption": "Attach", "managedDisk": managed, **kept}
+            {"lun": int(number(wanted, "lun", free)), "createOption": "Attach", "managedDisk": managed, **options}
         )
     most = state.vms[id_.key].allocation.size.number("MaxDataDiskCount")
     storage = vm_disks.completed(state, id_, {"dataDisks": disks}, before, most)

@@ -41,13 +41,15 @@ _STATUSES = {
 }
 """Names of statuses of HTTP, as .NET has them."""
 _OF_DEPLOYMENTS: Mapping[str, bool] = MappingProxyType({"provisioningState": True})
-"""What a filter on deployments may ask for (azure-rest-api-specs, Deployments_ListByResourceGroup)."""
+"""The fields of a filter on deployments (azure-rest-api-specs, Deployments_ListByResourceGroup)."""
 _WEEK = 7 * 86400.0
 """Seconds after which ARM gives a deployment up."""
 
 
 def _place(state: State, request: Request) -> Place:
-    """Where a request deploys; the record of a deployment at a subscription has a location of its own."""
+    """Return the place to which a request deploys; the record of a deployment at a subscription has a location of its
+    own.
+    """
     subscription, name = request.params["subscription"], request.params["name"]
     if "group" in request.params:
         group = state.group(subscription, request.params["group"])
@@ -87,12 +89,12 @@ def _put(state: State, request: Request) -> Response:
 
 
 def _found(state: State, request: Request) -> Deployment:
-    found = state.deployments.get(
+    deployment = state.deployments.get(
         f"{_scope(state, request)}/providers/Microsoft.Resources/deployments/{request.params['name']}".lower()
     )
-    if not isinstance(found, Deployment):
+    if not isinstance(deployment, Deployment):
         raise refuse("DeploymentNotFound", name=request.params["name"])
-    return found
+    return deployment
 
 
 def _get(state: State, request: Request) -> Response:
@@ -107,7 +109,7 @@ def _list(state: State, request: Request) -> Response:
         for key, deployment in state.deployments.items()
         if key.startswith(head) and isinstance(deployment, Deployment)
     ]
-    return Response(200, body={"value": [one for one in documents if wanted(one["properties"])][:most]})
+    return Response(200, body={"value": [document for document in documents if wanted(document["properties"])][:most]})
 
 
 def _validate(state: State, request: Request) -> Response:
@@ -136,14 +138,14 @@ def _what_if(state: State, request: Request) -> Response:
 
 
 def _cancel(state: State, request: Request) -> Response:
-    found = _found(state, request)
-    if found.operation is None or found.operation.status != RUNNING:
-        raise refuse("CannotCancelDeployment", name=found.name, state=found.properties["provisioningState"])
-    for step in found.steps:
+    deployment = _found(state, request)
+    if deployment.operation is None or deployment.operation.status != RUNNING:
+        raise refuse("CannotCancelDeployment", name=deployment.name, state=deployment.properties["provisioningState"])
+    for step in deployment.steps:
         if step.nested and step.operation is not None:
             state.operations.cancel(step.operation)
-    state.operations.cancel(found.operation)
-    found.properties["provisioningState"] = "Canceled"
+    state.operations.cancel(deployment.operation)
+    deployment.properties["provisioningState"] = "Canceled"
     return Response(204)
 
 
@@ -151,8 +153,8 @@ def _export(state: State, request: Request) -> Response:
     return Response(200, body={"template": _found(state, request).template})
 
 
-def _operation_items(found: Deployment) -> Iterator[dict[str, Any]]:
-    for number, step in enumerate(found.steps):
+def _operation_items(deployment: Deployment) -> Iterator[dict[str, Any]]:
+    for number, step in enumerate(deployment.steps):
         failure = step.failed
         state_ = "Failed" if failure is not None else "Succeeded" if step.done else "Running"
         properties: dict[str, Any] = {
@@ -163,8 +165,8 @@ def _operation_items(found: Deployment) -> Iterator[dict[str, Any]]:
         }
         if failure is not None:
             properties["statusMessage"] = {"status": "Failed", "error": failure.document()}
-        id_ = guid_of(f"{found.id}/{number}").replace("-", "")[:16].upper()
-        yield {"id": f"{found.id}/operations/{id_}", "operationId": id_, "properties": properties}
+        id_ = guid_of(f"{deployment.id}/{number}").replace("-", "")[:16].upper()
+        yield {"id": f"{deployment.id}/operations/{id_}", "operationId": id_, "properties": properties}
 
 
 def _operations(state: State, request: Request) -> Response:
@@ -180,10 +182,10 @@ def _operation(state: State, request: Request) -> Response:
 
 def _delete(state: State, request: Request) -> Response:
     try:
-        found = _found(state, request)
+        deployment = _found(state, request)
     except ArmError:
         return Response(204)
-    del state.deployments[found.id.lower()]
+    del state.deployments[deployment.id.lower()]
     return Response(204)
 
 
@@ -191,15 +193,15 @@ def routes() -> Iterator[Route[State]]:
     """The rows of the routing table."""
     for scope in _SCOPES:
         all_ = f"{scope}/providers/Microsoft.Resources/deployments"
-        one = f"{all_}/{{name}}"
-        yield Route("PUT", one, _put)
-        yield Route("GET", one, _get)
-        yield Route("DELETE", one, _delete)
+        single = f"{all_}/{{name}}"
+        yield Route("PUT", single, _put)
+        yield Route("GET", single, _get)
+        yield Route("DELETE", single, _delete)
         yield Route("GET", all_, _list)
-        yield Route("POST", f"{one}/validate", _validate)
-        yield Route("POST", f"{one}/whatIf", _what_if)
-        yield Route("POST", f"{one}/cancel", _cancel)
-        yield Route("POST", f"{one}/exportTemplate", _export)
-        for path in (one, f"{scope}/deployments/{{name}}"):  # SDKs ask for operations without the provider
+        yield Route("POST", f"{single}/validate", _validate)
+        yield Route("POST", f"{single}/whatIf", _what_if)
+        yield Route("POST", f"{single}/cancel", _cancel)
+        yield Route("POST", f"{single}/exportTemplate", _export)
+        for path in (single, f"{scope}/deployments/{{name}}"):  # SDKs ask for operations without the provider
             yield Route("GET", f"{path}/operations", _operations)
             yield Route("GET", f"{path}/operations/{{operation}}", _operation)

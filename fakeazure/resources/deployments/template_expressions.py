@@ -75,10 +75,10 @@ def _evaluated(value: Any, scope: Functions, budget: Budget) -> Any:
 
 def _text(key: Any, scope: Functions, budget: Budget) -> str:
     """A name of a property, which may be an expression too."""
-    found = _of_text(key, scope, budget) if isinstance(key, str) else key
-    if not isinstance(found, str):
+    value = _of_text(key, scope, budget) if isinstance(key, str) else key
+    if not isinstance(value, str):
         raise TemplateError(f"The name of a property must be a string: {key!r}"[:300])
-    return found
+    return value
 
 
 def _of_text(value: str, scope: Functions, budget: Budget) -> Any:
@@ -99,10 +99,10 @@ def _of_text(value: str, scope: Functions, budget: Budget) -> Any:
 def _tree(text: str) -> tuple[Any, int]:
     """An expression as a tree, and how many tokens it has."""
     parser = _Parser(text[1:-1])
-    found = parser.value()
+    tree = parser.value()
     if parser.peek() is not None:
         raise TemplateError(f"unexpected {parser.peek()!r} in {text[:200]!r}")
-    return found, parser.count
+    return tree, parser.count
 
 
 class _Parser(Tokens):
@@ -115,22 +115,22 @@ class _Parser(Tokens):
             raise TemplateError(f"expressions are nested more than {DEEPEST} deep")
         token = self.take()
         if token.startswith("'"):
-            found: Any = _Value(token[1:-1].replace("''", "'"))
+            expression: Any = _Value(token[1:-1].replace("''", "'"))
         elif token.lstrip("-").isdigit():
             number = int(token[:30])
             if number not in INT64:
                 raise TemplateError(f"The integer {token[:30]} is too large or too small for an Int64")
-            found = _Value(number)
+            expression = _Value(number)
         else:
-            found = self._call(token)
+            expression = self._call(token)
         while self.peek() in (".", "["):
             if self.take() == ".":
-                found = _Member(found, _Value(self.take()))
+                expression = _Member(expression, _Value(self.take()))
             else:
-                found = _Member(found, self.value())
+                expression = _Member(expression, self.value())
                 self.take("]")
         self._depth -= 1
-        return found
+        return expression
 
     def _call(self, name: str) -> _Call:
         if self.peek() == ".":  # a function of one's own: `namespace.name(...)`

@@ -19,7 +19,7 @@ from fakeazure.resources.deployments.template_values import INT64, Budget, Templ
 from lazyrecords import dataclass
 
 NESTING = 64
-"""How deep `json` may be nested, as a request body may."""
+"""The deepest nesting of `json`, that of a request body."""
 _LONGEST_RANGE = 10_000
 _KINDS: Mapping[str, tuple[tuple[str, ...], str]] = {
     "s": (("String",), "a string"),
@@ -46,7 +46,7 @@ class Function:
     kinds: str
     call: Callable[..., Any]
     thrifty: bool = False
-    """It is given the budget first, since what it makes may be larger than all that it takes."""
+    """The function is given the budget first, since its result may be larger than all that it takes."""
 
     def __call__(self, name: str, arguments: list[Any], budget: Budget) -> Any:
         """Call it within the budget. Raises TemplateError, in ARM's form, for parameters that it does not take."""
@@ -59,14 +59,14 @@ class Function:
             kind = kinds[min(place, len(kinds) - 1)]
             types, words = _KINDS[kind if kind == "?" else kind.rstrip("?*") or "?"]
             if types and type_name(argument) not in types:
-                given = type_name(argument)
-                raise wrong(name, f"expects its parameter to be {words}. The provided value is of type '{given}'")
+                type_given = type_name(argument)
+                raise wrong(name, f"expects its parameter to be {words}. The provided value is of type '{type_given}'")
         budget.step()
-        found = self.call(*((budget, *arguments) if self.thrifty else arguments))
-        if isinstance(found, int) and not isinstance(found, bool) and found not in INT64:
+        result = self.call(*((budget, *arguments) if self.thrifty else arguments))
+        if isinstance(result, int) and not isinstance(result, bool) and result not in INT64:
             raise wrong(name, "comes to an integer that is too large or too small for an Int64")
-        budget.take(found)
-        return found
+        budget.take(result)
+        return result
 
 
 def wrong(name: str, words: str) -> TemplateError:
@@ -162,15 +162,15 @@ def _union(budget: Budget, *values: Any) -> Any:
         return merged
     if any(isinstance(value, Mapping) for value in values):
         raise wrong("union", "expects parameters that are all arrays, or all objects")
-    seen, found = set[str](), []
+    seen, items_ = set[str](), []
     for value in values:
         before = frozenset(seen)
         for item in value:
             key = type_name(item) + text_of(budget, item)
             if key not in before:
-                found.append(item)
+                items_.append(item)
             seen.add(key)
-    return found
+    return items_
 
 
 def _merged(budget: Budget, left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,8 +231,8 @@ def _compared(name: str, compare: Callable[[Any, Any], bool]) -> Function:
 
 def _best(name: str, best: Callable[[Any], Any]) -> Function:
     def pick(*values: Any) -> Any:
-        [found, *rest] = values
-        numbers = found if isinstance(found, list | tuple) and not rest else values
+        [only, *rest] = values
+        numbers = only if isinstance(only, list | tuple) and not rest else values
         if not numbers or not all(type_name(number) == "Integer" for number in numbers):
             raise wrong(name, "expects integers")
         return best(numbers)

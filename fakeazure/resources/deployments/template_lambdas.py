@@ -17,10 +17,10 @@ def _map(values: Any, function: Lambda) -> list[Any]:
     return [function(value, place) for place, value in enumerate(values)]
 
 
-def _test(name: str, found: Any) -> bool:
-    if not isinstance(found, bool):
+def _test(name: str, answer: Any) -> bool:
+    if not isinstance(answer, bool):
         raise wrong(name, "expects its lambda to return a boolean")
-    return found
+    return answer
 
 
 def _filter(values: Any, function: Lambda) -> list[Any]:
@@ -48,10 +48,10 @@ def _to_object(values: Any, key: Lambda, value: Lambda | None = None) -> dict[st
 
 
 def _group_by(values: Any, key: Lambda) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    groups: dict[str, list[Any]] = {}
     for place, item in enumerate(values):
-        found.setdefault(_key("groupBy", key(item, place)), []).append(item)
-    return found
+        groups.setdefault(_key("groupBy", key(item, place)), []).append(item)
+    return groups
 
 
 def _items(value: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -73,10 +73,10 @@ def _intersection(budget: Budget, *values: Any) -> Any:
     if any(isinstance(value, Mapping) for value in values):
         raise wrong("intersection", "expects parameters that are all arrays, or all objects")
     sets = [{type_name(item) + text_of(budget, item) for item in other} for other in others]
-    found: dict[str, Any] = {}
+    common: dict[str, Any] = {}
     for item in first:
-        found.setdefault(type_name(item) + text_of(budget, item), item)
-    return [item for key, item in found.items() if all(key in other for other in sets)]
+        common.setdefault(type_name(item) + text_of(budget, item), item)
+    return [item for key, item in common.items() if all(key in other for other in sets)]
 
 
 def _try_get(holder: Any, *keys: Any) -> Any:
@@ -118,8 +118,8 @@ def _index_of(values: Any, wanted: Any) -> int:
 def _last_index_of(values: Any, wanted: Any) -> int:
     if isinstance(values, str):
         return values.lower().rfind(str(wanted).lower())
-    found = _index_of(list(reversed(values)), wanted)
-    return -1 if found < 0 else len(values) - 1 - found
+    place = _index_of(list(reversed(values)), wanted)
+    return -1 if place < 0 else len(values) - 1 - place
 
 
 LAMBDAS: Mapping[str, Function] = {

@@ -41,11 +41,11 @@ def _parse(text: str) -> dict[str, Any]:
     network = _network("parseCidr", text)
     first, last = network.network_address, network.broadcast_address
     inner = network.num_addresses > 2
-    found: dict[str, Any] = {"network": str(first), "netmask": str(network.netmask)}
+    facts: dict[str, Any] = {"network": str(first), "netmask": str(network.netmask)}
     if isinstance(network, IPv4Network):
-        found["broadcast"] = str(last)
+        facts["broadcast"] = str(last)
     usable = {"firstUsable": str(first + 1 if inner else first), "lastUsable": str(last - 1 if inner else last)}
-    return {**found, **usable, "cidr": network.prefixlen}
+    return {**facts, **usable, "cidr": network.prefixlen}
 
 
 NETWORKS: Mapping[str, Function] = {

@@ -1,4 +1,6 @@
-"""Where templates are deployed, and the paths of what they declare: in a resource group, at a subscription, as an extension of another."""
+"""The places of deployments, and the paths of their resources: in a resource group, at a subscription, as an extension
+of another.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ GROUPS = "microsoft.resources/resourcegroups"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a template is deployed, and the deployment's name."""
+    """The place of a template, and the deployment's name."""
 
     subscription: str
     group: Mapping[str, Any] | None
     """The resource group's document, None at the scope of the subscription."""
     name: str
     location: str
-    """Of the deployment's record."""
+    """The location of the deployment's record."""
 
     @property
     def scope(self) -> str:

@@ -48,10 +48,10 @@ def _moment(name: str, text: str) -> datetime:
     try:
         if re.fullmatch(r"\d{8}T\d{6}Z", text, re.ASCII):
             return datetime.strptime(text, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise wrong(name, "expects its parameter to be a date and time") from None
-    return found.astimezone(UTC) if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    return moment.astimezone(UTC) if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 def _date_add(base: str, duration: str, pattern: str = "") -> str:

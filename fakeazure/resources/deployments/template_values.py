@@ -45,7 +45,7 @@ def type_name(value: Any) -> str:
 
 @dataclass(slots=True)
 class Budget:
-    """What one deployment may spend: tokens and calls, and bytes of all values that its expressions come to."""
+    """The budget of one deployment: tokens and calls, and bytes of all values of its expressions."""
 
     steps: int = 200_000
     size: int = 16 * 1024 * 1024

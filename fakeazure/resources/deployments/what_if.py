@@ -1,4 +1,4 @@
-"""What a deployment would change: its resources beside those that are there, property by property."""
+"""The changes of a deployment: its resources beside those that are there, property by property."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _SAME_IN_ANY_CASE = ("location", "id")
 
 def changes(state: State, deployment: Deployment) -> list[dict[str, Any]]:
     """Return the changes in ARM's form: what would be created, modified, deleted, left as it is or ignored."""
-    scope, found, named = deployment.scope(state), list[dict[str, Any]](), set[str]()
+    scope, rows, named = deployment.scope(state), list[dict[str, Any]](), set[str]()
     for step in deployment.steps:
         named.add(step.id.key)
         before = lookup(state, step.id.path)
         if step.nested:
-            found.append({"resourceId": step.id.path, "changeType": "Deploy"})
+            rows.append({"resourceId": step.id.path, "changeType": "Deploy"})
             continue
         try:
             body = body_of_step(scope, step)
         except TemplateError as error:
-            found.append({"resourceId": step.id.path, "changeType": "Unsupported", "unsupportedReason": str(error)})
+            rows.append({"resourceId": step.id.path, "changeType": "Unsupported", "unsupportedReason": str(error)})
             continue
         after = {"apiVersion": step.version, "id": step.id.path, "name": step.id.name, "type": step.id.type, **body}
-        found.append(_change(step.id.path, before, after, body))
+        rows.append(_change(step.id.path, before, after, body))
     complete = deployment.properties["mode"] == "Complete"
     head = f"{deployment.place.scope}/providers/".lower()
     for entry in state.store.all() if deployment.place.group is not None else ():
         if len(entry.id.types) == 1 and entry.id.key.startswith(head) and entry.id.key not in named:
             kind = "Delete" if complete else "Ignore"
-            found.append({"resourceId": str(entry.id), "changeType": kind, "before": entry.document})
-    return found
+            rows.append({"resourceId": str(entry.id), "changeType": kind, "before": entry.document})
+    return rows
 
 
 def _change(

@@ -23,7 +23,7 @@ Tables = Callable[[str], list[Row]]
 Stage = Callable[[list[Row], Tables], list[Row]]
 _JOINS = ("inner", "innerunique", "leftouter", "leftsemi", "leftanti")
 _DEEPEST = 4
-"""How deep queries may be nested in joins and unions; Azure allows three joins."""
+"""The deepest nesting of queries in joins and unions; Azure allows three joins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Query:
         return self.rest([row for row in tables(self.table) if self.passes(row)], tables)
 
     def passes(self, row: Row) -> bool:
-        """Whether a row passes the filters, which see nothing else."""
+        """Return whether a row passes the filters, which see nothing else."""
         self.meter.step(len(self.filters))
         return all(predicate(row) is True for predicate in self.filters)
 
     def rest(self, rows: list[Row], tables: Tables) -> list[Row]:
-        """What the stages make of the rows that passed."""
+        """Return the result of the stages for the rows that passed."""
         for stage in self.stages:
             self.meter.step(1 + len(rows))
             rows = stage(rows, tables)
@@ -125,16 +125,16 @@ class _Parser(Expressions):
         keys = self.several(self._key)
 
         def run(rows: list[Row]) -> list[Row]:
-            found = list(rows)
+            ordered = list(rows)
             for expression, descending, nulls_first in reversed(keys):
-                self.meter.step(4 * len(found))
-                values = [(self._comparable(expression(row)), row) for row in found]
+                self.meter.step(4 * len(ordered))
+                values = [(self._comparable(expression(row)), row) for row in ordered]
                 nulls = [row for value, row in values if value is None]
                 others = [(sort_key(value), row) for value, row in values if value is not None]
                 others.sort(key=itemgetter(0), reverse=descending)
                 sorted_ = [row for _, row in others]
-                found = [*nulls, *sorted_] if nulls_first else [*sorted_, *nulls]
-            return found if most is None else found[:most]
+                ordered = [*nulls, *sorted_] if nulls_first else [*sorted_, *nulls]
+            return ordered if most is None else ordered[:most]
 
         return run
 
@@ -161,10 +161,10 @@ class _Parser(Expressions):
 
         def one(row: Row) -> Row:
             meter.step(len(row) + len(columns))
-            found = dict(row)
+            extended = dict(row)
             for column, value in columns:
-                found[column] = value(found)
-            return found
+                extended[column] = value(extended)
+            return extended
 
         return lambda rows: [one(row) for row in rows]
 
@@ -197,8 +197,8 @@ class _Parser(Expressions):
 
         def run(rows: list[Row]) -> list[Row]:
             self.meter.step(len(columns) * len(rows))
-            found = ({column: value(row) for column, value in columns} for row in rows)
-            return list({self.meter.text(row): row for row in found}.values())
+            distinct = ({column: value(row) for column, value in columns} for row in rows)
+            return list({self.meter.text(row): row for row in distinct}.values())
 
         return run
 
@@ -210,16 +210,18 @@ class _Parser(Expressions):
             groups = self._columns()
 
         def run(rows: list[Row]) -> list[Row]:
-            found: dict[str, tuple[Row, list[Row]]] = {}
+            grouped: dict[str, tuple[Row, list[Row]]] = {}
             if not groups:
-                found[""] = ({}, rows)
+                grouped[""] = ({}, rows)
             else:
                 self.meter.step(len(groups) * len(rows))
                 for row in rows:
                     key = {column: value(row) for column, value in groups}
-                    found.setdefault(self.meter.text(key), (key, []))[1].append(row)
-            self.meter.step(len(measures) * len(found))
-            return [{**key, **{column: value(inside) for column, value in measures}} for key, inside in found.values()]
+                    grouped.setdefault(self.meter.text(key), (key, []))[1].append(row)
+            self.meter.step(len(measures) * len(grouped))
+            return [
+                {**key, **{column: value(inside) for column, value in measures}} for key, inside in grouped.values()
+            ]
 
         return run
 
@@ -237,7 +239,7 @@ class _Parser(Expressions):
                 meter.step(2 + len(row))
                 yield {**row, column: item}
 
-        return lambda rows: [found for row in rows for found in one(row)]
+        return lambda rows: [expanded for row in rows for expanded in one(row)]
 
     def _nested(self, depth: int) -> Query:
         self.take("(")
@@ -283,17 +285,17 @@ def _joined(
         index.setdefault(meter.text([row.get(name) for _, name in pairs]), []).append(row)
     if kind == "innerunique":
         left = list({meter.text([row.get(name) for name, _ in pairs]): row for row in reversed(left)}.values())[::-1]
-    found: list[Row] = []
+    joined: list[Row] = []
     for row in left:
         matches = index.get(meter.text([row.get(name) for name, _ in pairs]), [])
         if kind in ("leftsemi", "leftanti"):
             if bool(matches) is (kind == "leftsemi"):
-                found.append(row)
+                joined.append(row)
             continue
         for other in matches or ([{}] if kind == "leftouter" else []):
             meter.step(2 + len(row) + len(other))
-            found.append({**row, **{f"{key}1" if key in row else key: value for key, value in other.items()}})
-    return found
+            joined.append({**row, **{f"{key}1" if key in row else key: value for key, value in other.items()}})
+    return joined
 
 
 _FILTERS = ("where", "filter")

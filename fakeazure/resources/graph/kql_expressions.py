@@ -49,23 +49,23 @@ class Expressions(Tokens):
         super().__init__(text, _TOKEN, QueryError)
         self.meter = Meter()
 
-    def several(self, one: Callable[[], Item]) -> list[Item]:
+    def several(self, part: Callable[[], Item]) -> list[Item]:
         """Items with commas between them."""
-        found = [one()]
+        parts = [part()]
         while self.peek() == ",":
             self.take()
-            found.append(one())
-        return found
+            parts.append(part())
+        return parts
 
     def expression(self) -> Expression:
         """An expression: terms joined by `and`, which binds closer, and `or`."""
         return self._joined("or", lambda: self._joined("and", self._term))
 
-    def _joined(self, word: str, one: Callable[[], Expression]) -> Expression:
-        terms = [one()]
+    def _joined(self, word: str, part: Callable[[], Expression]) -> Expression:
+        terms = [part()]
         while self.peek() == word:
             self.take()
-            terms.append(one())
+            terms.append(part())
         if len(terms) == 1:
             return terms[0]
         judge, meter, count = any if word == "or" else all, self.meter, len(terms)
@@ -86,19 +86,19 @@ class Expressions(Tokens):
         if negated:
             self.take()
         operator = self.peek() or ""
-        found = left
+        test = left
         if operator in COMPARISONS:
             self.take()
-            found = self._compared(left, operator)
+            test = self._compared(left, operator)
         elif operator in MEMBERSHIP:
             self.take()
-            found = self._member(left, MEMBERSHIP[operator])
+            test = self._member(left, MEMBERSHIP[operator])
         elif operator == "between":
             raise QueryError("'between' is not supported here")
         elif negated:
             raise QueryError(f"unexpected '!' before {operator!r}")
         self._depth -= 1
-        return (lambda row: not found(row)) if negated else found
+        return (lambda row: not test(row)) if negated else test
 
     def _compared(self, left: Expression, operator: str) -> Expression:
         right, compare, meter = self._sum(), COMPARISONS[operator], self.meter
@@ -133,10 +133,10 @@ class Expressions(Tokens):
 
         def total(row: Row) -> Any:
             meter.step(len(more))
-            found = first(row)
+            total_ = first(row)
             for sign, value in more:
-                found = plus(found, value(row), sign)
-            return found
+                total_ = plus(total_, value(row), sign)
+            return total_
 
         return total
 
@@ -176,12 +176,12 @@ class Expressions(Tokens):
 
         def run(row: Row) -> Any:
             meter.step(1 + len(arguments))
-            given = [argument(row) for argument in arguments]
+            values = [argument(row) for argument in arguments]
             if textual:
-                given = [meter.argument(value) for value in given]
-                meter.make(made(name, given))
+                values = [meter.argument(value) for value in values]
+                meter.make(made(name, values))
             try:
-                return function(*given)
+                return function(*values)
             except LimitExceeded:
                 raise
             except (TypeError, ValueError, IndexError, OverflowError):
@@ -266,14 +266,14 @@ class Expressions(Tokens):
         if (
             token[0].isdigit()
             and len(token) < 40
-            and fitting(found := float(token) if "." in token else int(token)) is not None
+            and fitting(number := float(token) if "." in token else int(token)) is not None
         ):
-            return found
+            return number
         raise QueryError(f"expected a literal, found {token!r}")
 
 
 def _at(holder: Any, key: Any) -> Any:
-    """What stands in an object under a key, or in an array at a place; null where there is nothing."""
+    """Return the value in an object under a key, or in an array at a place; null where there is nothing."""
     if isinstance(holder, Mapping):
         return holder.get(key)
     if isinstance(holder, list | tuple) and type(key) is int and -len(holder) <= key < len(holder):

@@ -24,7 +24,7 @@ class QueryError(ValueError):
 
 
 def text_of(value: Any) -> str:
-    """How an operator on text sees a value: objects as their JSON, null as nothing."""
+    """Return the text that an operator on text sees of a value: objects as their JSON, null as nothing."""
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"), default=dict)
@@ -143,7 +143,7 @@ ORDERED = frozenset(("==", "!=", "<", "<=", ">", ">="))
 
 
 def made(name: str, arguments: Sequence[Any]) -> int:
-    """How many characters the text has that a function makes of its arguments; 0 for one that makes none."""
+    """Return how many characters the text has that a function makes of its arguments; 0 for one that makes none."""
     if name == "strcat":
         return sum(len(text_of(argument)) for argument in arguments)
     if name == "replace_string" and len(arguments) == 3:

@@ -1,4 +1,6 @@
-"""What one run of a query may cost. Azure's own bounds (time, memory, 1 MB for a text) are Kusto's; the numbers of steps are ours."""
+"""The costs of one run of a query. Azure's own bounds (time, memory, 1 MB for a text) are Kusto's; the numbers of steps
+are ours.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class LimitExceeded(QueryError):
 
 
 class Meter:
-    """What a run has left: steps, each some tenths of a microsecond, and characters of texts that are made."""
+    """The rest of a run's budget: steps, each some tenths of a microsecond, and characters of texts that are made."""
 
     __slots__ = ("_size", "_steps")
 

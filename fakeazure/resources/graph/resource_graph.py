@@ -35,16 +35,16 @@ def _row(state: State, entry: Entry) -> dict[str, Any]:
 def _containers(state: State, wanted: set[str]) -> list[Row]:
     """Subscriptions and resource groups."""
     tenant = {"tenantId": state.settings.tenant}
-    found: list[Row] = []
+    rows: list[Row] = []
     for subscription in state.subscriptions:
         if not wanted or subscription in wanted:
             id_, type_ = f"/subscriptions/{subscription}", "microsoft.resources/subscriptions"
-            found.append({"id": id_, "name": "fakeazure", "type": type_, "subscriptionId": subscription, **tenant})
+            rows.append({"id": id_, "name": "fakeazure", "type": type_, "subscriptionId": subscription, **tenant})
     for (subscription, name), group in state.groups.items():
         if not wanted or subscription in wanted:
             own = {"type": "microsoft.resources/subscriptions/resourcegroups", "resourceGroup": name}
-            found.append({**group, **own, "subscriptionId": subscription, **tenant})
-    return found
+            rows.append({**group, **own, "subscriptionId": subscription, **tenant})
+    return rows
 
 
 def _query(state: State, request: Request) -> Response:
@@ -70,29 +70,29 @@ def _query(state: State, request: Request) -> Response:
         row = judged(entry)
         return row if row is not None and query.passes(row) else None
 
-    asked, options = text(body, "query"), section(body, "options")
+    query_text, options = text(body, "query"), section(body, "options")
     skip = _number(options, "$skipToken", "$skip")
     top = min(_number(options, "$top") or _MAX_PAGE, _MAX_PAGE)
     try:
-        query = state.graph.compiled(asked, compile_query)
+        query = state.graph.compiled(query_text, compile_query)
         query.meter.reset()
-        if query.table.lower() == _TABLE and state.graph.remembers(asked, *wanted):
-            passing = state.graph.passing((asked, frozenset(wanted)), state.store, moment, passes)
-            found = query.rest(passing, tables)
+        if query.table.lower() == _TABLE and state.graph.remembers(query_text, *wanted):
+            passing = state.graph.passing((query_text, frozenset(wanted)), state.store, moment, passes)
+            rows = query.rest(passing, tables)
         else:
-            found = query.found(tables)
-        shown = found[skip : skip + top]
+            rows = query.found(tables)
+        shown = rows[skip : skip + top]
         _check_size(shown)
     except QueryError as error:
         raise ArmError(_invalid(str(error))) from None
     answer: dict[str, Any] = {
-        "totalRecords": len(found),
+        "totalRecords": len(rows),
         "count": len(shown),
         "resultTruncated": "false",
         "facets": [],
         "data": shown,
     }
-    if skip + top < len(found):
+    if skip + top < len(rows):
         answer["$skipToken"] = str(skip + top)
     return Response(200, body=answer)
 

@@ -85,7 +85,7 @@ def create(state: State, id_: ResourceId, body: Mapping[str, Any], location: str
 
 
 def constrains(state: State, id_: ResourceId) -> bool:
-    """Whether a NIC narrows where its VM can run: accelerated networking, or an IPv6 address.
+    """Return whether a NIC narrows where its VM can run: accelerated networking, or an IPv6 address.
 
     Azure's own words in refusals; a VM without either is refused without them (jenkins-infra/azure#1416, 2026-04).
     """
@@ -94,7 +94,8 @@ def constrains(state: State, id_: ResourceId) -> bool:
         return False
     properties = entry.document["properties"]
     versions = (
-        section(one, "properties").get("privateIPAddressVersion") for one in items(properties, "ipConfigurations")
+        section(configuration, "properties").get("privateIPAddressVersion")
+        for configuration in items(properties, "ipConfigurations")
     )
     return bool(properties.get("enableAcceleratedNetworking")) or "IPv6" in versions
 
@@ -162,7 +163,14 @@ def private_address(state: State, nic: str) -> str:
     entry = state.store.get(nic)
     shown = entry.document["properties"]["ipConfigurations"] if entry is not None else ()
     inner = (configuration["properties"] for configuration in shown)
-    return next((str(one["privateIPAddress"]) for one in inner if one.get("privateIPAddressVersion") == "IPv4"), "")
+    return next(
+        (
+            str(configuration["privateIPAddress"])
+            for configuration in inner
+            if configuration.get("privateIPAddressVersion") == "IPv4"
+        ),
+        "",
+    )
 
 
 def _held(document: Document) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,6 @@
-"""What surrounds a VM's network: security groups and their rules, public addresses, NAT gateways, load balancers; and network usages."""
+"""The surroundings of a VM's network: security groups and their rules, public addresses, NAT gateways, load balancers;
+and network usages.
+"""
 
 from __future__ import annotations
 
@@ -46,9 +48,9 @@ def _rules(state: State, id_: ResourceId, document: dict[str, Any], old: Documen
     for rule in own:
         _check_priority(rule)
         state.store.put(id_.child("securityRules", text(rule, "name")), rule)
-    kept = {rule["name"] for rule in own}
+    own_names = {rule["name"] for rule in own}
     for entry in tuple(state.store.children(id_, "securityRules")):
-        if entry.id.name not in kept and "securityRules" in properties:
+        if entry.id.name not in own_names and "securityRules" in properties:
             state.store.remove(entry.id)
     defaults = [
         _rule(
@@ -116,8 +118,10 @@ class _Groups(Kind):
 
     def list(self, state: State, request: Request) -> Response:
         """All of a resource group, or of the subscription."""
-        found = (Kind.list(self, state, request).body or {})["value"]
-        return Response(200, body={"value": [_with_rules(state, ResourceId.parse(one["id"]), one) for one in found]})
+        networks = (Kind.list(self, state, request).body or {})["value"]
+        return Response(
+            200, body={"value": [_with_rules(state, ResourceId.parse(group["id"]), group) for group in networks]}
+        )
 
 
 def _with_rules(state: State, id_: ResourceId, document: Document) -> Document:
@@ -190,15 +194,15 @@ def _balancer(state: State, id_: ResourceId, document: dict[str, Any], old: Docu
     properties = document["properties"]
     document.setdefault("sku", {"name": "Standard", "tier": "Regional"})
     for part in PARTS:
-        properties[part] = [balancer_part(id_, part, one) for one in items(properties, part)]
+        properties[part] = [balancer_part(id_, part, item) for item in items(properties, part)]
     properties["resourceGuid"] = guid_of(str(id_))
 
 
-def balancer_part(id_: ResourceId, kind: str, one: Mapping[str, Any]) -> dict[str, Any]:
+def balancer_part(id_: ResourceId, kind: str, part: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part of a load balancer as the balancer shows it, with its id."""
-    check_network(text(one, "name"))
-    own = id_.child(kind, text(one, "name"))
-    return {**one, "id": str(own), "properties": {**section(one, "properties"), "provisioningState": "Succeeded"}}
+    check_network(text(part, "name"))
+    own = id_.child(kind, text(part, "name"))
+    return {**part, "id": str(own), "properties": {**section(part, "properties"), "provisioningState": "Succeeded"}}
 
 
 def _unused(state: State, id_: ResourceId) -> None:

@@ -66,8 +66,10 @@ def _network(state: State, request: Request) -> Response:
 
 def _networks(state: State, request: Request) -> Response:
     answer = VIRTUAL_NETWORKS.list(state, request)
-    found = (answer.body or {})["value"]
-    return Response(200, body={"value": [_with_subnets(state, ResourceId.parse(one["id"]), one) for one in found]})
+    networks = (answer.body or {})["value"]
+    return Response(
+        200, body={"value": [_with_subnets(state, ResourceId.parse(network["id"]), network) for network in networks]}
+    )
 
 
 def _with_subnets(state: State, id_: ResourceId, document: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -84,9 +86,9 @@ def _put_network(state: State, request: Request) -> Response:
     response = VIRTUAL_NETWORKS.put(state, request)
     id_ = VIRTUAL_NETWORKS.id_of(state, request)
     document = state.found(id_).document
-    kept = {key: value for key, value in document["properties"].items() if key != "subnets"}
-    kept.setdefault("resourceGuid", guid_of(str(id_)))
-    state.store.put(id_, {**document, "properties": kept})
+    own = {key: value for key, value in document["properties"].items() if key != "subnets"}
+    own.setdefault("resourceGuid", guid_of(str(id_)))
+    state.store.put(id_, {**document, "properties": own})
     for subnet in items(properties, "subnets"):
         add_subnet(state, id_.child("subnets", text(subnet, "name", "default")), section(subnet, "properties"))
     return Response(response.status, body=_with_subnets(state, id_, state.found(id_).document))

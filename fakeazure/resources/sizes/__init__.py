@@ -1,1 +1,1 @@
-"""What can be had and what it costs: the lists of sizes, quotas, spot placement scores, retail prices."""
+"""Sizes and their prices: the lists of sizes, quotas, spot placement scores, retail prices."""

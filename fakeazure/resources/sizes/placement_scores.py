@@ -49,12 +49,12 @@ def _generate(state: State, request: Request) -> Response:
         scores += [
             _score(state, request.params["subscription"], size, region, zone, count) for size in sizes for zone in zones
         ]
-    asked = {
+    echoed = {
         key: body[key]
         for key in ("desiredLocations", "desiredSizes", "desiredCount", "availabilityZones")
         if key in body
     }
-    return Response(200, body={**asked, "placementScores": scores})
+    return Response(200, body={**echoed, "placementScores": scores})
 
 
 def routes() -> Iterator[Route[State]]:

@@ -29,7 +29,7 @@ ORIGIN = "https://prices.azure.com"
 PREVIEW = "2023-01-01-preview"
 """From this version on items have savings plans, and values of a filter compare with case."""
 CURRENCIES = {"USD": 1.0, "EUR": 0.86}
-"""How much of it is a dollar. Azure sets its rate anew each month; this one is of no particular month."""
+"""The price of a dollar in each currency. Azure sets its rate anew each month; this one is of no particular month."""
 _SHOWN_OF_USE = (
     "currencyCode", "tierMinimumUnits", "retailPrice", "unitPrice", "armRegionName", "location", "effectiveStartDate", "meterId",
     "meterName", "productId", "skuId", "productName", "skuName", "serviceName", "serviceId", "serviceFamily", "unitOfMeasure", "type",
@@ -46,8 +46,9 @@ _LETTERS = "0123456789BCDFGHJKLMNPQRSTVWXZ"
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """What a request asks for. `order`: fields to sort by, each with whether the largest comes first. `top`: items of all pages together,
-    None for all."""
+    """The query of a request. `order`: fields to sort by, each with whether the largest comes first. `top`: items of
+    all pages together, None for all.
+    """
 
     filter: str
     order: tuple[tuple[str, bool], ...]
@@ -150,8 +151,8 @@ def _rows(prices: PriceList, query: _Query) -> Iterator[tuple[PriceRow, str]]:
     wanted = parse_filter(query.filter, query.fields)
     of_region = parse_filter(query.filter, query.fields, frozenset(_OF_REGION))
     of_names = parse_filter(query.filter, query.fields, frozenset(_OF_NAMES))
-    asked = fields_of(query.filter, query.fields)
-    if names_decide := asked <= _OF_NAMES.keys():
+    needed = fields_of(query.filter, query.fields)
+    if names_decide := needed <= _OF_NAMES.keys():
         of_names = wanted
     cost, spent = max(_SHORT, len(query.filter)), 0
     passes: dict[tuple[str, ...], bool] = {}
@@ -161,10 +162,10 @@ def _rows(prices: PriceList, query: _Query) -> Iterator[tuple[PriceRow, str]]:
         for row in prices.rows(region):
             names = (row.product, row.sku, row.meter, row.size, row.term)
             if (passed := passes.get(names)) is None:
-                passed = passes[names] = of_names(_values(row, region, query, asked & _OF_NAMES.keys()))
+                passed = passes[names] = of_names(_values(row, region, query, needed & _OF_NAMES.keys()))
                 spent += cost
             if passed and not names_decide:
-                passed = wanted(_values(row, region, query, asked))
+                passed = wanted(_values(row, region, query, needed))
                 spent += cost
             if spent > _MOST:
                 raise FilterError("the filter is too long for the rows of so many regions; name a region and a size")

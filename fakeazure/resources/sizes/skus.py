@@ -20,7 +20,9 @@ _MOST = 8
 def _list(state: State, request: Request) -> Response:
     regions = _regions(state, request.query.get("$filter", ""))
     lists = [state.market.skus(region) for region in regions]
-    items: Sequence[Mapping[str, Any]] = lists[0] if len(lists) == 1 else [record for one in lists for record in one]
+    items: Sequence[Mapping[str, Any]] = (
+        lists[0] if len(lists) == 1 else [record for records in lists for record in records]
+    )
     size = state.settings.page_size
     if size is None:
         return Response(200, body={"value": items}, content=("skus", regions, state.market.restrictions.version))

@@ -16,12 +16,12 @@ _OS_DISK = 1_047_552
 
 def described(state: State, location: str) -> list[Mapping[str, Any]]:
     """The sizes that can be had in a region, as `vmSizes` tells them."""
-    found: list[Mapping[str, Any]] = []
+    rows: list[Mapping[str, Any]] = []
     for record in state.market.skus(location):
         size = state.market.size(record["name"], location)
         if size is None or size.restricted_everywhere:
             continue
-        found.append(
+        rows.append(
             {
                 "name": size.name,
                 "numberOfCores": size.vcpus,
@@ -31,7 +31,7 @@ def described(state: State, location: str) -> list[Mapping[str, Any]]:
                 "maxDataDiskCount": int(size.number("MaxDataDiskCount")),
             }
         )
-    return found
+    return rows
 
 
 def _of_region(state: State, request: Request) -> Response:

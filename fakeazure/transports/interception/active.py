@@ -1,4 +1,6 @@
-"""Which world answers: that of the task, else of the thread, else of the thread that started it, else the one entered last."""
+"""The world that answers: that of the task, else of the thread, else of the thread that started it, else the one
+entered last.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ class World(Protocol):
 
     @property
     def limits(self) -> Limits:
-        """What a request may be."""
+        """Return the limits of a request."""
 
     @property
     def credentials(self) -> Mapping[str, str]:

@@ -43,7 +43,7 @@ class _Line(asyncio.Transport):
             self._loop.call_soon(self._protocol.connection_lost, error)
 
     def is_closing(self) -> bool:
-        """Whether it ended."""
+        """Return whether it ended."""
         return self._closing
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ def _create_connection(active: Active, original: Callable[..., Any]) -> Callable
 
 
 def _get(active: Active, original: Callable[..., Any]) -> Callable[..., Any]:
-    """Nothing that was open before leads to Azure; what is returned is what the original would."""
+    """Return a connection as the original does; connections that were open before do not lead to Azure."""
     if not inspect.iscoroutinefunction(original):
         return lambda connector, key, *rest: None if _catching(active, key.host) else original(connector, key, *rest)
 

@@ -31,7 +31,7 @@ class _Read(io.BytesIO):
 
 
 class Line:
-    """What a connection has in the place of a socket: it keeps what is sent, and answers when an answer is read."""
+    """The substitute for a connection's socket: it keeps the sent bytes, and answers when an answer is read."""
 
     def __init__(self, world: World, scheme: str) -> None:
         """Lead to `world`, for one request."""
@@ -56,7 +56,7 @@ class Line:
         return b"" if binary_form else {}
 
     def fileno(self) -> int:
-        """As a closed socket: there is nothing to wait for."""
+        """Return the number of a closed socket: there is nothing to wait for."""
         return -1
 
     def close(self) -> None:
