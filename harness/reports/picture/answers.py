@@ -1,4 +1,4 @@
-"""Answers to a reader's first questions, in a line or two: why is a pod pending, what did Azure refuse, what does it
+"""A reader's first questions, answered in a line or two: why is a pod pending, what did Azure refuse, what does it
 cost, who left and why.
 """
 
