@@ -44,7 +44,7 @@ class Side:
     fixed: bool = False
     """Whether `kubernetes` also replaces what the file says."""
     checkout: Checkout | None = None
-    """What it may name files of; by itself the one that it lies in."""
+    """The checkout of files that it may name; by itself the one that it lies in."""
     notes: dict[str, None] = field(default_factory=dict, compare=False)
     """Lines about what was read of manifests and left out of them, filled when they are run."""
 
@@ -67,9 +67,9 @@ def compared_traces(arguments: argparse.Namespace) -> ComparedTraces:
     elif left.release != right.release:
         version, note = _common_kubernetes(left, right)
         left, right = (replace(side, kubernetes=version) for side in (left, right))
-    found = _both(left, right, arguments.k)
-    told = {trace.header.kubernetes for _, *traces in found for trace in traces}
-    return ComparedTraces(found, note if told == {version} else "", tuple({**left.notes, **right.notes}))
+    traced = _both(left, right, arguments.k)
+    versions = {trace.header.kubernetes for _, *traces in traced for trace in traces}
+    return ComparedTraces(traced, note if versions == {version} else "", tuple({**left.notes, **right.notes}))
 
 
 def _common_kubernetes(left: Side, right: Side) -> tuple[str | None, str]:
@@ -80,7 +80,7 @@ def _common_kubernetes(left: Side, right: Side) -> tuple[str | None, str]:
 
     releases = [provider(side.release) for side in (left, right) if side.release is not None]
     version = common_kubernetes(releases)
-    return version, kubernetes_line(version, {one.version: one.defaults.kubernetes for one in releases})
+    return version, kubernetes_line(version, {release.version: release.defaults.kubernetes for release in releases})
 
 
 def _both(left: Side, right: Side, text: str | None) -> list[Compared]:
@@ -89,10 +89,10 @@ def _both(left: Side, right: Side, text: str | None) -> list[Compared]:
     with ExitStack() as clusters:
         overrides = [_overrides(side, clusters) for side in (left, right)]
         # a real cluster has one version of Kubernetes, which is then that of both worlds
-        version = next((one["kubernetes"] for one in overrides if "kubernetes" in one), None)
+        version = next((override["kubernetes"] for override in overrides if "kubernetes" in override), None)
         made = [
-            _traces(side, {**one, **({"kubernetes": version} if version else {})}, text)
-            for side, one in zip((left, right), overrides, strict=True)
+            _traces(side, {**override, **({"kubernetes": version} if version else {})}, text)
+            for side, override in zip((left, right), overrides, strict=True)
         ]
         return _paired(*made)
 
@@ -108,12 +108,12 @@ def one_trace(
     if seed is not None and is_trace(path):
         raise InputError(f"{path}: a trace is as it is; --seed is for what is run")
     side = Side(path, release, region, "memory", "simulated")
-    found = _traces(side, {} if seed is None else {"seed": seed}, text)
-    exact = [trace for name, trace in found if name == text]
-    if len(found) > 1 and len(exact) != 1:
-        few = ", ".join(repr(name) for name, _ in found[:_NAMED]) + (", …" if len(found) > _NAMED else "")
-        raise InputError(f"{path}: {len(found)} cases; -k chooses one: {few}")
-    return exact[0] if exact else found[0][1], tuple(side.notes)
+    traces = _traces(side, {} if seed is None else {"seed": seed}, text)
+    exact = [trace for name, trace in traces if name == text]
+    if len(traces) > 1 and len(exact) != 1:
+        few = ", ".join(repr(name) for name, _ in traces[:_NAMED]) + (", …" if len(traces) > _NAMED else "")
+        raise InputError(f"{path}: {len(traces)} cases; -k chooses one: {few}")
+    return exact[0] if exact else traces[0][1], tuple(side.notes)
 
 
 def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
@@ -121,10 +121,10 @@ def _sides(arguments: argparse.Namespace) -> tuple[Side, Side]:
         raise InputError(f"{len(arguments.files)} files; one or two are compared")
     values: dict[str, list[str | None]] = {}
     for option in _OPTIONS:
-        given = getattr(arguments, option)
-        words = [None] if given is None else given.split(",")
+        text_given = getattr(arguments, option)
+        words = [None] if text_given is None else text_given.split(",")
         if len(words) > 2 or "" in words:
-            raise InputError(f"--{option.replace('_', '-')} {given}: A or A,B is expected")
+            raise InputError(f"--{option.replace('_', '-')} {text_given}: A or A,B is expected")
         values[option] = [words[0], words[-1]]
     if len(arguments.files) == 1 and all(left == right for left, right in values.values()):
         raise InputError(
@@ -161,12 +161,12 @@ def _check_is_file(path: Path) -> None:
         raise InputError(f"{path}: {'is not a file' if path.exists() else 'there is no such file'}")
 
 
-def _check(option: str, words: Sequence[str | None], known: Sequence[str]) -> None:
+def _check(option: str, words: Sequence[str | None], allowed: Sequence[str]) -> None:
     from harness.wording import did_you_mean
 
     for word in words:
-        if word is not None and word not in known:
-            raise InputError(f"--{option} {word}: unknown; {did_you_mean(word, known)}")
+        if word is not None and word not in allowed:
+            raise InputError(f"--{option} {word}: unknown; {did_you_mean(word, allowed)}")
 
 
 def _paired(left: Sequence[tuple[str, Trace]], right: Sequence[tuple[str, Trace]]) -> list[Compared]:
@@ -177,11 +177,11 @@ def _paired(left: Sequence[tuple[str, Trace]], right: Sequence[tuple[str, Trace]
     if len(left) != len(right):
         raise InputError(f"{len(left)} cases beside {len(right)}: -k chooses some")
     pairs = zip_longest(left, right)
-    return [(f"{one} | {other}" if one != other else one, mine, theirs) for (one, mine), (other, theirs) in pairs]
+    return [(f"{name} | {other}" if name != other else name, mine, theirs) for (name, mine), (other, theirs) in pairs]
 
 
 def is_trace(path: Path) -> bool:
-    """Whether a file is a trace, by its first characters."""
+    """Return whether a file is a trace, by its first characters."""
     with open_input(path) as file:
         start = file.read(9)
     return start.startswith((b"\x1f\x8b", b'{"trace":'))
@@ -223,25 +223,25 @@ def _cases(side: Side, text: str | None) -> list[Case]:
     from harness.scenario.language.files import load
 
     release = provider(side.release).version if side.release is not None else None
-    found = [
+    cases = [
         case
-        for each in load(side.path, display_name(side.path), release=release, checkout=side.checkout)
-        for case in each.cases
+        for scenario in load(side.path, display_name(side.path), release=release, checkout=side.checkout)
+        for case in scenario.cases
     ]
-    chosen = [case for case in found if text is None or text in case.name]
+    chosen = [case for case in cases if text is None or text in case.name]
     if not chosen:
         raise InputError(f"no cases{f' whose name contains {text!r}' if text else ''} in {side.path}")
     return chosen
 
 
 def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
-    """Runs a case and records it."""
+    """Run a case and records it."""
     from harness.scenario.language.inputs import world_arguments
     from harness.scenario.running.runner import Runner, expected_outcome
     from harness.scenario.running.tracing import finished
 
     here = {"memory": case.needs, "http": case.needs, "apiserver": ("simulated-kubelets",)}.get(side.cluster, ())
-    if needs := [one for one in case.needs if one not in here]:
+    if needs := [need for need in case.needs if need not in here]:
         raise InputError(f"{case.name}: needs {', '.join(needs)}, which {side.cluster} does not have")
     if side.fixed or case.given.kubernetes is None:
         overrides = {"kubernetes": side.kubernetes, **overrides}
@@ -254,28 +254,28 @@ def _of_case(case: Case, side: Side, overrides: dict[str, Any]) -> Trace:
 
 
 def _of_manifests(side: Side, overrides: dict[str, Any]) -> Trace:
-    """What comes of manifests, as `harness simulate` finds out."""
+    """Return the trace of manifests, as `harness simulate` makes it."""
     from harness.cli.given import read_files
     from harness.cli.given_world import inputs_from, world_from
     from harness.cli.manifests import apply_manifests, settle
     from harness.trace import record
 
-    given = read_files([side.path], checkout=side.checkout)
-    said = {
+    dump = read_files([side.path], checkout=side.checkout)
+    words = {
         "karpenter": ("--release", side.release),
         "region": ("--region", side.region),
         "kubernetes": ("--kubernetes", side.kubernetes if side.fixed else None),
     }
-    inputs = inputs_from(given, said)
+    inputs = inputs_from(dump, words)
     common = None if "kubernetes" in inputs.arguments else side.kubernetes
     world = world_from(inputs, azure=_market(side), **{"kubernetes": common, **overrides})
     recording = record(world)
-    for manifest in given.manifests:
+    for manifest in dump.manifests:
         mark = manifest.document.position()
         recording.place(manifest.reference, mark.file, mark.line)
-    apply_manifests(world, given.manifests)
+    apply_manifests(world, dump.manifests)
     settle(world)
-    side.notes.update(dict.fromkeys([*inputs.lines(), *given.notes()]))
+    side.notes.update(dict.fromkeys([*inputs.lines(), *dump.notes()]))
     return recording.trace()
 
 
@@ -312,10 +312,12 @@ def _both_karpenters(left: Side, right: Side, text: str | None) -> Iterator[Comp
         runs = RealRuns(default_caches(), binaries, KeptDifferences(), {}, tracing=Tracing(folder))
         try:
             for case in _cases(left, text):
-                found = runs.compare(case)
-                if found.result not in (Result.AGREE, Result.DIFFER):
-                    raise InputError(f"{case.name}: {found.result}: {found.reason}")
-                sides = [read_trace(folder / one / trace_name(case)) for one in (left.karpenter, right.karpenter)]
+                comparison = runs.compare(case)
+                if comparison.result not in (Result.AGREE, Result.DIFFER):
+                    raise InputError(f"{case.name}: {comparison.result}: {comparison.reason}")
+                sides = [
+                    read_trace(folder / karpenter / trace_name(case)) for karpenter in (left.karpenter, right.karpenter)
+                ]
                 yield case.name, sides[0], sides[1]
         finally:
             runs.close()
@@ -338,11 +340,11 @@ def _binaries() -> dict[str, Path]:
     from harness.world.real.process import missing_tools
 
     try:
-        found = dict(binaries())
+        by_release = dict(binaries())
     except BinariesWrong as error:
         raise InputError(str(error)) from None
-    if not found:
+    if not by_release:
         raise InputError(f"--karpenter real needs {VARIABLE}: the path of the controller, or RELEASE=PATH,RELEASE=PATH")
     if lacking := missing_tools():
         raise InputError(f"--karpenter real: {lacking}")
-    return found
+    return by_release

@@ -17,7 +17,7 @@ __all__ = ["add_allow", "allowed_codes", "show_warnings", "warnings_of", "warnin
 
 
 def add_allow(parser: argparse.ArgumentParser) -> None:
-    """Declares `--allow`."""
+    """Declare `--allow`."""
     parser.add_argument(
         "--allow",
         action="append",
@@ -49,14 +49,14 @@ def warnings_of(
     from harness.explain.lint.checks import findings_of
     from harness.reports.annotations import Annotation
 
-    places = {one.identity: one for one in manifests}
-    found = []
+    places = {manifest.identity: manifest for manifest in manifests}
+    warnings = []
     objects = [_without_nulls(manifest.object) for manifest in manifests]
-    for one in findings_of(objects, world, allowed, refused=[manifest.object for manifest in refused]):
-        manifest = places[one.kind, one.namespace, one.name]
-        mark = manifest.document.position(one.pointer)
-        found.append(Annotation("warning", mark, one.code, f"{manifest.reference}: {one.text}"))
-    return found
+    for finding in findings_of(objects, world, allowed, refused=[manifest.object for manifest in refused]):
+        manifest = places[finding.kind, finding.namespace, finding.name]
+        mark = manifest.document.position(finding.pointer)
+        warnings.append(Annotation("warning", mark, finding.code, f"{manifest.reference}: {finding.text}"))
+    return warnings
 
 
 def _without_nulls(value: Any) -> Any:
@@ -68,12 +68,12 @@ def _without_nulls(value: Any) -> Any:
     return {name: _without_nulls(item) for name, item in value.items() if item is not None}
 
 
-def show_warnings(found: Sequence[Annotation]) -> None:
+def show_warnings(warnings: Sequence[Annotation]) -> None:
     """A line for each."""
-    for one in found:
-        show(f"{one.mark}: warning {one.rule}: {one.text}")
+    for warning in warnings:
+        show(f"{warning.mark}: warning {warning.rule}: {warning.text}")
 
 
-def warnings_value(found: Sequence[Annotation]) -> list[dict[str, Any]]:
+def warnings_value(warnings: Sequence[Annotation]) -> list[dict[str, Any]]:
     """The same for JSON."""
-    return [{"place": str(one.mark), "code": one.rule, "text": one.text} for one in found]
+    return [{"place": str(warning.mark), "code": warning.rule, "text": warning.text} for warning in warnings]

@@ -1,4 +1,4 @@
-"""What all subcommands share: where output goes, in which form, and how bad input ends."""
+"""Output of all subcommands: where it goes, in which form, and how bad input ends."""
 
 from __future__ import annotations
 
@@ -58,31 +58,31 @@ def add_forms(parser: argparse.ArgumentParser, *, junit: bool = True) -> None:
     )
 
 
-def write_found(found: Callable[[], Sequence[Annotation]], path: Path | None) -> None:
+def write_found(raised: Callable[[], Sequence[Annotation]], path: Path | None) -> None:
     """Write findings to the file that `--markdown` names, where it names one. Raises OSError."""
     if path is not None:
         from harness.outputs import write_text
         from harness.reports.markdown import findings
 
-        write_text(path, findings(found()))
+        write_text(path, findings(raised()))
 
 
-def print_found(found: Sequence[Annotation], form: str) -> None:
-    """Prints findings as SARIF, workflow commands, JUnit XML or Markdown."""
+def print_found(raised: Sequence[Annotation], form: str) -> None:
+    """Print findings as SARIF, workflow commands, JUnit XML or Markdown."""
     from harness import __version__
 
     if form == "markdown":
         from harness.reports.markdown import findings
 
-        print_document(findings(found))
+        print_document(findings(raised))
         return
     from harness.reports.annotations import FORMS
 
-    (print_commands if form == "github" else print_document)(FORMS[form](found, __version__))
+    (print_commands if form == "github" else print_document)(FORMS[form](raised, __version__))
 
 
 def colour() -> bool:
-    """Whether standard output takes colours: a terminal, and NO_COLOR not set."""
+    """Return whether standard output takes colours: a terminal, and NO_COLOR not set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -116,7 +116,7 @@ def fitted(text: str, width: int) -> str:
 
 
 def show(text: str) -> None:
-    """Prints a line of text; on a terminal fitted to its width, elsewhere as it is, for other programs to read."""
+    """Print a line of text; on a terminal fitted to its width, elsewhere as it is, for other programs to read."""
     show_text(printable(text))
 
 
@@ -156,7 +156,7 @@ def bad_input(error: ScenarioError | str, form: str = "text", markdown: Path | N
 
 
 def no_environment(text: str) -> int:
-    """Prints what this machine lacks. Returns exit code 3."""
+    """Print the text about a missing environment. Return exit code 3."""
     print_lines(text, error=True)
     return NO_ENVIRONMENT
 

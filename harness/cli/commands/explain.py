@@ -36,7 +36,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness explain`."""
+    """Declare the options of `harness explain`."""
     add_inputs(parser)
     parser.add_argument(
         "--pod", metavar="NAME", help="only these pods: a name, namespace/name, Deployment/web or StatefulSet/shop/db"
@@ -76,30 +76,30 @@ def run(arguments: argparse.Namespace) -> int:
             from harness.cli.price_risks import show_price_risks
 
             return show_price_risks(arguments)
-        given = read_given(arguments)
-        arguments, anew = _asked(arguments, given)
-        found = _of_node(arguments, given) if arguments.node is not None else _of_pods(arguments, given, anew)
+        dump = read_given(arguments)
+        arguments, anew = _asked(arguments, dump)
+        answer = _of_node(arguments, dump) if arguments.node is not None else _of_pods(arguments, dump, anew)
     except InputError as error:
         return bad_input(f"harness explain: {error}")
     except Environment as error:
         return no_environment(f"harness explain: {error}")
     except ScenarioError as error:
         return bad_files("explain", arguments, error)
-    if isinstance(found, int):
-        return found
-    write_found(found.annotations, arguments.markdown)
+    if isinstance(answer, int):
+        return answer
+    write_found(answer.annotations, arguments.markdown)
     if arguments.format == "json":
-        print_json(found.value())
+        print_json(answer.value())
     elif arguments.format != "text":
-        print_found(found.annotations(), arguments.format)
+        print_found(answer.annotations(), arguments.format)
     else:
-        _show(found, arguments)
-    return int(found.failed or any(not pool.sizes for pool in found.pools))
+        _show(answer, arguments)
+    return int(answer.failed or any(not pool.sizes for pool in answer.pools))
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What is known of the pods of some files, or, where there are none, of the NodePools."""
+    """The facts about the pods of some files, or, where there are none, about the NodePools."""
 
     world: World
     given: Dump
@@ -113,7 +113,7 @@ class _Found:
     unused: list[str]
     guesses: dict[str, dict[str, str]]
     differences: list[str]
-    """Where pods are bound here and not in the dump, or the other way round."""
+    """The pods that are bound here and not in the dump, or the other way round."""
     warned: list[Annotation]
 
     def annotations(self) -> list[Annotation]:
@@ -139,31 +139,31 @@ class _Found:
         }
 
 
-def _of_node(arguments: argparse.Namespace, given: Dump) -> int:
-    """Prints why a Node stays; the exit code. Raises InputError, ScenarioError."""
+def _of_node(arguments: argparse.Namespace, dump: Dump) -> int:
+    """Print why a Node stays; return the exit code. Raises InputError, ScenarioError."""
     from harness.cli.explain_node import explain_node
     from harness.cli.traces import write_recording
 
-    inputs, world, recording = _world(arguments, given)
-    code = explain_node(world, given, inputs, arguments)
+    inputs, world, recording = _world(arguments, dump)
+    code = explain_node(world, dump, inputs, arguments)
     write_recording(recording, arguments)
     return code
 
 
-def _world(arguments: argparse.Namespace, given: Dump) -> tuple[Inputs, World, Recording | None]:
-    """What the files say, and an empty world for it. Raises InputError, ScenarioError."""
+def _world(arguments: argparse.Namespace, dump: Dump) -> tuple[Inputs, World, Recording | None]:
+    """Return the inputs of the files, and an empty world for them. Raises InputError, ScenarioError."""
     from harness.cli.manifests import inputs_given, world_of
     from harness.cli.traces import recording_of
     from harness.cli.worlds import check_size
 
-    inputs = inputs_given(arguments, given)
+    inputs = inputs_given(arguments, dump)
     world = world_of(arguments, inputs)
     check_size(world, arguments.size)
-    return inputs, world, recording_of(world, arguments, given.manifests)
+    return inputs, world, recording_of(world, arguments, dump.manifests)
 
 
-def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
-    """What becomes of the pods of the files; `anew` is `_asked`'s line. Raises InputError, ScenarioError."""
+def _of_pods(arguments: argparse.Namespace, dump: Dump, anew: str) -> _Found:
+    """Return the answer about the pods of the files; `anew` is `_asked`'s line. Raises InputError, ScenarioError."""
     from harness.cli.dump_differences import binding_differences
     from harness.cli.manifests import apply_manifests, fails, settle
     from harness.cli.traces import write_recording
@@ -174,11 +174,11 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     from harness.explain.sizes.guesses import guess_lines
 
     allowed = allowed_codes(arguments)
-    inputs, world, recording = _world(arguments, given)
+    inputs, world, recording = _world(arguments, dump)
     explainer = Explainer(world)
-    added = apply_manifests(world, given.manifests)
+    added = apply_manifests(world, dump.manifests)
     motion = settle(world)
-    failed = fails(arguments, world, given, motion)
+    failed = fails(arguments, world, dump, motion)
     everything = arguments.verbose or arguments.size is not None or arguments.format == "json"
     explained = everyone = explainer.pods(bound=everything)
     refused = [*refused_lines(world)]
@@ -190,7 +190,7 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
     write_recording(recording, arguments, everyone, notes)
     return _Found(
         world=world,
-        given=given,
+        given=dump,
         anew=anew,
         inputs=inputs,
         added=added,
@@ -200,8 +200,8 @@ def _of_pods(arguments: argparse.Namespace, given: Dump, anew: str) -> _Found:
         pools=pools,
         unused=[*(unused_lines(world) if not pools else ()), *inert_lines(world), *refused],
         guesses=guesses,
-        differences=binding_differences(given, world),
-        warned=warnings_of(given.manifests, lambda: world, allowed) if arguments.pod is None else [],
+        differences=binding_differences(dump, world),
+        warned=warnings_of(dump.manifests, lambda: world, allowed) if arguments.pod is None else [],
     )
 
 
@@ -213,43 +213,46 @@ def _named(world: World, explained: Sequence[PodExplanation], name: str) -> list
     from harness.reading.problems import did_you_mean
 
     wanted = {f"{namespace_of(pod)}/{name_of(pod)}" for pod in named_pods(name, world.view.list("Pod"))}
-    if found := [one for one in explained if one.pod in wanted]:
-        return found
+    if matching := [pod for pod in explained if pod.pod in wanted]:
+        return matching
     word = name if "/" in name else f"default/{name}"
-    hint = did_you_mean(word, [*(one.workload for one in explained), *(one.pod for one in explained)])
+    hint = did_you_mean(word, [*(pod.workload for pod in explained), *(pod.pod for pod in explained)])
     raise InputError(f"there is no pod {name}" + (f"; {hint}" if hint else ""))
 
 
 def _guesses(
-    world: World, explained: Sequence[PodExplanation], pools: Sequence[NodePoolSizes], asked: str | None
+    world: World, explained: Sequence[PodExplanation], pools: Sequence[NodePoolSizes], size_asked: str | None
 ) -> dict[str, dict[str, str]]:
     """The facts about the mentioned sizes that are guesses."""
     from harness.explain.sizes.guesses import guesses_of, of_choice, of_nodes, of_size
 
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
-    changes = (change.size for one in explained for change in one.changes if change.size and not change.region)
-    turns = [*([of_size(world, asked)] if asked else ()), *(of_choice(world, size) for size in (*named, *changes))]
-    return guesses_of(world, [*turns, *of_nodes(world, {one.node for one in explained if one.node})])
+    changes = (change.size for pod in explained for change in pod.changes if change.size and not change.region)
+    turns = [
+        *([of_size(world, size_asked)] if size_asked else ()),
+        *(of_choice(world, size) for size in (*named, *changes)),
+    ]
+    return guesses_of(world, [*turns, *of_nodes(world, {pod.node for pod in explained if pod.node})])
 
 
-def _show(found: _Found, arguments: argparse.Namespace) -> None:
+def _show(answer: _Found, arguments: argparse.Namespace) -> None:
     """In words."""
     from harness.cli.manifests import show_head
     from harness.explain.pods.nodepools import sizes_text
     from harness.explain.sizes.guesses import guess_lines
 
-    told = {line for one in found.explained for line in one.waiting}
-    unused = [*([found.anew] if found.anew else []), *(line for line in found.unused if line not in told)]
-    show_head(found.differences, found.inputs.head(found.world), found.added, found.given, unused)
-    if found.motion:
-        show_text(found.motion)
-    if found.pools:
-        show_text(sizes_text(found.pools, arguments.size))
+    lines = {line for pod in answer.explained for line in pod.waiting}
+    unused = [*([answer.anew] if answer.anew else []), *(line for line in answer.unused if line not in lines)]
+    show_head(answer.differences, answer.inputs.head(answer.world), answer.added, answer.given, unused)
+    if answer.motion:
+        show_text(answer.motion)
+    if answer.pools:
+        show_text(sizes_text(answer.pools, arguments.size))
     else:
-        _print(found.world, found.explained, arguments)
-    for line in guess_lines(found.guesses, found.world.region):
+        _print(answer.world, answer.explained, arguments)
+    for line in guess_lines(answer.guesses, answer.world.region):
         show(line)
-    show_warnings(found.warned)
+    show_warnings(answer.warned)
 
 
 def _asked_wrongly(arguments: argparse.Namespace) -> str:
@@ -277,7 +280,7 @@ def _unused_by_prices(arguments: argparse.Namespace) -> list[str]:
     return [*map(str, arguments.files), *form, *(f"--{name.replace('_', '-')}" for name in options)]
 
 
-def _asked(arguments: argparse.Namespace, given: Dump) -> tuple[argparse.Namespace, str]:
+def _asked(arguments: argparse.Namespace, dump: Dump) -> tuple[argparse.Namespace, str]:
     """The arguments with `pod` or `node` as the world will know what is asked about, and a line where that is not as it was asked.
 
     `--about` is the Node of the name if there is one and no such pod, else a pod. A pod whose controller is given is made anew under
@@ -290,19 +293,30 @@ def _asked(arguments: argparse.Namespace, given: Dump) -> tuple[argparse.Namespa
     def about(**answer: str) -> argparse.Namespace:
         return argparse.Namespace(**{**vars(arguments), **answer})
 
-    asked = arguments.about or arguments.pod
-    if asked is None:
+    word = arguments.about or arguments.pod
+    if word is None:
         return arguments, ""
-    everything = [*given.manifests, *given.derived, *given.finished]
-    pods = named_pods(asked, [one.object for one in everything if one.kind == "Pod"])
-    name = asked.rpartition("/")[2]
-    if arguments.about and not pods and any(one.kind == "Node" and one.name == name for one in everything):
+    everything = [*dump.manifests, *dump.derived, *dump.finished]
+    pods = named_pods(word, [manifest.object for manifest in everything if manifest.kind == "Pod"])
+    name = word.rpartition("/")[2]
+    if (
+        arguments.about
+        and not pods
+        and any(manifest.kind == "Node" and manifest.name == name for manifest in everything)
+    ):
         return about(node=name), ""
-    found = next((one for one in given.derived if one.name == name and any(one.object is each for each in pods)), None)
-    origin = origin_of(found, given) if found is not None else None
-    if found is None or origin is None:
-        return about(pod=asked), ""
-    line = f"Pod {name_of(found.object)} is made anew by {origin.kind} {origin.name}, as all its pods are"
+    derived = next(
+        (
+            manifest
+            for manifest in dump.derived
+            if manifest.name == name and any(manifest.object is pod for pod in pods)
+        ),
+        None,
+    )
+    origin = origin_of(derived, dump) if derived is not None else None
+    if derived is None or origin is None:
+        return about(pod=word), ""
+    line = f"Pod {name_of(derived.object)} is made anew by {origin.kind} {origin.name}, as all its pods are"
     return about(pod=f"{origin.kind}/{origin.namespace or 'default'}/{origin.name}"), line
 
 
@@ -310,32 +324,39 @@ def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manife
     """Pods that no Node takes, at the pod or at what makes it, once for all that wait for the same."""
     from harness.reports.annotations import Annotation
 
-    found: dict[tuple[str, str], Annotation] = {}
-    for one in explained:
-        if one.state != "pending":
+    listed: dict[tuple[str, str], Annotation] = {}
+    for pod in explained:
+        if pod.state != "pending":
             continue
         named = next(
-            (each for each in manifests if each.is_named(one.workload) or each.is_named(f"Pod/{one.pod}")), None
+            (
+                manifest
+                for manifest in manifests
+                if manifest.is_named(pod.workload) or manifest.is_named(f"Pod/{pod.pod}")
+            ),
+            None,
         )
         mark = named.document.position(("metadata", "name")) if named is not None else None
-        said = one.sentence or "; ".join(one.waiting)
-        text = f"{one.workload or one.pod}: pending: {said.partition(', requirements=')[0]}"
-        found.setdefault((one.workload or one.pod, text), Annotation("error", mark, "pending", text))
-    return list(found.values())
+        sentence = pod.sentence or "; ".join(pod.waiting)
+        text = f"{pod.workload or pod.pod}: pending: {sentence.partition(', requirements=')[0]}"
+        listed.setdefault((pod.workload or pod.pod, text), Annotation("error", mark, "pending", text))
+    return list(listed.values())
 
 
 def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:
-    """How many pods are where, what keeps the others away, and where the bound ones are; of a pod that is asked for why, too."""
+    """Print how many pods are where, the causes against the others, and where the bound ones are; of a pod that is
+    asked for why, too.
+    """
     from harness.explain.pods.render import as_text
     from harness.explain.pods.summary import bound_lines, node_notes, pods_line
 
     show(pods_line(explained) if explained else "no pods")
     everything = arguments.verbose or arguments.size is not None
-    told = [one for one in explained if everything or one.state != "bound"]
-    if told:
+    shown = [pod for pod in explained if everything or pod.state != "bound"]
+    if shown:
         print_line()
-        show_text(as_text(told, size=arguments.size, verbose=arguments.verbose))
-    bound = [one for one in explained if one.state == "bound"]
+        show_text(as_text(shown, size=arguments.size, verbose=arguments.verbose))
+    bound = [pod for pod in explained if pod.state == "bound"]
     if bound and not everything:
         print_line()
         for line in bound_lines(world, bound):

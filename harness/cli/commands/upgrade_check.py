@@ -31,7 +31,7 @@ _SIGNS = {"worse": "!", "changed": "~", "better": "+", "same": "="}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness upgrade-check`."""
+    """Declare the options of `harness upgrade-check`."""
     parser.add_argument("--from", dest="before", required=True, metavar="R", help="release that runs today")
     parser.add_argument("--to", dest="after", required=True, metavar="R", help="release to upgrade to")
     parser.add_argument(
@@ -65,30 +65,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints what changes, with its place in the files. Exit code 1 when something changes for the worse."""
+    """Print the changes, with their places in the files. Exit code 1 when something changes for the worse."""
     from harness.cli.worlds import InputError
     from harness.explain.upgrade import Effect
     from harness.reading.problems import ScenarioError
 
     try:
-        found = _checked(arguments)
+        checked = _checked(arguments)
     except InputError as error:
         return bad_input(f"harness upgrade-check: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format, arguments.markdown)
-    write_found(lambda: _annotations(found.findings, found.given.manifests), arguments.markdown)
+    write_found(lambda: _annotations(checked.findings, checked.given.manifests), arguments.markdown)
     if arguments.format == "json":
-        print_json(found.value())
+        print_json(checked.value())
     elif arguments.format != "text":
-        print_found(_annotations(found.findings, found.given.manifests), arguments.format)
+        print_found(_annotations(checked.findings, checked.given.manifests), arguments.format)
     else:
-        _show(found)
-    return WORSE if any(finding.effect is Effect.WORSE for finding in found.findings) else 0
+        _show(checked)
+    return WORSE if any(finding.effect is Effect.WORSE for finding in checked.findings) else 0
 
 
 @dataclass(frozen=True, slots=True)
 class _Checked:
-    """What changes from one release to another, and with a newer Kubernetes after it where that is asked for."""
+    """The changes from one release to another, and with a newer Kubernetes after it where that is asked for."""
 
     before: str
     after: str
@@ -131,21 +131,21 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
         )
 
     check_outputs(arguments, "html", "markdown")
-    given = _read(arguments)
-    manifests = given.manifests
-    said = {
+    dump = _read(arguments)
+    manifests = dump.manifests
+    words = {
         "karpenter": ("--from", arguments.before),
         "region": ("--region", arguments.region),
         "kubernetes": ("--kubernetes", arguments.kubernetes),
     }
-    inputs = inputs_from(given, said)
+    inputs = inputs_from(dump, words)
     newest = world_from(inputs, {"karpenter": "--to"}, karpenter=arguments.after, provision_mode=arguments.mode)
     oldest = world_from(inputs, {"karpenter": "--from"}, karpenter=arguments.before, provision_mode=arguments.mode)
     # a cluster keeps its Kubernetes when Karpenter is upgraded, and older releases get no Nodes on newer ones
     kubernetes = inputs.arguments.get("kubernetes") or common_kubernetes([oldest.release, newest.release])
     check = UpgradeCheck(new_world, oldest.release, newest.release)
     findings = check.findings([as_new(manifest.object) for manifest in manifests])
-    moves, missing = _moves(arguments, given, new_world, newest.release, kubernetes)
+    moves, missing = _moves(arguments, dump, new_world, newest.release, kubernetes)
     releases = (oldest.release.version, newest.release.version)
     if arguments.html is not None:
         running = running_nodes(findings, moves, missing, arguments.to_kubernetes)
@@ -156,7 +156,7 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
         newest.region,
         kubernetes,
         to_kubernetes=arguments.to_kubernetes,
-        given=given,
+        given=dump,
         inputs=inputs,
         findings=findings,
         moves=moves,
@@ -166,12 +166,12 @@ def _checked(arguments: argparse.Namespace) -> _Checked:
 
 def _moves(
     arguments: argparse.Namespace,
-    given: Dump,
+    dump: Dump,
     new_world: Callable[[ProviderRelease, str], World],
     release: ProviderRelease,
     kubernetes: str,
 ) -> tuple[Moves | None, list[str]]:
-    """What an upgrade of Kubernetes does to nodes, where it is asked for. Raises InputError, ScenarioError."""
+    """Return the moves of nodes by an upgrade of Kubernetes, where it is asked for. Raises InputError, ScenarioError."""
     from harness.cli.durations import duration_of
     from harness.cli.rollout import rollout
     from harness.cli.worlds import InputError
@@ -189,7 +189,7 @@ def _moves(
         seconds = duration_of(arguments.until)
     except ValueError as error:
         raise InputError(f"--until: {error}") from None
-    return rollout(new_world(release, release.crds), given, wanted, seconds)
+    return rollout(new_world(release, release.crds), dump, wanted, seconds)
 
 
 def _read(arguments: argparse.Namespace) -> Dump:
@@ -210,18 +210,18 @@ def _read(arguments: argparse.Namespace) -> Dump:
 
 
 def _annotations(findings: Sequence[Finding], manifests: Sequence[Manifest]) -> list[Annotation]:
-    """What changes, as notes beside the files; what changes for the worse as errors."""
+    """Return the changes as notes beside the files; those for the worse as errors."""
     from harness.reports.annotations import Annotation, Level
 
     levels: dict[str, Level] = {"worse": "error", "changed": "warning"}
     return [
         Annotation(
-            levels.get(str(one.effect), "note"),
-            mark_of_finding(one, manifests),
-            one.rule or one.kind,
-            f"{one.object}: {one.text}",
+            levels.get(str(finding.effect), "note"),
+            mark_of_finding(finding, manifests),
+            finding.rule or finding.kind,
+            f"{finding.object}: {finding.text}",
         )
-        for one in findings
+        for finding in findings
     ]
 
 
@@ -243,19 +243,19 @@ def _value(finding: Finding, manifests: Sequence[Manifest]) -> dict[str, Any]:
     }
 
 
-def _show(found: _Checked) -> None:
-    for line in found.inputs.lines():
+def _show(checked: _Checked) -> None:
+    for line in checked.inputs.lines():
         show(line)
-    if found.inputs.network:
-        show(f"assumed: {found.inputs.network}")
-    print_line(f"provider {found.before} → {found.after}, {found.region}, Kubernetes {found.kubernetes}")
-    for line in found.given.notes():
+    if checked.inputs.network:
+        show(f"assumed: {checked.inputs.network}")
+    print_line(f"provider {checked.before} → {checked.after}, {checked.region}, Kubernetes {checked.kubernetes}")
+    for line in checked.given.notes():
         show(line)
-    _show_findings(found.findings, found.given.manifests)
-    if found.moves is not None:
+    _show_findings(checked.findings, checked.given.manifests)
+    if checked.moves is not None:
         print_line()
-        print_line(f"Kubernetes {found.kubernetes} → {found.to_kubernetes} on provider {found.after}")
-        for line in (*(f"left out, {line}" for line in found.missing), *found.moves.lines()):
+        print_line(f"Kubernetes {checked.kubernetes} → {checked.to_kubernetes} on provider {checked.after}")
+        for line in (*(f"left out, {line}" for line in checked.missing), *checked.moves.lines()):
             show(line)
 
 
@@ -265,7 +265,7 @@ def _show_findings(findings: Sequence[Finding], manifests: Sequence[Manifest]) -
         print_line(name)
         own = [finding for finding in findings if finding.object == name]
         order = list(_SIGNS)
-        for finding in sorted(own, key=lambda one: order.index(str(one.effect))):
+        for finding in sorted(own, key=lambda candidate: order.index(str(candidate.effect))):
             print_line(f"  {_SIGNS[finding.effect]} {place_of_finding(finding, manifests)}: {finding.text}")
             if finding.layer is not None:
                 from_ = f", since {finding.since}" if finding.since else ""
@@ -274,7 +274,7 @@ def _show_findings(findings: Sequence[Finding], manifests: Sequence[Manifest]) -
                 print_line(f"      instead: {text}")
             for text in finding.notes:
                 print_line(f"      {text}")
-    counted = [(sum(str(one.effect) == effect for one in findings), title) for effect, title in TITLES.items()]
-    told = ", ".join(f"{number} {title}" for number, title in counted if number)
+    counted = [(sum(str(finding.effect) == effect for finding in findings), title) for effect, title in TITLES.items()]
+    counts = ", ".join(f"{number} {title}" for number, title in counted if number)
     print_line()
-    print_line(told or "nothing changes")
+    print_line(counts or "nothing changes")

@@ -55,7 +55,9 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What the files hold: the objects that are judged, whether there is anything else, and the release where there is no object."""
+    """The content of the files: the objects that are judged, whether there is anything else, and the release where
+    there is no object.
+    """
 
     groups: Sequence[_Group]
     unknown: bool
@@ -64,19 +66,19 @@ class _Given:
     @property
     def releases(self) -> tuple[str, ...]:
         """The releases that judge, in the order of the files."""
-        return tuple(dict.fromkeys(one.release.version for one in self.groups if one.manifests)) or (
+        return tuple(dict.fromkeys(group.release.version for group in self.groups if group.manifests)) or (
             self.release.version,
         )
 
     @property
     def objects(self) -> int:
-        """How many objects there are; one that several cases of a scenario have is one."""
-        found = (manifest for group in self.groups for manifest in group.manifests)
-        return len({(one.document.position(), one.reference) for one in found})
+        """Return how many objects there are; one that several cases of a scenario have is one."""
+        manifests = (manifest for group in self.groups for manifest in group.manifests)
+        return len({(manifest.document.position(), manifest.reference) for manifest in manifests})
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the options of `harness validate`."""
+    """Declare the options of `harness validate`."""
     from harness.karpenter.releases import DEFAULT_RELEASE
 
     parser.add_argument(
@@ -96,7 +98,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prints each refusal and warning at its place.
+    """Print each refusal and warning at its place.
 
     Exit code 0 when all is taken, 1 when something is refused, 2 for files that cannot be read. Warnings do not count.
     """
@@ -111,40 +113,45 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.kubernetes is not None and (mistake := version_mistake(arguments.kubernetes)):
             raise InputError(f"--kubernetes: {mistake}")
         allowed = allowed_codes(arguments)
-        given = _read(arguments)
-        if not given.objects and not given.unknown:
+        files = _read(arguments)
+        if not files.objects and not files.unknown:
             raise InputError("there is no object in what is given")
-        judged = [(group, list(_refusals(group))) for group in given.groups]
-        found = list(dict.fromkeys(annotation for _, refused in judged for _, annotation in refused))
-        warned = list(dict.fromkeys(one for group, refused in judged for one in _warnings(group, refused, allowed)))
+        judged = [(group, list(_refusals(group))) for group in files.groups]
+        refusals = list(dict.fromkeys(annotation for _, refused in judged for _, annotation in refused))
+        warned = list(
+            dict.fromkeys(warning for group, refused in judged for warning in _warnings(group, refused, allowed))
+        )
     except InputError as error:
         return bad_input(f"harness validate: {error}")
     except ScenarioError as error:
         return bad_input(error, arguments.format, arguments.markdown)
-    write_found(lambda: [*found, *warned], arguments.markdown)
-    nothing = "" if given.objects else "nothing to judge: there is no object of a kind that is simulated"
+    write_found(lambda: [*refusals, *warned], arguments.markdown)
+    nothing = "" if files.objects else "nothing to judge: there is no object of a kind that is simulated"
     if arguments.format == "json":
-        values = [{"place": str(one.mark), "layer": one.rule, "text": one.text} for one in found]
+        values = [
+            {"place": str(annotation.mark), "layer": annotation.rule, "text": annotation.text}
+            for annotation in refusals
+        ]
         print_json(
             {
-                "release": ", ".join(given.releases),
-                "objects": given.objects,
+                "release": ", ".join(files.releases),
+                "objects": files.objects,
                 "refused": values,
                 "warnings": warnings_value(warned),
             }
         )
     elif arguments.format == "text":
-        for one in found:
-            show(f"{one.mark}: {one.rule}: {one.text}")
+        for refusal in refusals:
+            show(f"{refusal.mark}: {refusal.rule}: {refusal.text}")
         show_warnings(warned)
-        said = nothing or f"{len(found) or 'nothing'} refused"
-        said += f", {counted(len(warned), 'warning')}" if warned else ""
-        print_line(f"provider {', '.join(given.releases)}: {counted(given.objects, 'object')}, {said}")
+        text = nothing or f"{len(refusals) or 'nothing'} refused"
+        text += f", {counted(len(warned), 'warning')}" if warned else ""
+        print_line(f"provider {', '.join(files.releases)}: {counted(files.objects, 'object')}, {text}")
     else:
-        print_found([*found, *warned], arguments.format)
+        print_found([*refusals, *warned], arguments.format)
     if nothing and arguments.format != "text":
         print_line(f"harness validate: {nothing}", error=True)
-    return REFUSED if found else 0
+    return REFUSED if refusals else 0
 
 
 def _read(arguments: argparse.Namespace) -> _Given:
@@ -172,11 +179,11 @@ def _read(arguments: argparse.Namespace) -> _Given:
                 else:
                     texts += manifests_of_text(read, "stdin")
                 continue
-            for one in files_in(path, display_name(path), checkout_given(arguments)):
-                if is_scenario_file(one):
-                    cases += _cases(one, None, arguments.release, checkout_given(arguments))
+            for file in files_in(path, display_name(path), checkout_given(arguments)):
+                if is_scenario_file(file):
+                    cases += _cases(file, None, arguments.release, checkout_given(arguments))
                 else:
-                    plain.append(one)
+                    plain.append(file)
         except ScenarioError as error:
             problems += error.problems
     dump = sorted_dump(())
@@ -187,11 +194,11 @@ def _read(arguments: argparse.Namespace) -> _Given:
     if problems:
         raise ScenarioError(problems)
     manifests = [*dump.manifests, *dump.derived, *dump.finished, *dump.registered]
-    said = inputs_of([*manifests, *dump.not_simulated], {"karpenter": ("--release", arguments.release)})
-    release = provider(said.arguments.get("karpenter", DEFAULT_RELEASE))
-    told = (*dump.derived, *dump.finished, *dump.registered)
-    own = _Group(tuple(dump.manifests), release, arguments.kubernetes or release.defaults.kubernetes, told)
-    groups = {one.identity: one for one in (own, *(_group(case, arguments.kubernetes) for case in cases))}
+    inputs = inputs_of([*manifests, *dump.not_simulated], {"karpenter": ("--release", arguments.release)})
+    release = provider(inputs.arguments.get("karpenter", DEFAULT_RELEASE))
+    others = (*dump.derived, *dump.finished, *dump.registered)
+    own = _Group(tuple(dump.manifests), release, arguments.kubernetes or release.defaults.kubernetes, others)
+    groups = {group.identity: group for group in (own, *(_group(case, arguments.kubernetes) for case in cases))}
     return _Given(tuple(groups.values()), bool(cases or dump.not_simulated), release)
 
 
@@ -200,12 +207,12 @@ def _cases(path: Path, text: str | None, release: str | None, checkout: Checkout
     from harness.scenario.language.files import load, load_text
     from harness.scenario.running.runner import Runner
 
-    found = (
+    scenarios = (
         load(path, display_name(path), release=release, checkout=checkout)
         if text is None
         else load_text(text, file="stdin", release=release, checkout=checkout)
     )
-    cases = [case for scenario in found for case in scenario.cases]
+    cases = [case for scenario in scenarios for case in scenario.cases]
     Runner().check_inputs(cases)
     return cases
 
@@ -215,9 +222,9 @@ def _group(case: Case, kubernetes: str | None) -> _Group:
     from harness.karpenter.releases import DEFAULT_RELEASE, provider
     from harness.scenario.language.inputs import world_arguments
 
-    said = world_arguments(case.given)
-    release = provider(said.get("karpenter", DEFAULT_RELEASE))
-    return _Group(case.manifests, release, kubernetes or said.get("kubernetes") or release.defaults.kubernetes)
+    values = world_arguments(case.given)
+    release = provider(values.get("karpenter", DEFAULT_RELEASE))
+    return _Group(case.manifests, release, kubernetes or values.get("kubernetes") or release.defaults.kubernetes)
 
 
 def _warnings(
@@ -243,18 +250,18 @@ def _refusals(group: _Group) -> Iterator[tuple[Manifest, Annotation]]:
     from harness.reports.annotations import Annotation
     from harness.scenario.language.dumps import as_new
 
-    core = [one for one in group.applied if one.kind not in _CUSTOM]
-    alone = [one for one in group.applied if one.kind in _CUSTOM]
-    alone += [one for one in group.others if one.kind in _CUSTOM or one.kind == "Pod"]
-    found = [
+    core = [manifest for manifest in group.applied if manifest.kind not in _CUSTOM]
+    alone = [manifest for manifest in group.applied if manifest.kind in _CUSTOM]
+    alone += [manifest for manifest in group.others if manifest.kind in _CUSTOM or manifest.kind == "Pod"]
+    refused = [
         (manifest, rejection, manifest.type_hint(rejection.pointer, rejection.text))
         for manifest in alone
         for rejection in refusals_by(as_new(manifest.object), group.release, group.kubernetes)
     ]
     if core:
         world = create_world(karpenter=group.release.version, kubernetes=group.kubernetes)
-        found += [(one.manifest, one.rejection, one.hint) for one in refusals(world, core)]
+        refused += [(refusal.manifest, refusal.rejection, refusal.hint) for refusal in refusals(world, core)]
     order = {id(manifest): number for number, manifest in enumerate(group.manifests)}
-    for manifest, rejection, hint in sorted(found, key=lambda one: order[id(one[0])]):
+    for manifest, rejection, hint in sorted(refused, key=lambda refusal: order[id(refusal[0])]):
         text = f"{manifest.reference}: {rejection.text}" + (f"; {hint}" if hint else "")
         yield manifest, Annotation("error", manifest.document.position(rejection.pointer), str(rejection.layer), text)
