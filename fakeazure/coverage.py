@@ -1,6 +1,4 @@
-"""The emulated part of Azure, from the routing table itself: operations by provider, and the nearest to one that is not
-there.
-"""
+"""The emulated part of Azure, from the routing table itself: operations by provider, and the nearest to one that is not there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Earlier results of queries of Resource Graph: a resource that is the same since passes its filters, or fails them, as
-it did.
-"""
+"""Earlier results of queries of Resource Graph: a resource that is the same since passes its filters, or fails them, as it did."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ class _Found:
 
 
 class GraphRows:
-    """The rows of one world. Documents are replaced, never changed, so that an entry that is the very same makes the
-    same row.
-    """
+    """The rows of one world. Documents are replaced, never changed, so that an entry that is the very same makes the same row."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, _Found] = {}

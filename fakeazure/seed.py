@@ -1,6 +1,4 @@
-"""The resources from the start: resource groups, the cluster's network, its load balancer, the cluster and its machines
-pool.
-"""
+"""The resources from the start: resource groups, the cluster's network, its load balancer, the cluster and its machines pool."""
 
 from __future__ import annotations
 

@@ -23,9 +23,7 @@ from fakeazure.resources.names import check_pool
 from fakeazure.state import State
 
 _FIXED = ("vmSize", "osType", "osSKU", "type", "vnetSubnetID")
-"""The properties that a pool keeps for life (learn.microsoft.com, AKS: the portal's and API's
-`PropertyChangeNotAllowed`).
-"""
+"""The properties that a pool keeps for life (learn.microsoft.com, AKS: the portal's and API's `PropertyChangeNotAllowed`)."""
 
 
 def _begin(

@@ -1,6 +1,4 @@
-"""The launch of a machine by AKS: the NIC, the VM behind it, its custom data and labels, and its errors in AKS's
-wrapping.
-"""
+"""The launch of a machine by AKS: the NIC, the VM behind it, its custom data and labels, and its errors in AKS's wrapping."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The content of a new cluster's node resource group: network, security group, load balancer with address, the
-kubelet's identity.
-"""
+"""The content of a new cluster's node resource group: network, security group, load balancer with address, the kubelet's identity."""
 
 from __future__ import annotations
 

@@ -33,9 +33,7 @@ def upgrades(version: str) -> list[str]:
 
 
 def up_to(version: str) -> list[str]:
-    """Return the versions that a pool of a cluster of that version may run: at most two minor versions behind, never
-    ahead.
-    """
+    """Return the versions that a pool of a cluster of that version may run: at most two minor versions behind, never ahead."""
     major, minor = minor_version(version)
     behind = {(major, minor - count) for count in range(BEHIND + 1)}
     older = [other for other in OFFERED if minor_version(other) in behind and _key(other) < _key(version)]

@@ -185,9 +185,7 @@ def _record(catalogue: Catalogue, region: RegionCatalogue, name: str, change: Ma
 
 
 def _base(catalogue: Catalogue, region: RegionCatalogue, name: str, change: Mapping[str, Any], path: str) -> Record:
-    """Return the record that a size is made from: its own, or that of the one that it is like; nothing for one of a new
-    kind.
-    """
+    """Return the record that a size is made from: its own, or that of the one that it is like; nothing for one of a new kind."""
     if "like" not in change:
         return region.by_name.get(name, {})
     like = str(change["like"])

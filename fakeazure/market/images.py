@@ -42,9 +42,7 @@ class Images:
         return (*own, *(version for version in others if version not in own))
 
     def change(self, spec: str | Mapping[str, str]) -> None:
-        """Read the `azure:` block: `released`, or versions by definition or the beginning of its name. Raises
-        MarketError.
-        """
+        """Read the `azure:` block: `released`, or versions by definition or the beginning of its name. Raises MarketError."""
         if spec == RELEASED:
             self.come_out = True
             return

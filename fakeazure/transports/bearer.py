@@ -75,9 +75,7 @@ class Judge:
         self._known: dict[str, Mapping[str, Any]] = {}
 
     def problem(self, authorization: str | None, *, audiences: tuple[str, ...], now: float) -> Failure | None:
-        """Return the reason why a request with this header is refused, None if it is accepted. `now` in seconds since
-        the epoch.
-        """
+        """Return the reason why a request with this header is refused, None if it is accepted. `now` in seconds since the epoch."""
         if not authorization:
             return failure("AuthenticationFailed")
         claims = self._known.get(authorization)

@@ -93,9 +93,7 @@ class Guard:
         return None
 
     def knows(self, secret: str) -> bool:
-        """Return whether a secret is the right one, compared in a time that says nothing of it; any is for an opened
-        guard.
-        """
+        """Return whether a secret is the right one, compared in a time that says nothing of it; any is for an opened guard."""
         return self.opened or hmac.compare_digest(self.secret.encode(), secret.encode("utf-8", "replace"))
 
 
@@ -123,9 +121,7 @@ def new_secret() -> str:
 
 
 def _is_own(method: str, path: str) -> bool:
-    """Return whether a request is for the page or an own path. IMDS of one VM and the files that Azure's answers point
-    at are Azure's.
-    """
+    """Return whether a request is for the page or an own path. IMDS of one VM and the files that Azure's answers point at are Azure's."""
     lowered = path.lower()
     if not lowered.startswith(own.PREFIX):
         return path == "/"

@@ -29,9 +29,7 @@ _LINGER = 1.0
 _REFUSED = 64
 """Connections beyond the most that are told so at one moment; others are closed without a word, and without a thread."""
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-"""Errors of `accept` where the system has no more to give: the connection stays in the queue, and is there at once
-again.
-"""
+"""Errors of `accept` where the system has no more to give: the connection stays in the queue, and is there at once again."""
 _PAUSE = 0.1
 """Seconds until `accept` is tried again then."""
 

@@ -125,9 +125,7 @@ class Tokens:
         return Response(200, body={**body, "access_token": self.token(audience, form["client_id"], tenant=tenant)})
 
     def _foreign(self, tenant: str) -> bool:
-        """Return whether a tenant is asked for that is not here; names and aliases (`common`, `adfs`) mean the one that
-        is.
-        """
+        """Return whether a tenant is asked for that is not here; names and aliases (`common`, `adfs`) mean the one that is."""
         return not self._any_tenant and is_guid(tenant) and tenant.lower() != self._tenant.lower()
 
     def _unproven(self, form: Mapping[str, str]) -> Response | None:
@@ -148,9 +146,7 @@ class Tokens:
         return _refused(code, text.format(client=form["client_id"][:100]), status)
 
     def _identity_refusal(self, method: str, path: str, headers: Mapping[str, str]) -> Response | None:
-        """Return an identity endpoint's refusal of a request: its method, or the header that no page and no proxy can
-        send.
-        """
+        """Return an identity endpoint's refusal of a request: its method, or the header that no page and no proxy can send."""
         if method not in _IDENTITY_METHODS[path]:
             return _refused("invalid_request", "Method not allowed", 405)
         if path != _APP_SERVICE:

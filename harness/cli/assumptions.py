@@ -1,6 +1,4 @@
-"""The inputs of a simulation: those of the command line, else those of the files, else defaults; and the lines that
-tell them.
-"""
+"""The inputs of a simulation: those of the command line, else those of the files, else defaults; and the lines that tell them."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ class Inputs:
     """When the files' cluster was so, None where they do not say (Dump.time)."""
 
     def head(self, world: World) -> Iterator[str]:
-        """Yield the head of an answer: region and release; the facts that were read and where, their substitutes, and
-        the assumptions.
-        """
+        """Yield the head of an answer: region and release; the facts that were read and where, their substitutes, and the assumptions."""
         yield f"{world.region}, provider {world.release.version}"
         yield from self.notes(world)
 

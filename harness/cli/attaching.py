@@ -41,9 +41,7 @@ class Target:
         self.place = f"context {cluster.name} ({cluster.admin.endpoint.url})"
 
     def confirm(self, action: str, *, named: bool, yes: bool) -> None:
-        """Ask whether it is the right cluster, unless its context is `named` or the answer is `yes`. Raises InputError
-        for a no.
-        """
+        """Ask whether it is the right cluster, unless its context is `named` or the answer is `yes`. Raises InputError for a no."""
         if named or yes:
             return
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -56,9 +54,7 @@ class Target:
             raise InputError(f"nothing was done on {self.place}")
 
     def in_the_way(self, cases: Sequence[Case]) -> list[str]:
-        """Return the objects on the cluster that the cases would create, and those of Karpenter's that they would be
-        about.
-        """
+        """Return the objects on the cluster that the cases would create, and those of Karpenter's that they would be about."""
         from harness.scenario.comparing.attached_runs import planned_objects
 
         planned = [obj for case in cases for obj in planned_objects(case)]

@@ -1,6 +1,4 @@
-"""Differences between a dump and its simulation in who is bound: with any, the simulation is not about the cluster as
-it is.
-"""
+"""Differences between a dump and its simulation in who is bound: with any, the simulation is not about the cluster as it is."""
 
 from __future__ import annotations
 

@@ -52,9 +52,7 @@ class Fact:
 
 
 def facts_of(manifests: Sequence[Manifest]) -> dict[str, Fact]:
-    """Return the facts by name: the controller's Deployment first, and the newest Kubernetes. Raises ScenarioError for
-    two regions.
-    """
+    """Return the facts by name: the controller's Deployment first, and the newest Kubernetes. Raises ScenarioError for two regions."""
     facts_by_name: dict[str, Fact] = {}
     configs = config_maps(manifests)
     facts = [fact for manifest in manifests for fact in _facts(manifest, configs)]

@@ -68,9 +68,7 @@ def _nodes(manifests: Sequence[Manifest], name: str) -> Iterator[Mapping[str, An
 
 
 def _refused(world: World, manifests: Sequence[Manifest]) -> Iterator[Problem]:
-    """Put the objects that Karpenter has to reconcile into the world; yield their refusals and those of NodeClaims, at
-    their places.
-    """
+    """Put the objects that Karpenter has to reconcile into the world; yield their refusals and those of NodeClaims, at their places."""
     from harness.reading.problems import Problem
     from harness.scenario.language.dumps import as_new
 

@@ -20,9 +20,7 @@ __all__ = ["inputs_from", "world_from"]
 def inputs_from(
     dump: Dump, words: Mapping[str, tuple[str, str | None]], options: Mapping[str, str] | None = None
 ) -> Inputs:
-    """Return the inputs from the files, their networks included; `words` and `options` as in `inputs_of`. Raises
-    ScenarioError.
-    """
+    """Return the inputs from the files, their networks included; `words` and `options` as in `inputs_of`. Raises ScenarioError."""
     from harness.cli.assumptions import inputs_of
     from harness.cli.networks import with_networks
 

@@ -282,9 +282,7 @@ def refusals(
 
 
 def bad_files(command: str, arguments: argparse.Namespace, error: ScenarioError) -> int:
-    """Print the mistakes in the files, and in the options of `add_inputs`: one mistake does not hide the other. Return
-    2.
-    """
+    """Print the mistakes in the files, and in the options of `add_inputs`: one mistake does not hide the other. Return 2."""
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
     from harness.scenario.language.dumps import Dump

@@ -15,9 +15,7 @@ __all__ = ["comparing_runner"]
 
 
 def comparing_runner(arguments: argparse.Namespace, runner: Runner) -> ComparingRunner | None:
-    """Return the runner of cases where both Karpenters are asked for. Raises InputError, ScenarioError for the file of
-    differences.
-    """
+    """Return the runner of cases where both Karpenters are asked for. Raises InputError, ScenarioError for the file of differences."""
     if arguments.karpenter == "simulated":
         if arguments.kept_differences is not None:
             raise InputError("--kept-differences is about --karpenter simulated,real")

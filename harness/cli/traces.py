@@ -32,9 +32,7 @@ def add_trace(parser: argparse.ArgumentParser) -> None:
 
 
 def recording_of(world: World, arguments: argparse.Namespace, manifests: Iterable[Manifest]) -> Recording | None:
-    """Record a world if a trace, a page or a film of it is wanted, `manifests` with their places. Raises InputError for
-    a bad file.
-    """
+    """Record a world if a trace, a page or a film of it is wanted, `manifests` with their places. Raises InputError for a bad file."""
     path: Path | None = getattr(arguments, "trace", None)
     live = getattr(arguments, "live", False)
     check_outputs(arguments, "trace", "html", "markdown")

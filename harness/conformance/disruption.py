@@ -51,9 +51,7 @@ _FOREVER = 1 << 62
 
 @dataclass(slots=True)
 class Cluster:
-    """The cluster that a question describes. ``nominations`` say until when nodes are nominated, in nanoseconds since
-    the start.
-    """
+    """The cluster that a question describes. ``nominations`` say until when nodes are nominated, in nanoseconds since the start."""
 
     request: Mapping[str, Any]
     context: AnswerContext

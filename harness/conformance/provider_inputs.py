@@ -1,6 +1,4 @@
-"""Defaults of requests about the Azure provider: its options, the location's SKU records and prices, NodeClass
-defaults.
-"""
+"""Defaults of requests about the Azure provider: its options, the location's SKU records and prices, NodeClass defaults."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -27,9 +27,7 @@ _HELD = "oracle/held"
 
 
 def terminated(claim: Object, snapshot: ClusterSnapshot, core: CoreRelease) -> dict[str, Any]:
-    """Return the result of one turn about a NodeClaim that is being deleted: result, the claim and its Nodes
-    afterwards, events.
-    """
+    """Return the result of one turn about a NodeClaim that is being deleted: result, the claim and its Nodes afterwards, events."""
     # an API server has nothing that is being deleted and not held
     held = claim if finalizers_of(claim) else with_metadata(claim, finalizers=[_HELD])
     turn = _Turn(held, snapshot.nodes)

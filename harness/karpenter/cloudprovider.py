@@ -57,9 +57,7 @@ class Offering:
 
 @dataclass(frozen=True)
 class Overhead:
-    """The share of a node's capacity that kubelet and the system take; sizes of as many vCPUs and as much memory share
-    one.
-    """
+    """The share of a node's capacity that kubelet and the system take; sizes of as many vCPUs and as much memory share one."""
 
     kube_reserved: ResourceList = field(default_factory=dict)
     system_reserved: ResourceList = field(default_factory=dict)

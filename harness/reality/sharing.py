@@ -1,6 +1,4 @@
-"""Facts of a comparison that may be shown to others: figures and words of a known form, and labels that many clusters
-have.
-"""
+"""Facts of a comparison that may be shown to others: figures and words of a known form, and labels that many clusters have."""
 
 from __future__ import annotations
 

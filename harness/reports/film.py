@@ -131,9 +131,7 @@ def plain_lines(trace: Trace) -> Iterator[str]:
 
 
 def first_bars(bars: Sequence[Bar], room: int) -> tuple[Sequence[Bar], str]:
-    """Return as many bars as there is room for, those on their way first, and one line about the others; all where they
-    fit.
-    """
+    """Return as many bars as there is room for, those on their way first, and one line about the others; all where they fit."""
     if len(bars) <= room:
         return bars, ""
     order = sorted(range(len(bars)), key=lambda number: (bars[number].state == "ready", number))

@@ -1,6 +1,4 @@
-"""The engines that run situations: processes of this machine, or the workers of a Dask cluster. Both run the same
-function.
-"""
+"""The engines that run situations: processes of this machine, or the workers of a Dask cluster. Both run the same function."""
 
 from __future__ import annotations
 

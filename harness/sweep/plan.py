@@ -125,9 +125,7 @@ def _situation(case: Case, until: float | None) -> Situation:
 
 
 def _not_for_a_plan(case: Case) -> list[Problem]:
-    """Return the problems of a plan: steps other than time that passes and workloads that grow and shrink, and
-    expectations.
-    """
+    """Return the problems of a plan: steps other than time that passes and workloads that grow and shrink, and expectations."""
     problems = []
     for step, mark in zip(case.header.when, case.when_marks, strict=True):
         if isinstance(step, str):

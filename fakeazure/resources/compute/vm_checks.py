@@ -1,6 +1,4 @@
-"""The checks that a size supports a VM's wishes: image, OS disk, encryption, ultra disks. Pure; each returns a failure
-or None.
-"""
+"""The checks that a size supports a VM's wishes: image, OS disk, encryption, ultra disks. Pure; each returns a failure or None."""
 
 from __future__ import annotations
 

@@ -47,9 +47,7 @@ _WEEK = 7 * 86400.0
 
 
 def _place(state: State, request: Request) -> Place:
-    """Return the place to which a request deploys; the record of a deployment at a subscription has a location of its
-    own.
-    """
+    """Return the place to which a request deploys; the record of a deployment at a subscription has a location of its own."""
     subscription, name = request.params["subscription"], request.params["name"]
     if "group" in request.params:
         group = state.group(subscription, request.params["group"])

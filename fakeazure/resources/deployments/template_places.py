@@ -1,6 +1,4 @@
-"""The places of deployments, and the paths of their resources: in a resource group, at a subscription, as an extension
-of another.
-"""
+"""The places of deployments, and the paths of their resources: in a resource group, at a subscription, as an extension of another."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The costs of one run of a query. Azure's own bounds (time, memory, 1 MB for a text) are Kusto's; the numbers of steps
-are ours.
-"""
+"""The costs of one run of a query. Azure's own bounds (time, memory, 1 MB for a text) are Kusto's; the numbers of steps are ours."""
 
 from __future__ import annotations
 

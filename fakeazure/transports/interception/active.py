@@ -1,6 +1,4 @@
-"""The world that answers: that of the task, else of the thread, else of the thread that started it, else the one
-entered last.
-"""
+"""The world that answers: that of the task, else of the thread, else of the thread that started it, else the one entered last."""
 
 from __future__ import annotations
 

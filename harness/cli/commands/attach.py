@@ -183,9 +183,7 @@ def _attach(arguments: argparse.Namespace, cases: Sequence[Case]) -> int:
 
 
 def _clean(arguments: argparse.Namespace) -> int:
-    """Delete the objects that a run has left: 0 when none of them is there, however often it is called; 3 where
-    something stays.
-    """
+    """Delete the objects that a run has left: 0 when none of them is there, however often it is called; 3 where something stays."""
     with _target(arguments, arguments.clean) as target:
         present = target.cluster.belongings.left()
         if arguments.dry_run:

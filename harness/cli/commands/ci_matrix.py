@@ -15,9 +15,7 @@ from plainlines import json_text, print_document
 __all__ = ["add_arguments", "matrix", "run"]
 
 _PATHS = {"apiserver": "scenarios", "kind": "scenarios/labels"}
-"""The scenarios of each backend. A machine of a kind cluster takes half a minute to join: there only what real kubelets
-decide.
-"""
+"""The scenarios of each backend. A machine of a kind cluster takes half a minute to join: there only what real kubelets decide."""
 
 _NEWEST = 2
 """The number of Kubernetes versions that run where none is named."""

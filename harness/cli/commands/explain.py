@@ -344,9 +344,7 @@ def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manife
 
 
 def _print(world: World, explained: Sequence[PodExplanation], arguments: argparse.Namespace) -> None:
-    """Print how many pods are where, the causes against the others, and where the bound ones are; of a pod that is
-    asked for why, too.
-    """
+    """Print how many pods are where, the causes against the others, and where the bound ones are; of a pod that is asked for why, too."""
     from harness.explain.pods.render import as_text
     from harness.explain.pods.summary import bound_lines, node_notes, pods_line
 

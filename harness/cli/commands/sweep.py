@@ -67,9 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after
-    an interrupt.
-    """
+    """Run the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after an interrupt."""
     from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError

@@ -55,9 +55,7 @@ class _Group:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The content of the files: the objects that are judged, whether there is anything else, and the release where
-    there is no object.
-    """
+    """The content of the files: the objects that are judged, whether there is anything else, and the release where there is no object."""
 
     groups: Sequence[_Group]
     unknown: bool

@@ -120,9 +120,7 @@ def tolerating(toleration: Mapping[str, Any]) -> Edit:
 
 
 def requesting(container: int, resource: str, amount: str) -> Edit:
-    """Set the request of a container of a pod, and the limit of an extended resource with it, for the two have to be
-    equal.
-    """
+    """Set the request of a container of a pod, and the limit of an extended resource with it, for the two have to be equal."""
 
     def edit(pod: dict[str, Any]) -> None:
         resources = pod["spec"]["containers"][container].setdefault("resources", {})

@@ -85,9 +85,7 @@ def other_regions(world: World, pod: Mapping[str, Any], nodepools: Iterable[Mapp
 def _asked(
     pod: Mapping[str, Any], nodepools: Sequence[Mapping[str, Any]], key: str
 ) -> Iterator[tuple[Any, str | None, str, list[str]]]:
-    """Yield the places that ask for values of a key: the maker of an edit to another value, the NodePool, the words,
-    the values.
-    """
+    """Yield the places that ask for values of a key: the maker of an edit to another value, the NodePool, the words, the values."""
     selector = spec_of(pod).get("nodeSelector") or {}
     if key in selector:
         yield (

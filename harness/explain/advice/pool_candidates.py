@@ -46,9 +46,7 @@ _FOR_PODS = 880_000_000  # bytes of each GB that kubelet's thresholds leave
 def pool_candidates(
     pod: Mapping[str, Any], pool: Mapping[str, Any], entry: Looked, needed: Needed | None = None
 ) -> Iterator[Candidate]:
-    """Yield changes of the NodePool. `needed` where more than this pod waits, so that limits are raised for all of
-    them.
-    """
+    """Yield changes of the NodePool. `needed` where more than this pod waits, so that limits are raised for all of them."""
     if isinstance(entry, PoolTried):
         yield from _missing_labels(pod, pool, entry)
         yield from _limits(pool, entry, needed)

@@ -1,6 +1,4 @@
-"""Other names of the labels and their values: Karpenter of old, its sister for AWS, AKS's own pools, and processors'
-makers.
-"""
+"""Other names of the labels and their values: Karpenter of old, its sister for AWS, AKS's own pools, and processors' makers."""
 
 from __future__ import annotations
 

@@ -116,9 +116,7 @@ class Trials:
         return _said(self._world, pods)
 
     def has_spare(self) -> bool:
-        """Return whether more may be tried than some advice needs: half of all trials are kept for pods that have none
-        yet.
-        """
+        """Return whether more may be tried than some advice needs: half of all trials are kept for pods that have none yet."""
         return self._left > BUDGET // 2
 
     def lifted(self, pods: Sequence[Mapping[str, Any]]) -> Mapping[str, int]:
@@ -135,9 +133,7 @@ class Trials:
         return {name: needed[name] for name, quota in limits.items() if needed[name] > quota.limit}
 
     def unlimited(self, pods: Sequence[Mapping[str, Any]], nodepool: str) -> ResourceList:
-        """Return the capacity that the Nodes of a NodePool would have without its limits; empty when the pods get no
-        Nodes even then.
-        """
+        """Return the capacity that the Nodes of a NodePool would have without its limits; empty when the pods get no Nodes even then."""
 
         def edit(pool: dict[str, Any]) -> None:
             pool["spec"].pop("limits", None)

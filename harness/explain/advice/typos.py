@@ -82,9 +82,7 @@ class Words:
         return list(dict.fromkeys([*called, *same, *nearest(key, like, _KEYS_ALIKE)]))
 
     def meant(self, key: str, value: str, values: Iterable[str] | None = None) -> list[str]:
-        """Return the likely meanings of a value of a key that no Node can have; none for a value that exists, but not
-        for this pod.
-        """
+        """Return the likely meanings of a value of a key that no Node can have; none for a value that exists, but not for this pod."""
         if self._exists(key, value):
             return []
         there = self.values(key) if values is None else list(values)

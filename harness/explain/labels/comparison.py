@@ -180,9 +180,7 @@ def _told(writes: Mapping[str, tuple[Write, ...]], key: str) -> str:
 
 
 def _by_karpenter(writes: Mapping[str, tuple[Write, ...]], key: str) -> bool:
-    """Return whether Karpenter wrote the label on one of its two ways (kubelet options of the provider, core's
-    registration).
-    """
+    """Return whether Karpenter wrote the label on one of its two ways (kubelet options of the provider, core's registration)."""
     return any(
         str(write.kind) in ("set", "same", "overwrote")
         and (write.by == "karpenter" or (write.by == "kubelet" and write.from_ not in _NOT_TOLD_BY_KARPENTER))

@@ -1,6 +1,4 @@
-"""The design documents' statements about label keys: cells of their tables, decisions, and where releases differ from
-them.
-"""
+"""The design documents' statements about label keys: cells of their tables, decisions, and where releases differ from them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The origin of a label's value, in plain words: the sources inside the senders, and the user's NodePool where it is
-the origin.
-"""
+"""The origin of a label's value, in plain words: the sources inside the senders, and the user's NodePool where it is the origin."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Bindings of a pod that no NodePool can change: the zones of its disks, and a system that the provider makes no
-machines for.
-"""
+"""Bindings of a pod that no NodePool can change: the zones of its disks, and a system that the provider makes no machines for."""
 
 from __future__ import annotations
 

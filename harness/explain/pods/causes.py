@@ -1,6 +1,4 @@
-"""The reason why a pod has no Node, in the words of whoever stood in the way first: scheduler, admission, Azure, a
-controller's log.
-"""
+"""The reason why a pod has no Node, in the words of whoever stood in the way first: scheduler, admission, Azure, a controller's log."""
 
 from __future__ import annotations
 

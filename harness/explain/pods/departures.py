@@ -1,6 +1,4 @@
-"""The reason why a node is not removed: the obstacles, in Karpenter's words and in its order, and the command without
-them.
-"""
+"""The reason why a node is not removed: the obstacles, in Karpenter's words and in its order, and the command without them."""
 
 from __future__ import annotations
 

@@ -34,9 +34,7 @@ class NodePoolSizes:
 
 
 def nodepool_sizes(world: World, explainer: Explainer) -> list[NodePoolSizes]:
-    """Ask each NodePool of a world that has no pods; the pods that ask stay in it, with the machines that were launched
-    for them.
-    """
+    """Ask each NodePool of a world that has no pods; the pods that ask stay in it, with the machines that were launched for them."""
     names = [name_of(pool) for pool in world.list("NodePool")]
     world.apply(*map(_asking, names))
     world.settle(allow_rejections=True)

@@ -1,6 +1,4 @@
-"""The facts in a trace about pods that wait: causes against the sizes, and helpful changes, in the words of `harness
-explain`.
-"""
+"""The facts in a trace about pods that wait: causes against the sizes, and helpful changes, in the words of `harness explain`."""
 
 from __future__ import annotations
 

@@ -81,9 +81,7 @@ def _pod(pod: PodExplanation, size: str | None, verbose: bool) -> Iterator[str]:
 
 
 def cause_lines(pod: PodExplanation) -> Iterator[str]:
-    """Yield the causes against a pod's sizes: names that are not to be had, then NodePools and Nodes with the causes
-    that weigh most.
-    """
+    """Yield the causes against a pod's sizes: names that are not to be had, then NodePools and Nodes with the causes that weigh most."""
     for line in pod.places:
         yield f"  {line}"
     yield from _against(pod, None, verbose=False)

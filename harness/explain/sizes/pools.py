@@ -30,9 +30,7 @@ _BEFORE_SIZES = (
 
 
 def before_sizes(entry: PoolTried) -> bool:
-    """Return whether a NodePool was out before a size was looked at, so that it does not matter how much the pod
-    requests.
-    """
+    """Return whether a NodePool was out before a size was looked at, so that it does not matter how much the pod requests."""
     return isinstance(entry.reason, _BEFORE_SIZES)
 
 

@@ -19,9 +19,7 @@ Change = str
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a fact: `about` an area, of an object (`kind` and `name`, both empty for the whole world); `what` it
-    is.
-    """
+    """The place of a fact: `about` an area, of an object (`kind` and `name`, both empty for the whole world); `what` it is."""
 
     about: str
     kind: str

@@ -60,9 +60,7 @@ class Why(History):
         return made
 
     def refusals(self, claims: Iterable[str] | None = None) -> list[str]:
-        """Return Azure's refusals of machines, and for how long Karpenter leaves them alone; of some NodeClaims, or of
-        all.
-        """
+        """Return Azure's refusals of machines, and for how long Karpenter leaves them alone; of some NodeClaims, or of all."""
         wanted = None if claims is None else set(claims)
         groups: dict[tuple[str, str, str, str], list[tuple[float, str]]] = {}
         for call in self._trace.facts_of(ArmCall):

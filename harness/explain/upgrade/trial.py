@@ -28,9 +28,7 @@ _POD = "probe"
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """The result of a trial. ``rejections`` are refusals of the objects themselves; without a Node, ``sentence`` is
-    Karpenter's.
-    """
+    """The result of a trial. ``rejections`` are refusals of the objects themselves; without a Node, ``sentence`` is Karpenter's."""
 
     rejections: tuple[Rejection, ...]
     nodeclaim_rejections: tuple[Rejection, ...] = ()

@@ -9,13 +9,7 @@ from functools import partial
 
 from harness.karpenter.cloudprovider import InstanceType
 from harness.karpenter.disruption.candidate_cache import CandidateCache, MethodFilterCache
-from harness.karpenter.disruption.costs import (
-    BASE_COST,
-    eviction_cost,
-    is_unpriced,
-    labelled_price,
-    lifetime_remaining,
-)
+from harness.karpenter.disruption.costs import BASE_COST, eviction_cost, is_unpriced, labelled_price, lifetime_remaining
 from harness.karpenter.disruption.events.nodes import NodeEvents, Told
 from harness.karpenter.disruption.events.texts import blocked, sentence
 from harness.karpenter.disruption.situation import Situation
@@ -102,15 +96,11 @@ class Candidate:
         return spec_of(self.nodepool).get("replicas") is not None
 
     def disruption_cost(self, now: int) -> float:
-        """Return the cost of its disruption at ``now`` (nanoseconds since the start): the nearer its expiration, the
-        less.
-        """
+        """Return the cost of its disruption at ``now`` (nanoseconds since the start): the nearer its expiration, the less."""
         return self.eviction_cost * lifetime_remaining(self.nodeclaim, now)
 
     def is_empty(self, by_cost: bool) -> bool:
-        """Return whether none of its pods has to move; ``by_cost``: whether moving them costs nothing beyond the base
-        cost.
-        """
+        """Return whether none of its pods has to move; ``by_cost``: whether moving them costs nothing beyond the base cost."""
         return self.moving_cost <= BASE_COST if by_cost else not self.pods
 
 
@@ -310,9 +300,7 @@ def _is_unhindered(node: StateNode) -> bool:
 
 
 def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
-    """Yield the reasons why the node itself cannot be disrupted, in the order of core's checks; core reports only the
-    first.
-    """
+    """Yield the reasons why the node itself cannot be disrupted, in the order of core's checks; core reports only the first."""
     if node.nodeclaim is None:
         yield "node isn't managed by karpenter"
         return
@@ -336,9 +324,7 @@ def node_refusals(situation: Situation, node: StateNode) -> Iterator[str]:
 
 
 def pod_refusals(situation: Situation, pods: Sequence[Object], judge: Displaced) -> Iterator[str]:
-    """Yield the reasons why the node's pods block its disruption, in the order of core's checks; core reports only the
-    first.
-    """
+    """Yield the reasons why the node's pods block its disruption, in the order of core's checks; core reports only the first."""
     structured = situation.view.release.core.structured_errors
     for pod in pods:
         if not judge.disruptable(pod):

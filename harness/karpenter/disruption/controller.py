@@ -299,9 +299,7 @@ def _departure(candidate: Candidate, started: Started, at: float) -> Departure:
 
 
 def _unsettles(kind: str, change: Change) -> bool:
-    """Return whether a change may make a consolidation possible, as core sees it (state/cluster.go
-    triggerConsolidationOnChange).
-    """
+    """Return whether a change may make a consolidation possible, as core sees it (state/cluster.go triggerConsolidationOnChange)."""
     new, old = change.object, change.old
     if kind == "Pod":
         return change.type is ChangeType.DELETED or _moved(new, old)

@@ -10,9 +10,7 @@ from harness.karpenter.releases.table import PROVIDER_RELEASES
 __all__ = ["LISTED_BY", "lists_like"]
 
 LISTED_BY = (*(flag.name for flag in fields(InstanceTypeFlags)), "image_families", "vocabulary")
-"""The parts of a release on which a list depends, beside the settings of the NodeClass; a test finds whatever else is
-read.
-"""
+"""The parts of a release on which a list depends, beside the settings of the NodeClass; a test finds whatever else is read."""
 
 
 @lru_cache(maxsize=64)

@@ -64,9 +64,7 @@ def kubernetes_version(nodeclass: Mapping[str, Any]) -> str:
 
 
 def artifact_streaming_enabled(spec: Mapping[str, Any], architecture: str, release: ProviderRelease) -> bool:
-    """Return whether nodes of an architecture stream artifacts (kaz ``pkg/apis/v1beta1/aksnodeclass.go``
-    ArtifactStreaming.IsEnabled).
-    """
+    """Return whether nodes of an architecture stream artifacts (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` ArtifactStreaming.IsEnabled)."""
     if architecture == "arm64":
         return False
     enabled = (spec.get("artifactStreaming") or {}).get("enabled")
@@ -79,9 +77,7 @@ def artifact_streaming_enabled(spec: Mapping[str, Any], architecture: str, relea
 
 
 def local_dns_enabled(nodeclass: Mapping[str, Any], release: ProviderRelease) -> bool:
-    """Return whether nodes run LocalDNS, read where the release reads it (kaz ``pkg/apis/v1beta1/aksnodeclass.go``
-    IsLocalDNSEnabled).
-    """
+    """Return whether nodes run LocalDNS, read where the release reads it (kaz ``pkg/apis/v1beta1/aksnodeclass.go`` IsLocalDNSEnabled)."""
     if release.local_dns is LocalDnsSource.STATUS:
         return (nodeclass.get("status") or {}).get("localDNSState") == "Enabled"
     if release.local_dns is LocalDnsSource.NONE:

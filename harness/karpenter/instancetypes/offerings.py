@@ -117,9 +117,7 @@ class OfferingFactory:
         zone: str,
         capacity_type: str,
     ) -> Closed | None:
-        """Return why :meth:`make` returns an offering as unavailable: the most lasting reason; None where it is
-        available.
-        """
+        """Return why :meth:`make` returns an offering as unavailable: the most lasting reason; None where it is available."""
         release, spot = self._release, capacity_type == SPOT
         if spot and release.spot_needs_low_priority and not sku.low_priority:
             return Closed("spot")

@@ -18,9 +18,7 @@ _ALL_SPOT = ("", "", SPOT)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The reason and the end (in the clock's seconds) of a mark of unavailability; ``vcpus`` is the threshold of a
-    family mark.
-    """
+    """The reason and the end (in the clock's seconds) of a mark of unavailability; ``vcpus`` is the threshold of a family mark."""
 
     reason: str
     until: float

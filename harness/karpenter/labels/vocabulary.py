@@ -72,9 +72,7 @@ class Vocabulary:
         )
 
     def restricted_node_label(self, key: str) -> bool:
-        """Return whether ``key`` is known to Karpenter, restricted or in a restricted domain (core <= 1.8
-        IsRestrictedNodeLabel).
-        """
+        """Return whether ``key`` is known to Karpenter, restricted or in a restricted domain (core <= 1.8 IsRestrictedNodeLabel)."""
         if key in self.well_known:
             return True
         domain = label_namespace(key)

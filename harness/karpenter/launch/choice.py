@@ -149,9 +149,7 @@ def choose(
 
 
 def wants_ultra_ssd(wanted: Requirements) -> bool:
-    """Return whether the requirements allow nothing but ultra SSD: with both values, or without the key, the answer is
-    no.
-    """
+    """Return whether the requirements allow nothing but ultra SSD: with both values, or without the key, the answer is no."""
 
     def accepts(value: str) -> bool:
         ultra = Requirements((Requirement(SKU_ULTRA_SSD, False, frozenset({value})),), vocabulary=wanted.vocabulary)

@@ -65,9 +65,7 @@ class ImageFamily:
     def default_images(
         self, spec: Mapping[str, Any], release: ProviderRelease, *, use_sig: bool
     ) -> tuple[ImageDefinition, ...]:
-        """Return the images to look for, for an AKSNodeClass's spec, in the managed gallery (``use_sig``) or the
-        community gallery.
-        """
+        """Return the images to look for, for an AKSNodeClass's spec, in the managed gallery (``use_sig``) or the community gallery."""
         trusted = release.asks_trusted_launch(spec)
         if release.asks_fips(spec):
             return (self.trusted_fips_images if trusted else self.fips_images) if use_sig else ()
@@ -194,9 +192,7 @@ def resolve_image(images: Sequence[Mapping[str, Any]], item: InstanceType, relea
 
 
 def node_image_version(image_id: str) -> str:
-    """Return AKS's name for an image of its shared gallery: gallery, definition and version. Raises LaunchError for
-    other images.
-    """
+    """Return AKS's name for an image of its shared gallery: gallery, definition and version. Raises LaunchError for other images."""
     if image_id.startswith("/CommunityGalleries"):
         raise LaunchError(
             "failed to convert VM image ID to NodeImageVersion: CIG images are not supported yet for AKS machines, "

@@ -161,9 +161,7 @@ class Conditions:
         return True
 
     def _says(self, kind: str, status: str, reason: str, message: str) -> bool:
-        """Return whether the condition exists with this status, reason and message, for the object's present
-        generation.
-        """
+        """Return whether the condition exists with this status, reason and message, for the object's present generation."""
         condition = self.get(kind)
         return (
             condition is not None

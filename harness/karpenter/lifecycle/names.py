@@ -29,9 +29,7 @@ _NOT_READY = (NOT_READY, "NoExecute")
 
 
 def is_known_ephemeral(taint: Mapping[str, Any], core: CoreRelease) -> bool:
-    """Return whether a taint disappears by itself while a node starts (core pkg/scheduling/taints.go,
-    KnownEphemeralTaints).
-    """
+    """Return whether a taint disappears by itself while a node starts (core pkg/scheduling/taints.go, KnownEphemeralTaints)."""
     identity = taint.get("key"), taint.get("effect")
     if identity in _EPHEMERAL or (core.ephemeral_no_execute and identity == _NOT_READY):
         return True

@@ -25,8 +25,6 @@ def machine_text(nodeclaim: str | None, node: str | None) -> str:
 
 
 def nominated_node(message: str) -> tuple[str, str]:
-    """Return (`node`, name) of the Node that the message of such an event names, (`nodeclaim`, name) where it names
-    none.
-    """
+    """Return (`node`, name) of the Node that the message of such an event names, (`nodeclaim`, name) where it names none."""
     kind, _, name = message.removeprefix(_BEGIN).rpartition(", ")[2].partition("/")
     return kind, name

@@ -32,9 +32,7 @@ _RESTRICTED = ("cpu", "memory", "ephemeral-storage", "pods")
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict about one NodeOverlay: reason and message of its condition when it does not apply, both empty when it
-    does.
-    """
+    """The verdict about one NodeOverlay: reason and message of its condition when it does not apply, both empty when it does."""
 
     reason: str = ""
     message: str = ""

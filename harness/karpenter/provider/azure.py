@@ -255,9 +255,7 @@ def _check_readiness(nodeclass: Object) -> None:
 
 
 def _check_condition(nodeclass: Object, kind: str) -> None:
-    """Raise LaunchError unless a condition is True for the present generation (kaz
-    pkg/apis/v1beta1/aksnodeclass_status.go).
-    """
+    """Raise LaunchError unless a condition is True for the present generation (kaz pkg/apis/v1beta1/aksnodeclass_status.go)."""
     state = condition(nodeclass, kind) or {"status": "Unknown", "message": "object is awaiting reconciliation"}
     if state["status"] != "True":
         raise LaunchError(f"NodeClass condition {kind}, is in Ready={state['status']}, {state.get('message') or ''}")

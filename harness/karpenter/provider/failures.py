@@ -1,6 +1,4 @@
-"""The meaning of an error of Azure for one launch: the error that core gets, and the offerings that become unavailable
-for a while.
-"""
+"""The meaning of an error of Azure for one launch: the error that core gets, and the offerings that become unavailable for a while."""
 
 from __future__ import annotations
 
@@ -85,9 +83,7 @@ class Failures:
         return error if phase is Phase.MACHINE_OPERATION else error.as_create_error(CREATING_MACHINE)
 
     def _during(self, phase: Phase) -> str:
-        """Return the name of the phase in the error of a machine that failed; with calls in batches the machine itself
-        is polled.
-        """
+        """Return the name of the phase in the error of a machine that failed; with calls in batches the machine itself is polled."""
         if phase is Phase.MACHINE_EARLY:
             return "get once after begin creation"
         if phase is Phase.MACHINE_FOUND:

@@ -121,9 +121,7 @@ def _problem(machine: Answer) -> Mapping[str, Any] | None:
 
 
 def _failed(error: Mapping[str, Any]) -> Answer:
-    """Return the first detail of a provisioning error, which is the VM's, or the error itself
-    (handleMachineProvisioningError).
-    """
+    """Return the first detail of a provisioning error, which is the VM's, or the error itself (handleMachineProvisioningError)."""
     of_vm = next(iter(error.get("details") or ()), None)
     return Answer(200, {}, {"status": "Failed", "error": error if of_vm is None else of_vm})
 

@@ -1,6 +1,4 @@
-"""The AKSNodeClass that counts for a NodeClaim (kaz pkg/utils/nodeclaim/nodeclaim.go, GetAKSNodeClass;
-pkg/utils/errors.go).
-"""
+"""The AKSNodeClass that counts for a NodeClaim (kaz pkg/utils/nodeclaim/nodeclaim.go, GetAKSNodeClass; pkg/utils/errors.go)."""
 
 from __future__ import annotations
 

@@ -40,9 +40,7 @@ class PodTimes:
             self.by_uid[uid] = TakenUp(now)
 
     def decided(self, results: SchedulingResults, pod: Callable[[str], Object | None], now: int) -> None:
-        """Note the results of a simulation. `pod` finds a pod by `namespace/name`; pods that are bound already do not
-        count.
-        """
+        """Note the results of a simulation. `pod` finds a pod by `namespace/name`; pods that are bound already do not count."""
         for key in (*results.errors, *results.ignored):
             failed = pod(key)
             if failed is not None and (times := self.by_uid.get(uid_of(failed))) is not None:

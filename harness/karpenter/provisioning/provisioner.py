@@ -58,9 +58,7 @@ _WINDOW, _RESULTS = "window", "results"
 _OPTED_OUT = "configured to not run on a Karpenter provisioned node"
 
 _State = tuple[int, int, object, int]
-"""The inputs of a simulation: the changes of objects, those of marks for deletion, the edition of the instance types,
-the moment.
-"""
+"""The inputs of a simulation: the changes of objects, those of marks for deletion, the edition of the instance types, the moment."""
 
 
 class Provisioner:
@@ -258,9 +256,7 @@ class Provisioner:
             self._nominate(name, pods)
 
     def _nominate(self, name: str, pods: Sequence[Object]) -> None:
-        """Note that pods should schedule on a Node, or on the Node of a NodeClaim, which is then not disrupted for a
-        while.
-        """
+        """Note that pods should schedule on a Node, or on the Node of a NodeClaim, which is then not disrupted for a while."""
         node = self._view.get("Node", name)
         claim = self._view.get("NodeClaim", name) if node is None else claim_of(self._view, node)
         machine = spec_of(node).get("providerID") if node is not None else status_of(claim or {}).get("providerID")

@@ -104,9 +104,7 @@ class LabelFlags:
     base_keys: frozenset[str]
     """The labels that the provider puts on every node by itself."""
     winning_base_keys: frozenset[str]
-    """The keys of ``base_keys`` that override everything else, and keys that do when present; the others override
-    nothing.
-    """
+    """The keys of ``base_keys`` that override everything else, and keys that do when present; the others override nothing."""
     claim_requirement_labels: ClaimRequirementLabels
     """Single-valued requirements of the NodeClaim that become labels of the node."""
     claim_keeps_well_known: bool

@@ -36,9 +36,7 @@ _Made = tuple[tuple[object, ...], ExistingNode, Model]
 
 
 def _stand(node: StateNode) -> tuple[bool, str, bool, str] | None:
-    """Return the sort key of a node that pods try: initialized nodes first, then by name. A node that goes away has
-    none.
-    """
+    """Return the sort key of a node that pods try: initialized nodes first, then by name. A node that goes away has none."""
     if node.deleting:
         return None
     return not node.initialized, node.name, node.nodeclaim is None, node.provider_id
@@ -198,17 +196,13 @@ class SchedulingContext:
 
     @property
     def keeps_simulations(self) -> bool:
-        """Return whether a simulation may be kept for another look: no tie is drawn, no reservation shared, no pod
-        rewritten.
-        """
+        """Return whether a simulation may be kept for another look: no tie is drawn, no reservation shared, no pod rewritten."""
         options = self.options
         spreads = self.rules.default_spread and bool(options.default_spread)
         return not (self._memory.exact or options.reservation_label is not None or spreads)
 
     def limits_left(self, leaving: frozenset[str]) -> dict[str, dict[str, Quantity]]:
-        """Return the rest of each NodePool's limits beside the active nodes but some; NodePools without limits are left
-        out.
-        """
+        """Return the rest of each NodePool's limits beside the active nodes but some; NodePools without limits are left out."""
         left = {name: dict(limits) for name, limits in self._limits_left.items()}
         for state in self._states(leaving) if left else ():
             limits = left.get(state.labels.get(NODEPOOL) or "")

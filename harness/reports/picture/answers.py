@@ -37,9 +37,7 @@ _TOLD_ELSEWHERE = frozenset({"launch", "nodepool-filter"})
 
 
 def gist(world: Mapping[str, Any]) -> list[str]:
-    """Return the main facts of a world (world_value) in a few words each: `1 pod waits`, `Azure refused 4 requests`, `2
-    nodes`.
-    """
+    """Return the main facts of a world (world_value) in a few words each: `1 pod waits`, `Azure refused 4 requests`, `2 nodes`."""
     waiting = sum(group["count"] for group in world["pending"])
     refused = len(
         {rejection["object"] for rejection in world["rejections"] if rejection["layer"] not in _TOLD_ELSEWHERE}
@@ -182,9 +180,7 @@ def rejections(story: Story) -> list[dict[str, Any]]:
 
 
 def runaways(story: Story) -> list[dict[str, Any]]:
-    """Return the repetitions without end, the last of each subject: its `course`, its `loops` in words, the label at
-    `fault`.
-    """
+    """Return the repetitions without end, the last of each subject: its `course`, its `loops` in words, the label at `fault`."""
     last = {fact["subject"]: fact for fact in story.facts("runaway")}
     return [
         {

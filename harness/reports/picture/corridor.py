@@ -147,9 +147,7 @@ def node_lanes(story: Story) -> list[Lane]:
 
 
 def blocked_lanes(story: Story) -> list[Lane]:
-    """Return the lanes that Karpenter leaves alone after a refusal: one for each size, family or capacity type, a part
-    for each zone.
-    """
+    """Return the lanes that Karpenter leaves alone after a refusal: one for each size, family or capacity type, a part for each zone."""
     lanes: dict[str, Lane] = {}
     for fact in story.facts("blocked"):
         name = lane_name(fact)

@@ -1,6 +1,4 @@
-"""Offerings that Karpenter leaves alone after a refusal, in words: the keys of its cache (kaz
-``pkg/cache/unavailableofferings.go``).
-"""
+"""Offerings that Karpenter leaves alone after a refusal, in words: the keys of its cache (kaz ``pkg/cache/unavailableofferings.go``)."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ Words = dict[str, str]
 
 
 def left_alone(marks: Iterable[Line]) -> list[Words]:
-    """Return the words of some marks of one refusal, those that end together in one: `for 1h, until 1h`, `D4s_v5: spot
-    in eastus-1`.
-    """
+    """Return the words of some marks of one refusal, those that end together in one: `for 1h, until 1h`, `D4s_v5: spot in eastus-1`."""
     by_time: dict[tuple[str, str], list[Line]] = {}
     for mark in marks:
         by_time.setdefault((duration_text(mark["until"] - mark["t"]), duration_text(mark["until"])), []).append(mark)

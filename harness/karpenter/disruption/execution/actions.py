@@ -31,9 +31,7 @@ Create = Callable[[PlannedNodeClaim], Object]
 
 
 class ClusterActions:
-    """The changes of a turn of the controller in a cluster (TurnActions), and those of its queue of commands
-    (QueueActions).
-    """
+    """The changes of a turn of the controller in a cluster (TurnActions), and those of its queue of commands (QueueActions)."""
 
     def __init__(
         self, view: ClusterView, writer: Writer, sink: Sink, clock: Clock, marks: Marks, create: Create

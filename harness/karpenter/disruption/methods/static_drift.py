@@ -40,9 +40,7 @@ class StaticDrift(Method):
         return candidate.is_static and condition_of(candidate, DRIFTED)
 
     def compute(self, situation: Situation, proposal: Proposal) -> TurnGenerator[Findings]:
-        """Return as many commands as budgets and ``limits.nodes`` allow; none while the NodePool has more nodes than
-        ``replicas``.
-        """
+        """Return as many commands as budgets and ``limits.nodes`` allow; none while the NodePool has more nodes than ``replicas``."""
         yield from ()  # it never waits
         findings = Findings(order=tuple(proposal.candidates))
         by_pool: dict[str, list[Candidate]] = {}

@@ -103,9 +103,7 @@ class NodeClaimLifecycle:
             return after_refusal(error)
 
     def _is_complete(self, claim: Object) -> bool:
-        """Return whether every step was taken for the present generation, so that a pass would change nothing, whatever
-        time it is.
-        """
+        """Return whether every step was taken for the present generation, so that a pass would change nothing, whatever time it is."""
         return (
             are_true(claim, NODECLAIM) and not is_terminating(claim) and TERMINATION_FINALIZER in finalizers_of(claim)
         )

@@ -273,9 +273,7 @@ def outlives(pod: Object, deadline: int, now: int, *, ending_too: bool) -> bool:
 
 
 def _delete_in_time(writer: Writer, sink: Sink, pod: Object, deadline: int, now: int) -> None:
-    """Delete a pod that would otherwise outlive the node's deadline; its grace period is the time that is left, at
-    least 1 s.
-    """
+    """Delete a pod that would otherwise outlive the node's deadline; its grace period is the time that is left, at least 1 s."""
     left = max((deadline - now) // SECOND, 1)
     text = (
         f"Deleting the pod to accommodate the terminationTime {_go_time(deadline)} of the node. The pod was granted "

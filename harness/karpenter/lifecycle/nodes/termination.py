@@ -51,9 +51,7 @@ _Told = tuple[str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """The result of a look at a Node that waits; the next look comes to the same while nothing has changed, and only
-    tells it again.
-    """
+    """The result of a look at a Node that waits; the next look comes to the same while nothing has changed, and only tells it again."""
 
     revision: int
     left: int

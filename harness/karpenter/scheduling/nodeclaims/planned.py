@@ -114,9 +114,7 @@ class PlannedNodeClaim:
         return MinValuesUnmet(unmet, self._rules.min_values_text) if unmet else None
 
     def truncate(self) -> TruncationUnmet | None:
-        """Keep only as many of the cheapest instance types as a NodeClaim may name. Return the reason if they miss
-        ``minValues``.
-        """
+        """Keep only as many of the cheapest instance types as a NodeClaim may name. Return the reason if they miss ``minValues``."""
         if self.mask.bit_count() > self._rules.max_instance_types:
             template = self._inflight.template
             index, requirements = template.index, self._requirements

@@ -58,9 +58,7 @@ class PodFitter:
         return None
 
     def lacks_key(self, nodeclaim: InflightNodeClaim, shape: PodShape) -> bool:
-        """Return whether the pod asks for a key that the NodeClaim does not have yet; another pod can still bring it
-        along.
-        """
+        """Return whether the pod asks for a key that the NodeClaim does not have yet; another pod can still bring it along."""
         here, well_known = nodeclaim.requirements.items, self._algebra.well_known
         return any(
             key not in here and key not in well_known and key != HOSTNAME and not requirement.tolerates_absence

@@ -46,9 +46,7 @@ class DaemonGroup:
     pods: tuple[Object, ...] = ()
 
     def takes(self, resource: str) -> tuple[tuple[str, Quantity], ...]:
-        """Return the requests of each DaemonSet for a resource, by its name, the largest first; zero requests are left
-        out.
-        """
+        """Return the requests of each DaemonSet for a resource, by its name, the largest first; zero requests are left out."""
         taken: dict[str, Quantity] = {}
         for pod in self.pods:
             amount = requests_for_pods((pod,)).get(resource)

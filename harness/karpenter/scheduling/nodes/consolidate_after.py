@@ -86,7 +86,5 @@ def _settles_since(nodeclaim: Object) -> int | None:
 
 
 def is_exempt(pod: Object, going: Container[str]) -> bool:
-    """Return whether nodes within consolidateAfter take the pod nevertheless; ``going`` are the names of the nodes that
-    go away.
-    """
+    """Return whether nodes within consolidateAfter take the pod nevertheless; ``going`` are the names of the nodes that go away."""
     return status_of(pod).get("phase") == "Pending" or spec_of(pod).get("nodeName") in going

@@ -154,21 +154,19 @@ class StateNodes:
         touched.update(self._machine_of_node[name] for name in names if name in self._machine_of_node)
         if self._fleet is not None and not touched and not names:
             return self._fleet
-        changes = [self._renew(provider_id, snapshot, make) for provider_id in touched]
+        changes = [self._renew(provider, snapshot, make) for provider in touched]
         machines = self._machines
         if self._fleet is None:
             self._standing = sorted(
-                (machine.place, provider_id) for provider_id, machine in machines.items() if machine.place is not None
+                (machine.place, provider) for provider, machine in machines.items() if machine.place is not None
             )
-            self._names = sorted(
-                (name, provider_id) for provider_id, machine in machines.items() for name in machine.names
-            )
-            self._in_standing = [provider_id for _, provider_id in self._standing]
-            self._in_names = [provider_id for _, provider_id in self._names]
+            self._names = sorted((name, provider) for provider, machine in machines.items() for name in machine.names)
+            self._in_standing = [provider for _, provider in self._standing]
+            self._in_names = [provider for _, provider in self._names]
         renewed = {
-            provider_id: state
-            for provider_id in touched
-            if provider_id in machines and (state := machines[provider_id].state) is not None
+            provider: state
+            for provider in touched
+            if provider in machines and (state := machines[provider].state) is not None
         }
         if self._fleet is None or any(moved for moved, _ in changes):
             states = {**self._fleet.by_provider, **renewed} if self._fleet is not None else renewed
@@ -179,22 +177,20 @@ class StateNodes:
             by_node = dict(zip(map(_named, self._names), map(by_provider.__getitem__, self._in_names), strict=True))
         else:
             by_node = dict(self._fleet.by_node)
-            by_node.update(
-                (name, state) for provider_id, state in renewed.items() for name in machines[provider_id].names
-            )
-        for provider_id in touched:
-            self._per_node.change(provider_id, by_provider.get(provider_id))
+            by_node.update((name, state) for provider, state in renewed.items() for name in machines[provider].names)
+        for provider in touched:
+            self._per_node.change(provider, by_provider.get(provider))
         self._fleet = Fleet(by_provider, by_node, dict(self._placed), len(self._machine_of_claim), self)
         return self._fleet
 
     def having(self, find: Find, fleet: Fleet) -> dict[str, Any]:
         """See :meth:`Fleet.having`; a fleet of an earlier look is asked as a whole."""
         if fleet is not self._fleet:
-            return {provider_id: value for provider_id, state in fleet.by_provider.items() if (value := find(state))}
+            return {provider: value for provider, state in fleet.by_provider.items() if (value := find(state))}
         values = self._per_node.having(find, fleet.by_provider)
         return {
-            provider_id: values[provider_id]
-            for provider_id in sorted(values, key=lambda provider_id: (self._machines[provider_id].place, provider_id))
+            provider: values[provider]
+            for provider in sorted(values, key=lambda provider: (self._machines[provider].place, provider))
         }
 
     def counts(self, find: Find, fleet: Fleet) -> dict[Hashable, int]:

@@ -107,9 +107,7 @@ class StateNode:
 
     @property
     def deleted(self) -> bool:
-        """Return whether it is being deleted, marked for deletion or not (core pkg/controllers/state/statenode.go
-        Deleted).
-        """
+        """Return whether it is being deleted, marked for deletion or not (core pkg/controllers/state/statenode.go Deleted)."""
         node, nodeclaim = self.parts.node, self.parts.nodeclaim
         if nodeclaim is not None:
             return is_terminating(nodeclaim) or condition_is(nodeclaim, "InstanceTerminating")
@@ -181,9 +179,7 @@ def provider_id_of(node: Object) -> str:
 
 
 def _limits(csinode: Object, unlimited: bool) -> tuple[dict[str, int], frozenset[str]]:
-    """Return the number of volumes of each CSI driver that a node attaches, and its drivers; ``unlimited``: also
-    without a count.
-    """
+    """Return the number of volumes of each CSI driver that a node attaches, and its drivers; ``unlimited``: also without a count."""
     drivers = spec_of(csinode).get("drivers") or ()
     limits = {
         driver["name"]: driver["allocatable"].get("count") or 0

@@ -14,9 +14,7 @@ from lazyrecords import dataclass
 __all__ = ["Place", "QueuedPod", "place_of", "queued_pod", "shaped"]
 
 Place = tuple[tuple[int, int], str, int, str]
-"""The sort key of pods: size, the largest first, and age; then fit and key (``namespace/name``). Most are told apart by
-one text.
-"""
+"""The sort key of pods: size, the largest first, and age; then fit and key (``namespace/name``). Most are told apart by one text."""
 
 _KEY: Final = 3
 """The index of a pod's key in its place."""

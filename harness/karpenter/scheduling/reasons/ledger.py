@@ -173,9 +173,7 @@ class PoolTried:
             yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
 
     def removed(self) -> Mapping[str, int]:
-        """Return how many sizes each kind of reason removed first, by the name of its class; those kept count as
-        ``kept``.
-        """
+        """Return how many sizes each kind of reason removed first, by the name of its class; those kept count as ``kept``."""
         firsts = (type(v.reasons[0]).__name__ if v.reasons else "kept" for v in self.types())
         return Counter(firsts)
 

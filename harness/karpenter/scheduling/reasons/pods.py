@@ -183,9 +183,7 @@ class ReservationsTaken:
 
 
 def lacks_key(reason: "Reason") -> bool:
-    """Return whether a node was refused for lack of a key: it may take the pod later, since pods add the keys that they
-    ask for.
-    """
+    """Return whether a node was refused for lack of a key: it may take the pod later, since pods add the keys that they ask for."""
     return isinstance(reason, RequirementsIncompatible) and isinstance(reason.cause, UndefinedKey)
 
 

@@ -17,9 +17,7 @@ TaintsByDomain: TypeAlias = Mapping[str, list[Sequence[Taint]]]
 
 
 class Domains:
-    """The values that the label of a key can have, worked out for the keys that some constraint has: it looks at every
-    instance type.
-    """
+    """The values that the label of a key can have, worked out for the keys that some constraint has: it looks at every instance type."""
 
     def __init__(self, algebra: Algebra, nodepools: Sequence[Object], indexes: Mapping[str, CatalogIndex]) -> None:
         self._algebra, self._nodepools, self._indexes = algebra, nodepools, indexes

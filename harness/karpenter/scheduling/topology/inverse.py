@@ -89,9 +89,7 @@ class InverseGroup:
         return domains, empty
 
     def keeps(self, pods: Collection[str]) -> bool:
-        """Return whether the group is the same without the terms of these pods, but for its counts: its first term
-        makes it.
-        """
+        """Return whether the group is the same without the terms of these pods, but for its counts: its first term makes it."""
         first = next((term for term in self.terms if term.pod not in pods), None)
         return first is None or first.group is self.group
 
