@@ -228,10 +228,8 @@ def _guesses(
 
     named = [size for pool in pools for size, _ in pool.sizes[:1]]
     changes = (change.size for pod in explained for change in pod.changes if change.size and not change.region)
-    turns = [
-        *([of_size(world, size_asked)] if size_asked else ()),
-        *(of_choice(world, size) for size in (*named, *changes)),
-    ]
+    chosen = (of_choice(world, size) for size in (*named, *changes))
+    turns = [*([of_size(world, size_asked)] if size_asked else ()), *chosen]
     return guesses_of(world, [*turns, *of_nodes(world, {pod.node for pod in explained if pod.node})])
 
 
@@ -299,20 +297,11 @@ def _asked(arguments: argparse.Namespace, dump: Dump) -> tuple[argparse.Namespac
     everything = [*dump.manifests, *dump.derived, *dump.finished]
     pods = named_pods(word, [manifest.object for manifest in everything if manifest.kind == "Pod"])
     name = word.rpartition("/")[2]
-    if (
-        arguments.about
-        and not pods
-        and any(manifest.kind == "Node" and manifest.name == name for manifest in everything)
-    ):
+    nodes = [manifest for manifest in everything if manifest.kind == "Node" and manifest.name == name]
+    if arguments.about and not pods and nodes:
         return about(node=name), ""
-    derived = next(
-        (
-            manifest
-            for manifest in dump.derived
-            if manifest.name == name and any(manifest.object is pod for pod in pods)
-        ),
-        None,
-    )
+    same_name = (manifest for manifest in dump.derived if manifest.name == name)
+    derived = next((manifest for manifest in same_name if any(manifest.object is pod for pod in pods)), None)
     origin = origin_of(derived, dump) if derived is not None else None
     if derived is None or origin is None:
         return about(pod=word), ""
@@ -328,14 +317,8 @@ def _annotations(explained: Sequence[PodExplanation], manifests: Sequence[Manife
     for pod in explained:
         if pod.state != "pending":
             continue
-        named = next(
-            (
-                manifest
-                for manifest in manifests
-                if manifest.is_named(pod.workload) or manifest.is_named(f"Pod/{pod.pod}")
-            ),
-            None,
-        )
+        names = (pod.workload, f"Pod/{pod.pod}")
+        named = next((manifest for manifest in manifests if any(map(manifest.is_named, names))), None)
         mark = named.document.position(("metadata", "name")) if named is not None else None
         sentence = pod.sentence or "; ".join(pod.waiting)
         text = f"{pod.workload or pod.pod}: pending: {sentence.partition(', requirements=')[0]}"
