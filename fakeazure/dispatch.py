@@ -27,14 +27,14 @@ GRAPH, _OF_GRAPH = "Microsoft Graph", ("/v1.0/", "/beta/")
 """Not a resource provider, but asked at the same address where a client knows no other; and how its paths begin."""
 
 
-def answer(state: State, router: Router[State], asked: Request, match: Match[State] | None, now: float) -> Response:
+def answer(state: State, router: Router[State], request: Request, match: Match[State] | None, now: float) -> Response:
     """The answer to a routed request. Raises ArmError for one that is refused."""
     if match is None:
-        raise ArmError(_no_route(router, asked, state))
+        raise ArmError(_no_route(router, request, state))
     route = match.route
     if route.versioned:
         check_version(
-            asked.api_version,
+            request.api_version,
             namespace=route.namespace or match.params.get("namespace", ""),
             type_=route.type,
             location=match.params.get("location", state.settings.location),
@@ -49,17 +49,19 @@ def answer(state: State, router: Router[State], asked: Request, match: Match[Sta
             if not state.settings.any_subscription:
                 raise refuse("SubscriptionNotFound", subscription=subscription)
             state.subscriptions[subscription.lower()] = set()
-        extra = state.throttle.take(asked.method, subscription.lower(), now)
-        _check_registration(state, asked, subscription)
-    if asked.method in ("PUT", "PATCH") and route.versioned and isinstance(asked.body, Mapping):
-        check_forms(asked.body)
-    check_locks(state, asked)
-    deletion.check(state, asked)
-    _check_faults(state, asked, match, now)
-    found = route.handler(state, asked)
+        extra = state.throttle.take(request.method, subscription.lower(), now)
+        _check_registration(state, request, subscription)
+    if request.method in ("PUT", "PATCH") and route.versioned and isinstance(request.body, Mapping):
+        check_forms(request.body)
+    check_locks(state, request)
+    deletion.check(state, request)
+    _check_faults(state, request, match, now)
+    response = route.handler(state, request)
     if not extra:
-        return found
-    return Response(found.status, {**found.headers, **extra}, found.body, found.array, found.content, found.later)
+        return response
+    return Response(
+        response.status, {**response.headers, **extra}, response.body, response.array, response.content, response.later
+    )
 
 
 @lru_cache(maxsize=8)
@@ -69,69 +71,71 @@ def _compact(moment: int) -> str:
 
 
 def on_the_wire(
-    state: State, asked: Request, match: Match[State] | None, now: float, request_id: str
+    state: State, request: Request, match: Match[State] | None, now: float, request_id: str
 ) -> Mapping[str, str]:
     """The headers that an answer has where it travels: those of ARM's front, and the one that tells a transport of a declared fault."""
     headers = {
-        "x-ms-correlation-request-id": asked.header("x-ms-correlation-request-id") or request_id,
+        "x-ms-correlation-request-id": request.header("x-ms-correlation-request-id") or request_id,
         "x-ms-routing-request-id": f"{state.settings.location.upper()}:{_compact(int(now))}:{request_id}",
     }
     if match is None:
         return headers
     subscription = match.params.get("subscription")
     if subscription is not None and subscription.lower() in state.subscriptions:
-        headers |= state.throttle.remaining(asked.method, subscription.lower(), now)
+        headers |= state.throttle.remaining(request.method, subscription.lower(), now)
     if state.market.faults.all:
-        fault = state.market.faults.take(_subject(state, asked, match), now, at_end=False, on_the_wire=True)
+        fault = state.market.faults.take(_subject(state, request, match), now, at_end=False, on_the_wire=True)
         if fault is not None:
             headers[FAULT_HEADER] = f"{fault.what} {fault.seconds:g}"
     return headers
 
 
-def _subject(state: State, asked: Request, match: Match[State]) -> Subject:
+def _subject(state: State, request: Request, match: Match[State]) -> Subject:
     return Subject(
-        asked.method,
+        request.method,
         match.route.resource,
-        name=asked.path.rstrip("/").rpartition("/")[2],
+        name=request.path.rstrip("/").rpartition("/")[2],
         location=match.params.get("location", state.settings.location),
     )
 
 
-def _check_faults(state: State, asked: Request, match: Match[State], now: float) -> None:
+def _check_faults(state: State, request: Request, match: Match[State], now: float) -> None:
     resource = match.route.resource
-    if asked.method == "PUT" and resource in ("virtualMachines", "machines"):
+    if request.method == "PUT" and resource in ("virtualMachines", "machines"):
         return  # judged where they are let in, with size, zone and priority
     if not state.market.faults.all:
         return
-    subject = _subject(state, asked, match)
+    subject = _subject(state, request, match)
     fault = state.market.faults.take(subject, now, at_end=False)
     if fault is not None:
-        raise ArmError(fault.failure(subject, id=asked.path, subscription=match.params.get("subscription", "")))
+        raise ArmError(fault.failure(subject, id=request.path, subscription=match.params.get("subscription", "")))
 
 
-def _check_registration(state: State, asked: Request, subscription: str) -> None:
+def _check_registration(state: State, request: Request, subscription: str) -> None:
     missing = state.subscriptions[subscription.lower()]
-    if missing and asked.method in ("PUT", "POST", "PATCH"):
-        lowered = asked.path.lower()
+    if missing and request.method in ("PUT", "POST", "PATCH"):
+        lowered = request.path.lower()
         for namespace in missing:
             if f"/providers/{namespace.lower()}/" in lowered and not lowered.endswith("/register"):
                 raise refuse("MissingSubscriptionRegistration", namespace=namespace)
 
 
-def _no_route(router: Router[State], asked: Request, state: State) -> Failure:
-    """Why a path is not served: another method, another type, another namespace, which is real or not."""
-    lowered = asked.path.lower()
+def _no_route(router: Router[State], request: Request, state: State) -> Failure:
+    """Return the failure of a path that is not served: another method, another type, another namespace, which is real
+    or not.
+    """
+    lowered = request.path.lower()
     namespace = lowered.rpartition("/providers/")[2].partition("/")[0] if "/providers/" in lowered else ""
-    real = GRAPH if lowered.startswith(_OF_GRAPH) else real_operation(asked.method, asked.path)
+    real = GRAPH if lowered.startswith(_OF_GRAPH) else real_operation(request.method, request.path)
     if real is not None:
         return not_emulated(state.settings.base_url, real).failure
-    if router.methods(asked.path):
-        return failure("MethodNotAllowed", method=asked.method)
+    if router.methods(request.path):
+        return failure("MethodNotAllowed", method=request.method)
     row = "InvalidResourceType"
     if namespace and namespace not in {name.lower() for name in NAMESPACES}:
         row = "InvalidResourceNamespace"
-    found = failure(row, namespace=namespace, version=asked.api_version)
+    failed = failure(row, namespace=namespace, version=request.api_version)
     from fakeazure.coverage import nearest  # its table is needed for what goes wrong only
 
-    like = nearest(router.routes, asked.method, asked.path)
-    return found if like is None else replace(found, headers={"x-fakeazure-nearest": like})
+    like = nearest(router.routes, request.method, request.path)
+    return failed if like is None else replace(failed, headers={"x-fakeazure-nearest": like})

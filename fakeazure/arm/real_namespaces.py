@@ -1,4 +1,5 @@
-"""What of Azure is real and not emulated here: a request to it is answered `NotEmulated`, not with an error of Azure's.
+"""The part of Azure that is real and not emulated here: a request to it is answered `NotEmulated`, not with an error of
+Azure's.
 
 Sources: the namespaces that azure-cli's SDKs of November 2026 send, and "Resource providers for Azure services" (learn.microsoft.com).
 """
@@ -63,14 +64,14 @@ def real_operation(method: str, path: str) -> str | None:
 
     Whether a segment is a name or an action is not known, so both readings are tried.
     """
-    before, found, after = path.strip("/").rpartition("/providers/")
-    namespace, *segments = after.split("/") if found or before == "" else [""]
+    before, separator, after = path.strip("/").rpartition("/providers/")
+    namespace, *segments = after.split("/") if separator or before == "" else [""]
     if namespace.lower() in REAL_NAMESPACES:
         return REAL_NAMESPACES[namespace.lower()]
     for types in ("/".join(segments[::2]), "/".join((*segments[:-1:2], *segments[-1:]))):
-        known = _operations().get((namespace.lower(), types.lower()))
-        if known is not None:
-            name, methods = known
+        operation = _operations().get((namespace.lower(), types.lower()))
+        if operation is not None:
+            name, methods = operation
             return name if method in methods else None
     return None
 

@@ -85,7 +85,9 @@ def _credential(state: State, id_: ResourceId, document: dict[str, Any], old: Do
 IDENTITIES = Kind("Microsoft.ManagedIdentity", "userAssignedIdentities", fill=_identity)
 _OF_DEFINITIONS: Mapping[str, bool] = MappingProxyType({"roleName": True, "type": True, "atScopeAndBelow()": True})
 _OF_ASSIGNMENTS: Mapping[str, bool] = MappingProxyType({"principalId": True, "atScope()": True, "assignedTo()": True})
-"""What filters on roles and on who has them may ask for (azure-rest-api-specs, Microsoft.Authorization: `atScope()` is at or above)."""
+"""The fields of filters on roles and on their holders (azure-rest-api-specs, Microsoft.Authorization: `atScope()` is at
+or above).
+"""
 CREDENTIALS = Kind(
     "Microsoft.ManagedIdentity",
     "federatedIdentityCredentials",
@@ -124,7 +126,7 @@ def _role(state: State, subscription: str, role: str) -> Document:
 
 
 def _custom_key(subscription: str, role: str) -> str:
-    """Where a custom role is kept; without a role the head of all keys."""
+    """Return the key of a custom role; without a role the head of all keys."""
     return f"/subscriptions/{subscription}/providers/{_AUTHORIZATION}/roleDefinitions/{role}".lower()
 
 
@@ -136,8 +138,8 @@ def _customs(state: State, subscription: str) -> list[Document]:
 def _define(state: State, request: Request) -> Response:
     """Make a custom role; those of a group are their subscription's, too."""
     subscription, role = request.params["subscription"], request.params["name"].lower()
-    given = section(body_of(request), "properties")
-    name, scopes = text(given, "roleName"), list(texts(given, "assignableScopes")) or [_scope(request)]
+    fields = section(body_of(request), "properties")
+    name, scopes = text(fields, "roleName"), list(texts(fields, "assignableScopes")) or [_scope(request)]
     if not name or role in _ROLES:
         raise refuse(
             "InvalidRequestContent", target="roleName", reason="A custom role needs a roleName and an id of its own."
@@ -153,7 +155,7 @@ def _define(state: State, request: Request) -> Response:
         "type": f"{_AUTHORIZATION}/roleDefinitions",
         "properties": {
             "description": "",
-            **given,
+            **fields,
             "type": "CustomRole",
             "assignableScopes": scopes,
             "createdOn": now,
@@ -171,10 +173,10 @@ def _undefine(state: State, request: Request) -> Response:
 
 def _definitions(state: State, request: Request) -> Response:
     subscription = request.params["subscription"]
-    found = [*(_definition(subscription, role) for role in _ROLES), *_customs(state, subscription)]
+    definitions = [*(_definition(subscription, role) for role in _ROLES), *_customs(state, subscription)]
     wanted = wanted_by(request, _OF_DEFINITIONS)
-    found = [item for item in found if wanted({"atScopeAndBelow()": True, **item["properties"]})]
-    return Response(200, body={"value": found})
+    definitions = [item for item in definitions if wanted({"atScopeAndBelow()": True, **item["properties"]})]
+    return Response(200, body={"value": definitions})
 
 
 def _one_definition(state: State, request: Request) -> Response:
@@ -196,8 +198,8 @@ def _assign(state: State, request: Request) -> Response:
     scope, name = _scope(request), request.params["name"]
     for key, other in state.assignments.items():
         if key != _key(scope, name) and other["properties"]["scope"].lower() == scope.lower():
-            one = other["properties"]
-            if one["principalId"] == principal and one["roleDefinitionId"].lower().endswith(role):
+            held = other["properties"]
+            if held["principalId"] == principal and held["roleDefinitionId"].lower().endswith(role):
                 raise refuse("RoleAssignmentExists", name=other["name"].replace("-", ""))
     now = timestamp(state.now())
     document = {
@@ -221,21 +223,21 @@ def _key(scope: str, name: str) -> str:
 
 
 def _assignment(state: State, request: Request) -> Response:
-    found = state.assignments.get(_key(_scope(request), request.params["name"]))
-    if found is None:
+    assignment = state.assignments.get(_key(_scope(request), request.params["name"]))
+    if assignment is None:
         raise refuse("RoleAssignmentNotFound", name=request.params["name"])
-    return Response(200, body=found)
+    return Response(200, body=assignment)
 
 
 def _unassign(state: State, request: Request) -> Response:
-    found = state.assignments.pop(_key(_scope(request), request.params["name"]), None)
-    return Response(204) if found is None else Response(200, body=found)
+    assignment = state.assignments.pop(_key(_scope(request), request.params["name"]), None)
+    return Response(204) if assignment is None else Response(200, body=assignment)
 
 
 def _assignments(state: State, request: Request) -> Response:
     """The assignments at the scope, above and below it; the filter narrows them."""
     scope, wanted = _scope(request).lower(), wanted_by(request, _OF_ASSIGNMENTS)
-    found = []
+    documents = []
     for document in state.assignments.values():
         properties = document["properties"]
         own = properties["scope"].lower()
@@ -243,8 +245,8 @@ def _assignments(state: State, request: Request) -> Response:
         if (at_scope or own.startswith(scope)) and wanted(
             {**properties, "atScope()": at_scope, "assignedTo()": properties["principalId"]}
         ):
-            found.append(document)
-    return Response(200, body={"value": found})
+            documents.append(document)
+    return Response(200, body={"value": documents})
 
 
 def routes() -> Iterator[Route[State]]:

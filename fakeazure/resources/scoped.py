@@ -28,7 +28,7 @@ class _Scoped:
     missing: str
 
     def key(self, scope: str, name: str) -> str:
-        """Where a resource is kept."""
+        """Return the key of a resource."""
         return f"{scope}/providers/{_AUTHORIZATION}/{self.name}/{name}".lower()
 
 
@@ -82,29 +82,29 @@ def _place_and_identity(state: State, key: str, body: Mapping[str, Any]) -> dict
 
 
 def _get(kind: _Scoped, state: State, request: Request) -> Response:
-    found = state.scoped.get(kind.key(_scope(request), request.params["name"]))
-    if found is None:
+    resource = state.scoped.get(kind.key(_scope(request), request.params["name"]))
+    if resource is None:
         raise refuse(kind.missing, name=request.params["name"])
-    return Response(200, body=found)
+    return Response(200, body=resource)
 
 
 def _delete(kind: _Scoped, state: State, request: Request) -> Response:
-    found = state.scoped.pop(kind.key(_scope(request), request.params["name"]), None)
-    return Response(204) if found is None else Response(200, body=None if kind is _LOCK else found)
+    resource = state.scoped.pop(kind.key(_scope(request), request.params["name"]), None)
+    return Response(204) if resource is None else Response(200, body=None if kind is _LOCK else resource)
 
 
 def _list(kind: _Scoped, state: State, request: Request) -> Response:
-    """Those at the scope, above and below it; `atScope()` leaves out those below."""
+    """Return the resources at the scope, above and below it; `atScope()` leaves out those below."""
     scope = _scope(request).lower()
     below = "atscope()" not in request.query.get("$filter", "").lower()
-    found: list[Document] = []
+    documents: list[Document] = []
     for key, document in state.scoped.items():
         own, _, rest = key.rpartition(f"/providers/{_AUTHORIZATION.lower()}/")
         if not rest.startswith(f"{kind.name.lower()}/"):
             continue
         if scope == own or scope.startswith(f"{own}/") or (below and own.startswith(f"{scope}/")):
-            found.append(document)
-    return Response(200, body={"value": found})
+            documents.append(document)
+    return Response(200, body={"value": documents})
 
 
 def check_locks(state: State, request: Request) -> None:
@@ -117,8 +117,8 @@ def check_locks(state: State, request: Request) -> None:
     deletes = request.method == "DELETE"
     locked = []
     for key, document in state.scoped.items():
-        scope, found, _ = key.rpartition(f"{LOCKS}/")
-        if not found:
+        scope, slash, _ = key.rpartition(f"{LOCKS}/")
+        if not slash:
             continue
         under = path == scope or path.startswith(f"{scope}/")
         read_only = document["properties"]["level"] == "ReadOnly"

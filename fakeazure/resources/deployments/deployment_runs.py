@@ -63,7 +63,7 @@ class Deployment:
         return scope
 
     def document(self) -> dict[str, Any]:
-        """As ARM shows it."""
+        """Return it as ARM shows it."""
         return {
             "id": self.id,
             "name": self.name,
@@ -99,40 +99,40 @@ def planned(
         outer=outer.scope(state) if outer is not None else None,
     )
     scope.enter(copies)
-    found = steps(scope, template.get("resources") or [])
+    planned_steps = steps(scope, template.get("resources") or [])
     declared = section(template, "parameters") if outer is None else {}
     shown: dict[str, Any] = {
         "provisioningState": "Accepted",
         "mode": text(properties, "mode", "Incremental").capitalize(),
         "templateHash": str(int(guid_of(repr(template)).replace("-", ""), 16))[:19],
         "parameters": {
-            key: {"type": shown_type(one, scope.parameters[key]), "value": scope.parameters[key]}
-            for key, one in declared.items()
+            key: {"type": shown_type(declaration, scope.parameters[key]), "value": scope.parameters[key]}
+            for key, declaration in declared.items()
         },
         "timestamp": timestamp(state.now()),
         "duration": "PT0S",
         "correlationId": guid_of(place.id),
         **({"templateLink": properties["templateLink"]} if properties.get("templateLink") else {}),
-        "providers": _providers(found),
+        "providers": _providers(planned_steps),
         "dependencies": [],
     }
     for parameter in shown["parameters"].values():
         if parameter["type"].startswith("Secure"):
             del parameter["value"]
-    deployment = Deployment(place.id, place.name, shown, place, template, scope.parameters, state.now(), found)
+    deployment = Deployment(place.id, place.name, shown, place, template, scope.parameters, state.now(), planned_steps)
     if outer is not None:
         deployment.outer, deployment.copies = outer.id.lower(), copies
     return deployment
 
 
-def _providers(found: list[Step]) -> list[dict[str, Any]]:
+def _providers(planned_steps: list[Step]) -> list[dict[str, Any]]:
     """The resource providers of a template, each with its types."""
     types: dict[str, list[str]] = {}
-    for step in found:
+    for step in planned_steps:
         namespace, _, type_ = step.id.type.partition("/")
         types.setdefault(namespace, []).append(type_)
     return [
-        {"namespace": name, "resourceTypes": [{"resourceType": one} for one in dict.fromkeys(inner)]}
+        {"namespace": name, "resourceTypes": [{"resourceType": type_} for type_ in dict.fromkeys(inner)]}
         for name, inner in types.items()
     ]
 
@@ -196,7 +196,7 @@ def take_turn(state: State, deployment: Deployment) -> None:
 
 
 def _outputs(scope: Scope, declared: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    outputs: dict[str, Any] = {}
     for name, output in declared.items():
         if not isinstance(output, Mapping) or scope.value(output.get("condition", True)) is False:
             continue
@@ -206,16 +206,16 @@ def _outputs(scope: Scope, declared: Mapping[str, Any]) -> dict[str, Any]:
         else:
             value = scope.value(output.get("value"))
         type_ = shown_type(output, value)
-        found[name] = {"type": type_} if type_.startswith("Secure") else {"type": type_, "value": value}
-    return found
+        outputs[name] = {"type": type_} if type_.startswith("Secure") else {"type": type_, "value": value}
+    return outputs
 
 
 def _clear(state: State, deployment: Deployment) -> None:
     """Delete what a complete deployment does not name: that of the group which its template has not."""
-    kept = {step.id.key for step in deployment.steps}
+    own_keys = {step.id.key for step in deployment.steps}
     head = f"{deployment.place.scope}/providers/".lower()
     for entry in tuple(state.store.all()):
-        if len(entry.id.types) == 1 and entry.id.key.startswith(head) and entry.id.key not in kept:
+        if len(entry.id.types) == 1 and entry.id.key.startswith(head) and entry.id.key not in own_keys:
             version = API_VERSIONS.get(entry.id.namespace, ("",))[-1]
             state.send("DELETE", str(entry.id), {"api-version": version}, {})
 
@@ -274,8 +274,10 @@ def _send(state: State, deployment: Deployment, step: Step, scope: Scope) -> boo
     answer = state.send("PUT", step.id.path, {"api-version": step.version}, body)
     step.status = answer.status
     if answer.status >= 400:
-        told = (answer.body or {}).get("error", {})
-        step.failure = Failure(str(told.get("code")), str(told.get("message")), answer.status, told.get("target"))
+        refusal = (answer.body or {}).get("error", {})
+        step.failure = Failure(
+            str(refusal.get("code")), str(refusal.get("message")), answer.status, refusal.get("target")
+        )
     elif url := answer.headers.get("Azure-AsyncOperation"):
         step.operation = state.operations.get(url.partition("?")[0].rpartition("/")[2])
     return True
@@ -287,9 +289,11 @@ def _nest(state: State, deployment: Deployment, step: Step, scope: Scope) -> Non
         raise TemplateError(f"deployments are nested more than {_DEEPEST} deep")
     raw = section(step.body, "properties")
     inner = text(section(raw, "expressionEvaluationOptions"), "scope").lower() == "inner"
-    kept = {key: value for key, value in step.body.items() if key != "properties"}
+    other_parts = {key: value for key, value in step.body.items() if key != "properties"}
     options = {key: value for key, value in raw.items() if key != "template"}
-    evaluated = body_of_step(scope, Step(step.id, step.version, {**kept, "properties": options}, (), step.copies))
+    evaluated = body_of_step(
+        scope, Step(step.id, step.version, {**other_parts, "properties": options}, (), step.copies)
+    )
     template = {"template": raw["template"]} if "template" in raw else {}
     properties = linked({**evaluated["properties"], **template}, deployment.properties)
     head = step.id.path.rpartition("/providers/")[0].split("/")

@@ -16,7 +16,7 @@ from fakeazure.resources.deployments.template_values import Budget, TemplateErro
 from fakeazure.state import State
 
 _LIMITS: Mapping[str, int] = {"parameters": 256, "variables": 512, "outputs": 64, "resources": 800}
-"""Of the numbers of a template's parts (learn.microsoft.com, "Template limits")."""
+"""The most parts of each kind in a template (learn.microsoft.com, "Template limits")."""
 _TYPES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "string": ("String", ("String",)),
     "securestring": ("SecureString", ("String",)),
@@ -48,14 +48,14 @@ def shown_type(declared: Any, value: Any) -> str:
 
 
 class Scope:
-    """What a template's expressions can ask for. Each variable is evaluated once, and all within one budget."""
+    """The values that a template's expressions can ask for. Each variable is evaluated once, and all within one budget."""
 
     def __init__(
         self,
         state: State,
         place: Place,
         template: Mapping[str, Any],
-        given: Mapping[str, Any],
+        values: Mapping[str, Any],
         *,
         outer: Scope | None = None,
     ) -> None:
@@ -68,7 +68,7 @@ class Scope:
         self.parameters: dict[str, Any] = {}
         self._variables = section(template, "variables")
         loops = self._variables.get("copy")
-        self._loops = {str(one["name"]): one for one in loops} if _are_loops(loops) else {}
+        self._loops = {str(loop["name"]): loop for loop in loops} if _are_loops(loops) else {}
         self._called = {name.lower(): name for name in (*self._variables, *self._loops)}
         """Names of variables in small letters → as the template has them."""
         self._given: Mapping[str, Any] = {}
@@ -95,7 +95,7 @@ class Scope:
             return
         self.functions |= own_functions(template, self._budget)
         declared = section(template, "parameters")
-        self._given = {name.lower(): value for name, value in given.items()}
+        self._given = {name.lower(): value for name, value in values.items()}
         self._declared = {name.lower(): name for name in declared}
         for name in declared:
             self._parameter(name)
@@ -139,14 +139,14 @@ class Scope:
             self._copies.pop()
 
     def count(self, loop: Mapping[str, Any]) -> int:
-        """How often a copy loop is gone through."""
-        found = self.value(loop.get("count"))
-        if type(found) is not int or not 0 <= found <= MOST_COPIES:
+        """Return the number of passes of a copy loop."""
+        number = self.value(loop.get("count"))
+        if type(number) is not int or not 0 <= number <= MOST_COPIES:
             raise TemplateError(
                 f"The template copy '{str(loop.get('name'))[:100]}' is not valid: the copy count must be an integer from 0 to "
                 f"{MOST_COPIES}. Please see https://aka.ms/arm-resource-loops for usage details."
             )
-        return found
+        return number
 
     def _unrolled(self, part: Any) -> Any:
         """A part with the copy loops of its properties (`"copy": [{"name", "count", "input"}]`) as arrays."""
@@ -158,10 +158,10 @@ class Scope:
         loops = part.get("copy")
         if not _are_loops(loops):
             return {key: self._unrolled(item) for key, item in part.items()}
-        found = {key: self._unrolled(item) for key, item in part.items() if key != "copy"}
+        unrolled = {key: self._unrolled(item) for key, item in part.items() if key != "copy"}
         for loop in loops:
-            found[str(loop["name"])] = self.repeated(loop)
-        return found
+            unrolled[str(loop["name"])] = self.repeated(loop)
+        return unrolled
 
     def repeated(self, loop: Mapping[str, Any]) -> list[Any]:
         """Return the value of a copy loop of a property, variable or output."""
@@ -183,11 +183,11 @@ class Scope:
             "specified. Please see https://aka.ms/arm-copy for usage details."
         )
 
-    def _parameter(self, asked: str) -> Any:
+    def _parameter(self, reference: str) -> Any:
         """The value of a parameter; defaults may ask for other parameters, in whichever order they stand."""
-        name = self._declared.get(asked.lower())
+        name = self._declared.get(reference.lower())
         if name is None:
-            raise TemplateError(f"The template parameter '{asked[:100]}' is not found.")
+            raise TemplateError(f"The template parameter '{reference[:100]}' is not found.")
         if name not in self.parameters:
             declared, value = section(self._template, "parameters")[name], None
             if name.lower() in self._given:
@@ -211,11 +211,11 @@ class Scope:
         self._evaluating.add((kind, name))
         yield
 
-    def _variable(self, asked: str) -> Any:
+    def _variable(self, reference: str) -> Any:
         """The value of a variable, which is called by its name in any case."""
-        name = self._called.get(asked.lower())
+        name = self._called.get(reference.lower())
         if name is None:
-            raise TemplateError(f"The template variable '{asked[:100]}' is not found.")
+            raise TemplateError(f"The template variable '{reference[:100]}' is not found.")
         if name not in self._evaluated:
             with self._once("variable", name):
                 self._evaluated[name] = (
@@ -227,8 +227,8 @@ class Scope:
 
     def _described(self) -> Mapping[str, Any]:
         """Return the template and its parameters as `deployment()` shows them."""
-        kept = {key: self._template[key] for key in ("$schema", "contentVersion") if key in self._template}
-        return {"template": kept, "parameters": {name: {"value": value} for name, value in self.parameters.items()}}
+        shown = {key: self._template[key] for key in ("$schema", "contentVersion") if key in self._template}
+        return {"template": shown, "parameters": {name: {"value": value} for name, value in self.parameters.items()}}
 
 
 def is_loops(value: Sequence[Any]) -> bool:

@@ -25,11 +25,11 @@ from fakeazure.state import State
 
 
 class NotYet(TemplateError):
-    """What is referred to is made by the same template, and is not there yet."""
+    """A reference to a resource of the same template that is not there yet."""
 
 
 class Referring(Protocol):
-    """What `reference` needs of a scope."""
+    """The part of a scope that `reference` needs."""
 
     symbols: dict[str, tuple[str, ...]]
     waiting: frozenset[str]
@@ -49,17 +49,17 @@ def scope_functions(state: State, place: Place, template: Callable[[], Mapping[s
         return {"name": place.name, **own, "properties": properties}
 
     def provider(namespace: str, type_: str = "") -> Mapping[str, Any]:
-        found = described(state, subscription, namespace)
+        view = described(state, subscription, namespace)
         if not type_:
-            return found
-        for row in found["resourceTypes"]:
+            return view
+        for row in view["resourceTypes"]:
             if row["resourceType"].lower() == type_.lower():
                 return dict(row)
         raise wrong("providers", f"has no resource type '{type_[:100]}' in '{namespace[:100]}'")
 
     def zones(namespace: str, type_: str, location: str, count: int = 1, offset: int = 0) -> list[str]:
-        known = state.market.region(location)
-        all_ = list(state.market.catalogue.zones(location)) if known is not None else []
+        region = state.market.region(location)
+        all_ = list(state.market.catalogue.zones(location)) if region is not None else []
         return all_[offset : offset + count]
 
     own = {"id": f"/subscriptions/{subscription}", "subscriptionId": subscription, "tenantId": tenant}
@@ -96,7 +96,7 @@ _ENVIRONMENT: Mapping[str, Any] = {
         "sqlServerHostname": ".database.windows.net",
     },
 }
-"""What `environment()` tells of Azure's public cloud, but for the address of its resource manager."""
+"""The content of `environment()` about Azure's public cloud, but for the address of its resource manager."""
 
 
 def _group(place: Place) -> Mapping[str, Any]:
@@ -180,8 +180,8 @@ def reference_functions(state: State, place: Place, scope: Referring) -> dict[st
         check_there(path)
         answer = state.send("POST", f"{path.rstrip('/')}/{action}", {"api-version": version}, dict(*more[:1]))
         if answer.status >= 400:
-            told = (answer.body or {}).get("error", {})
-            raise ArmError(Failure(str(told.get("code")), str(told.get("message")), answer.status))
+            refusal = (answer.body or {}).get("error", {})
+            raise ArmError(Failure(str(refusal.get("code")), str(refusal.get("message")), answer.status))
         return answer.body
 
     return {
@@ -214,24 +214,24 @@ _GROUP_ID = re.compile(
 
 def own_functions(template: Mapping[str, Any], budget: Budget) -> dict[str, Function]:
     """The functions that a template declares, named `namespace.name`. They see their parameters and the functions on values only."""
-    found: dict[str, Function] = {}
+    functions: dict[str, Function] = {}
     for space in items(template, "functions"):
         for name, declared in section(space, "members").items():
-            parameters = [text(one, "name") for one in items(declared, "parameters")]
+            parameters = [text(parameter, "name") for parameter in items(declared, "parameters")]
             output = section(declared, "output").get("value")
-            call = _own(parameters, output, budget, found)
-            found[f"{text(space, 'namespace')}.{name}".lower()] = Function(" ".join("?" for _ in parameters), call)
-    return found
+            call = _own(parameters, output, budget, functions)
+            functions[f"{text(space, 'namespace')}.{name}".lower()] = Function(" ".join("?" for _ in parameters), call)
+    return functions
 
 
 def _own(parameters: list[str], output: Any, budget: Budget, others: Mapping[str, Function]) -> Callable[..., Any]:
     def call(*values: Any) -> Any:
-        given = dict(zip((name.lower() for name in parameters), values, strict=True))
+        arguments = dict(zip((name.lower() for name in parameters), values, strict=True))
 
         def parameter(name: str) -> Any:
-            if name.lower() not in given:
+            if name.lower() not in arguments:
                 raise TemplateError(f"The template parameter '{name[:100]}' is not found.")
-            return given[name.lower()]
+            return arguments[name.lower()]
 
         return evaluate(output, {**others, "parameters": Function("s", parameter)}, budget)
 

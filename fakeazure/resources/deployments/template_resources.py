@@ -54,14 +54,14 @@ class Step:
 
     @property
     def done(self) -> bool:
-        """Whether it is there."""
+        """Return whether it is there."""
         return (
             self.status > 0 and self.failed is None and (self.operation is None or self.operation.status == SUCCEEDED)
         )
 
     @property
     def failed(self) -> Failure | None:
-        """Why it is not there and never will be: what its PUT was answered, or its operation ended in."""
+        """Return the reason why it is not there and never will be: the answer to its PUT, or the end of its operation."""
         if self.failure is not None or self.operation is None:
             return self.failure
         return failure("OperationPreempted") if self.operation.status == CANCELED else self.operation.failure
@@ -77,7 +77,7 @@ class _Declared:
     body: Mapping[str, Any]
     after: tuple[str, ...]
     wanted: bool
-    """What its condition says."""
+    """The value of its condition."""
     copies: Copies
 
 
@@ -104,21 +104,21 @@ def steps(scope: Scope, resources: Any) -> list[Step]:
             )
         for alias in dict.fromkeys(_aliases(resource, symbolic)):
             places.setdefault(alias, []).append(number)
-    known = {alias for resource in declared for alias in _aliases(resource, symbolic)} | loops
-    found = [
-        Step(resource.id, resource.version, resource.body, _places(resource, places, known), resource.copies)
+    names = {alias for resource in declared for alias in _aliases(resource, symbolic)} | loops
+    ordered = [
+        Step(resource.id, resource.version, resource.body, _places(resource, places, names), resource.copies)
         for resource in wanted
     ]
-    _check_circles(found)
-    return found
+    _check_circles(ordered)
+    return ordered
 
 
 def _symbols(declared: Sequence[_Declared]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    ids_by_symbol: dict[str, tuple[str, ...]] = {}
     for resource in declared:
         for name in dict.fromkeys(resource.names):
-            found[name] = (*found.get(name, ()), resource.id.path)
-    return found
+            ids_by_symbol[name] = (*ids_by_symbol.get(name, ()), resource.id.path)
+    return ids_by_symbol
 
 
 def _declared(scope: Scope, resources: Any, above: tuple[str, str], loops: set[str]) -> Iterator[_Declared]:
@@ -139,7 +139,7 @@ def _declared(scope: Scope, resources: Any, above: tuple[str, str], loops: set[s
             before = range((round_ // batch - 1) * batch, round_ // batch * batch) if batch and round_ >= batch else ()
             names = (name, symbol, f"{name}[{round_}]", f"{symbol}[{round_}]")
             with scope.copy(name, round_):
-                yield from _one(scope, item, above, (names, tuple(f"{name}[{one}]" for one in before)), loops)
+                yield from _one(scope, item, above, (names, tuple(f"{name}[{number}]" for number in before)), loops)
 
 
 def _one(
@@ -223,7 +223,8 @@ def _wrong(item: Mapping[str, Any], name: str, expected: str, value: Any) -> Tem
 
 
 def _aliases(resource: _Declared, symbolic: bool) -> tuple[str, ...]:
-    """What a `dependsOn` may call a resource: its id, its symbolic name or loop, and where there are no symbols its type and name.
+    """Return a resource's names for `dependsOn`: its id, its symbolic name or loop, and where there are no symbols its
+    type and name.
 
     A template with symbols may call a resource as another one's symbol, so names are none there.
     """
@@ -237,9 +238,9 @@ def _aliases(resource: _Declared, symbolic: bool) -> tuple[str, ...]:
     return (*names, *type_and_name, "/".join(id_.names).lower(), id_.name.lower())
 
 
-def _places(resource: _Declared, places: Mapping[str, Sequence[int]], known: set[str]) -> tuple[int, ...]:
+def _places(resource: _Declared, places: Mapping[str, Sequence[int]], names: set[str]) -> tuple[int, ...]:
     for name in resource.after:
-        if name not in known:
+        if name not in names:
             raise TemplateError(
                 f"The resource '{name[:300]}' is not defined in the template. Please see https://aka.ms/arm-template for usage details."
             )
@@ -248,11 +249,11 @@ def _places(resource: _Declared, places: Mapping[str, Sequence[int]], known: set
     return tuple(dict.fromkeys(place for name in after for place in places.get(name, ())))
 
 
-def _check_circles(found: Sequence[Step]) -> None:
+def _check_circles(ordered: Sequence[Step]) -> None:
     """Refuse steps that wait for each other."""
-    waiting = [len(step.after) for step in found]
-    followers: list[list[int]] = [[] for _ in found]
-    for number, step in enumerate(found):
+    waiting = [len(step.after) for step in ordered]
+    followers: list[list[int]] = [[] for _ in ordered]
+    for number, step in enumerate(ordered):
         for before in step.after:
             followers[before].append(number)
     free = deque(number for number, count in enumerate(waiting) if not count)
@@ -261,7 +262,7 @@ def _check_circles(found: Sequence[Step]) -> None:
             waiting[follower] -= 1
             if not waiting[follower]:
                 free.append(follower)
-    circle = next((step for step, count in zip(found, waiting, strict=True) if count), None)
+    circle = next((step for step, count in zip(ordered, waiting, strict=True) if count), None)
     if circle is not None:
         raise TemplateError(
             f"Circular dependency detected on resource: '{circle.id}'. Please see https://aka.ms/arm-syntax-resources for usage details."
