@@ -3,7 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -54,52 +56,68 @@ SERVERS = {
 """Who answers a client. A function returns."""
 
 
-def _definitions(path: Path) -> Iterator[tuple[str, str]]:
-    """Name and docstring of a module, and of its classes and functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    yield path.stem, ast.get_docstring(tree) or ""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node.name, ast.get_docstring(node) or ""
-
-
-def test_names_are_no_dialect_of_ours() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}: {name} is {DIALECT[name]}"
-        for path in modules()
-        for name, _ in _definitions(path)
-        if name in DIALECT
-    ]
-    assert found == []
-
-
-def test_functions_return() -> None:
-    found = {
-        f"{path.relative_to(ROOT)}:{name}"
-        for path in modules()
-        for name, text in _definitions(path)
-        if re.search(r"^Answers\b|[;,] answers (?:the|what|whether|where)\b|`\w+` answers\b", text)
-    }
-    assert found <= SERVERS, found - SERVERS
-
-
 SCENARIO = ROOT / "harness" / "scenario"
 
 _GIVEN = frozenset({"given"})
 """A key of scenario files, and so the name of its value where they are read."""
 
 
-def test_locals_name_things() -> None:
-    empty = [
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in modules()
-        for name in empty_names(path, allowed=_GIVEN if path.is_relative_to(SCENARIO) else frozenset())
+class Words(NamedTuple):
+    """The words of a module: definitions with their docstrings, locals that name nothing, headless docstrings."""
+
+    place: str
+    definitions: list[tuple[str, str]]
+    empty: list[str]
+    headless: list[str]
+
+
+def _definitions(path: Path, tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Name and docstring of a module, and of its classes and functions."""
+    yield path.stem, ast.get_docstring(tree) or ""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, ast.get_docstring(node) or ""
+
+
+@cache
+def words() -> list[Words]:
+    """Read every module once."""
+    read = []
+    for path in modules():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        allowed = _GIVEN if path.is_relative_to(SCENARIO) else frozenset[str]()
+        empty, headless = [*empty_names(tree, allowed=allowed)], [*headless_docstrings(tree)]
+        read.append(Words(str(path.relative_to(ROOT)), [*_definitions(path, tree)], empty, headless))
+    return read
+
+
+def test_names_are_no_dialect_of_ours() -> None:
+    dialect = [
+        f"{module.place}: {name} is {DIALECT[name]}"
+        for module in words()
+        for name, _ in module.definitions
+        if name in DIALECT
     ]
+    assert dialect == []
+
+
+def test_functions_return() -> None:
+    answering = {
+        f"{module.place}:{name}"
+        for module in words()
+        for name, text in module.definitions
+        if re.search(r"^Answers\b|[;,] answers (?:the|what|whether|where)\b|`\w+` answers\b", text)
+    }
+    assert answering <= SERVERS, answering - SERVERS
+
+
+def test_locals_name_things() -> None:
+    empty = [f"{module.place}: {name}" for module in words() for name in module.empty]
     assert not empty, f"{len(empty)} locals that name nothing: {empty[:50]}"
 
 
 def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
-    headless = [f"{path.relative_to(ROOT)}: {text}" for path in modules() for text in headless_docstrings(path)]
+    headless = [f"{module.place}: {text}" for module in words() for text in module.headless]
     assert not headless, f"{len(headless)} headless docstrings: {headless[:50]}"
 
 
@@ -117,9 +135,8 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
         pytest.param("def f(node): return g(found=node)", [], id="a keyword"),
     ],
 )
-def test_a_local_that_names_nothing_is_seen(source: str, names: list[str], tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text(source)
-    assert [*empty_names(tmp_path / "module.py")] == names
+def test_a_local_that_names_nothing_is_seen(source: str, names: list[str]) -> None:
+    assert [*empty_names(ast.parse(source))] == names
 
 
 @pytest.mark.parametrize(
@@ -135,6 +152,5 @@ def test_a_local_that_names_nothing_is_seen(source: str, names: list[str], tmp_p
         ("Pods of a node.", False),
     ],
 )
-def test_a_docstring_without_a_verb_or_a_noun_is_seen(text: str, headless: bool, tmp_path: Path) -> None:
-    (tmp_path / "module.py").write_text(f'def f():\n    """{text}"""\n')
-    assert bool([*headless_docstrings(tmp_path / "module.py")]) is headless
+def test_a_docstring_without_a_verb_or_a_noun_is_seen(text: str, headless: bool) -> None:
+    assert bool([*headless_docstrings(ast.parse(f'def f():\n    """{text}"""\n'))]) is headless

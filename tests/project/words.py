@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 __all__ = ["empty_names", "headless_docstrings"]
 
@@ -47,9 +46,9 @@ def _bound(function: _Function) -> Iterator[str]:
         pending.extend(ast.iter_child_nodes(node))
 
 
-def empty_names(path: Path, *, allowed: frozenset[str] = frozenset()) -> Iterator[str]:
+def empty_names(tree: ast.Module, *, allowed: frozenset[str] = frozenset()) -> Iterator[str]:
     """Yield `function: name` for each parameter or local of a module whose name is empty."""
-    for function in _functions(ast.parse(path.read_text(encoding="utf-8"))):
+    for function in _functions(tree):
         for name in sorted({*_bound(function)} & EMPTY - allowed):
             yield f"{function.name}: {name}"
 
@@ -67,9 +66,9 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[str, str, bool]]:
                 yield f"line {node.lineno}", text, False
 
 
-def headless_docstrings(path: Path) -> Iterator[str]:
+def headless_docstrings(tree: ast.Module) -> Iterator[str]:
     """Yield `name: first words` for each docstring of a module that begins with neither a verb in the imperative nor a noun."""
-    for name, text, is_function in _docstrings(ast.parse(path.read_text(encoding="utf-8"))):
+    for name, text, is_function in _docstrings(tree):
         is_flag = name.startswith("line ") and text.startswith("Whether ")  # of a field that is true or false
         if (_HEADLESS.match(text) and not is_flag) or (is_function and _THIRD_PERSON.match(text)):
             yield f"{name}: {text[:50]}"
