@@ -16,7 +16,7 @@ from fakeazure.resources.compute.virtual_machines import known_size
 from fakeazure.state import State
 from fakeazure.store import Entry
 
-__all__ = ["SPOT_TAINT", "pool_machines", "pool_taints", "remove_machine"]
+__all__ = ["SPOT_TAINT", "pool_labels", "pool_machines", "pool_taints", "remove_machine"]
 
 SPOT_TAINT = "kubernetes.azure.com/scalesetpriority=spot:NoSchedule"
 """AKS gives it to every Node of a spot pool (learn.microsoft.com, "Add an Azure Spot node pool")."""
@@ -26,6 +26,18 @@ def pool_taints(properties: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the taints of a pool's Nodes, that of spot pools among them."""
     spot = (SPOT_TAINT,) if priority_of(properties) == "Spot" else ()
     return tuple(dict.fromkeys((*texts(properties, "nodeTaints"), *spot)))
+
+
+def pool_labels(state: State, pool: ResourceId) -> Mapping[str, str]:
+    """Return the labels that AKS gives each Node of a pool, the pool's own among them."""
+    document, parent = state.found(pool).document, pool.parent
+    assert parent is not None
+    cluster, properties = state.found(parent).document, document["properties"]
+    size = known_size(state, text(properties, "vmSize"), str(cluster["location"]))
+    subnet = node_resource_group.subnet_of(state, parent, properties)
+    return node_text(state, _as_machine(pool.child("machines", pool.name), properties, cluster), cluster, size, subnet)[
+        0
+    ].labels
 
 
 def pool_machines(state: State, pool: ResourceId) -> list[VirtualMachine]:

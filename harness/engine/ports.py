@@ -48,6 +48,7 @@ KARPENTER = Identity.service_account("karpenter")
 CLOUD_NODE_MANAGER = Identity.service_account("cloud-node-manager")
 SCHEDULER = Identity("system:kube-scheduler", ("system:authenticated",))
 CONTROLLER_MANAGER = Identity("system:kube-controller-manager", ("system:authenticated",))
+CLUSTER_AUTOSCALER = Identity("cluster-autoscaler", ("system:authenticated",))
 ADMIN = Identity("kubernetes-admin", ("system:masters", "system:authenticated"))
 
 _SENDERS: Mapping[str, str] = {KARPENTER.user: "karpenter", CLOUD_NODE_MANAGER.user: "cloud-node-manager"}

@@ -10,7 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from fakeazure.aks.managed_clusters import NAMESPACE
-from fakeazure.aks.pool_nodes import pool_machines, pool_taints, remove_machine
+from fakeazure.aks.pool_nodes import pool_labels, pool_machines, pool_taints, remove_machine
+from fakeazure.aks.pool_scale_sets import scale_set_id
 from fakeazure.arm.ids import ResourceId
 from fakeazure.cloud import FakeAzure
 from fakeazure.events import VirtualMachine
@@ -75,6 +76,22 @@ class AgentPools:
         """Return the names of a pool's Nodes, those that leave among them. Raises LookupError."""
         return tuple(self._known(pool))
 
+    def properties(self, pool: str) -> Mapping[str, Any]:
+        """Return what AKS knows of a pool, by the names of its API. Raises LookupError."""
+        self._known(pool)
+        properties: Mapping[str, Any] = self._cloud.state.found(self._id(pool)).document["properties"]
+        return properties
+
+    def labels(self, pool: str) -> Mapping[str, str]:
+        """Return the labels that AKS gives each Node of a pool. Raises LookupError."""
+        self._known(pool)
+        return pool_labels(self._cloud.state, self._id(pool))
+
+    def scale_set(self, pool: str) -> str:
+        """Return the name of a pool's scale set. Raises LookupError."""
+        self._known(pool)
+        return scale_set_id(self._cloud.state, self._id(pool)).name
+
     def usd_per_hour(self, price: Any) -> float:
         """Return what all machines of pools cost; `price` gives that of a size and a capacity type."""
         machines = [vm for machines_of_pool in self._machines.values() for vm in machines_of_pool.values()]
@@ -96,7 +113,7 @@ class AgentPools:
             for node in back:
                 self._mark(node, unschedulable=False)
             if count > len(there):
-                self._put(name, {**self._properties(name), "count": count})
+                self._put(name, {**self.properties(name), "count": count})
                 self._power(name)
             return
         for node in staying[count:]:
@@ -110,14 +127,21 @@ class AgentPools:
         self._ending.add(name)
         self.scale(name, 0)
 
+    def remove(self, name: str, node: str) -> None:
+        """Take one machine from a pool at once, as when its instance is deleted from the scale set. Raises LookupError."""
+        machine = self._known(name).get(node)
+        if machine is None:
+            raise LookupError(f"agent pool '{name}' has no machine '{node}'")
+        self._take(name, node, machine)
+
     def taint(self, name: str, taints: Sequence[str]) -> None:
         """Give a pool other taints, `key=value:Effect`; its Nodes get them at once. Raises LookupError, PoolRefused.
 
         AKS changes Nodes that are there, too (learn.microsoft.com, "Use node taints"); other taints of theirs stay.
         """
-        before = set(pool_taints(self._properties(name)))
-        self._put(name, {**self._properties(name), "nodeTaints": list(taints)})
-        added = taints_json(parse_taints(",".join(pool_taints(self._properties(name)))))
+        before = set(pool_taints(self.properties(name)))
+        self._put(name, {**self.properties(name), "nodeTaints": list(taints)})
+        added = taints_json(parse_taints(",".join(pool_taints(self.properties(name)))))
         for node in self._known(name):
             there = self._view.get("Node", node)
             if there is not None:
@@ -131,11 +155,7 @@ class AgentPools:
         drained = [node for node in leaving if not self._drains.under_way(node) and not self._occupied(node)]
         for node in drained:
             leaving.discard(node)
-            machine = self._machines[name].pop(node)
-            remove_machine(self._cloud.state, self._id(name), machine)
-            self._kubelets.power_off(vm_id_of(machine), gone=True)
-            with ignoring(404):
-                self._writer.delete("Node", node)
+            self._take(name, node, self._machines[name][node])
         if leaving:
             return Result(_LOOK_AGAIN, Wait.POLL)
         if name in self._ending:
@@ -143,6 +163,14 @@ class AgentPools:
             del self._machines[name]
             self._answer("DELETE", name)
         return DONE
+
+    def _take(self, pool: str, node: str, machine: VirtualMachine) -> None:
+        """Take a machine away, with its Node."""
+        del self._machines[pool][node]
+        remove_machine(self._cloud.state, self._id(pool), machine)
+        self._kubelets.power_off(vm_id_of(machine), gone=True)
+        with ignoring(404):
+            self._writer.delete("Node", node)
 
     def _occupied(self, node: str) -> bool:
         """Return whether pods still end on a Node; those of DaemonSets stay to the end."""
@@ -171,11 +199,6 @@ class AgentPools:
             names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,)
         )
         return cluster.child("agentPools", pool)
-
-    def _properties(self, pool: str) -> Mapping[str, Any]:
-        self._known(pool)
-        properties: Mapping[str, Any] = self._cloud.state.found(self._id(pool)).document["properties"]
-        return properties
 
     def _put(self, pool: str, properties: Mapping[str, Any]) -> None:
         self._answer("PUT", pool, {"properties": dict(properties)})

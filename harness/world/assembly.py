@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fakeazure.cloud import FakeAzure
 from harness.clusters.cluster import Cluster, ClusterFactory
 from harness.engine.clock import Clock
 from harness.engine.engine import Engine
 from harness.engine.ids import Ids
-from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, KARPENTER
+from harness.engine.ports import ADMIN, CLOUD_NODE_MANAGER, CLUSTER_AUTOSCALER, KARPENTER
 from harness.engine.rng import Rng
 from harness.karpenter.lifecycle.nodeclaims.pace import Pace
 from harness.karpenter.overlays.applied import AppliedOverlays
@@ -15,6 +17,7 @@ from harness.karpenter.overlays.controller import GATE as NODE_OVERLAY
 from harness.karpenter.provider.instance_types import InstanceTypeProvider
 from harness.karpenter.provider.pricing import Pricing
 from harness.karpenter.provisioning.listening import Listener
+from harness.kube.api.versions import Version
 from harness.nodes.cloud_node_manager import CloudNodeManager
 from harness.nodes.disk_driver import DiskDriver, storage_classes
 from harness.nodes.eviction_notices import EvictionNotices
@@ -30,6 +33,9 @@ from harness.world.ports import Ports
 from harness.world.recorder import Recorder
 from harness.world.refused import RefusalCheck
 from harness.world.settings import Settings
+
+if TYPE_CHECKING:
+    from harness.clusterautoscaler.profile import Profile
 
 __all__ = ["Assembly"]
 
@@ -153,6 +159,25 @@ class Assembly:
         )
         """The pools of scale sets beside Karpenter's machines."""
         engine.add_controllers(self.kubelets, node_manager, disks, notices, timers, self.drains, self.agent_pools)
+        if settings.cluster_autoscaler is not None:
+            self._add_cluster_autoscaler(settings.cluster_autoscaler)
+
+    def _add_cluster_autoscaler(self, profile: Profile) -> None:
+        """Let the cluster autoscaler look after the agent pools that have bounds."""
+        from harness.world.cluster_autoscaler.controller import ClusterAutoscaler
+        from harness.world.cluster_autoscaler.deletions import NodeDeletions
+        from harness.world.cluster_autoscaler.pools import AutoscaledPools
+        from harness.world.cluster_autoscaler.reports import Reports
+
+        access, draw = self.ports.access(CLUSTER_AUTOSCALER), self.rng.stream("cluster-autoscaler").randrange
+        pools = AutoscaledPools(self.agent_pools, self.caches, self.region, draw)
+        reports = Reports(self.ports.sink, self.clock)
+        deletions = NodeDeletions(access, profile, pools, reports)
+        autoscaler = ClusterAutoscaler(
+            access, profile, pools, deletions, reports, draw, lambda: Version.parse(self.kubernetes)
+        )
+        self.engine.add_controllers(autoscaler, deletions)
+        autoscaler.begin()
 
     def _instance_types(self, *, running: bool) -> InstanceTypeProvider:
         """Return the instance type provider of a Karpenter process, which is `running` when the world begins, or starts now."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from fakeazure.catalog.locations import location_key
 from fakeazure.market.amendments import AMENDMENTS
@@ -24,6 +24,9 @@ from harness.karpenter.validation.crds import crd_set
 from harness.nodes.timing import RECORDED, Timing
 from harness.world.caches import Caches, default_caches
 from lazyrecords import dataclass
+
+if TYPE_CHECKING:
+    from harness.clusterautoscaler.profile import Profile
 
 __all__ = ["ATTEMPT_SECONDS", "Inputs", "Settings", "resolve", "split_times"]
 
@@ -66,6 +69,8 @@ class Inputs(TypedDict, total=False):
     """Virtual seconds that each attempt to place a pod takes."""
     time_limit: float
     """Virtual seconds after which a scheduling simulation stops; its decisions so far are there when its time is over."""
+    cluster_autoscaler: Mapping[str, str] | None
+    """The cluster autoscaler's profile by AKS's keys, as text, where it runs beside Karpenter; {} for AKS's defaults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,7 @@ class Settings:
     attempt_seconds: float
     time_limit: float
     storage_classes: bool
+    cluster_autoscaler: Profile | None
 
 
 def resolve(inputs: Inputs) -> Settings:
@@ -124,6 +130,7 @@ def resolve(inputs: Inputs) -> Settings:
         attempt_seconds=attempt_seconds,
         time_limit=time_limit,
         storage_classes=inputs.get("storage_classes", True),
+        cluster_autoscaler=_profile(inputs.get("cluster_autoscaler")),
     )
 
 
@@ -131,6 +138,15 @@ def split_times(seconds: Mapping[str, float]) -> tuple[dict[str, Any], dict[str,
     """Return times by field name: those of Timing, and the others, which are Pace's."""
     of_machines = {name: value for name, value in seconds.items() if name in _TIMING_FIELDS}
     return of_machines, {name: value for name, value in seconds.items() if name not in _TIMING_FIELDS}
+
+
+def _profile(settings: Mapping[str, str] | None) -> Profile | None:
+    """Return the cluster autoscaler's profile where it runs. Raises KeyError, SettingError."""
+    if settings is None:
+        return None
+    from harness.clusterautoscaler.profile import profile_from
+
+    return profile_from(settings)
 
 
 def _options(inputs: Inputs, release: ProviderRelease, region: str) -> ProviderOptions:

@@ -15,6 +15,7 @@ from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.kinds import place_of
 from harness.kube.api.objects import Object
+from harness.world.agent_pools import PoolRefused
 from harness.world.kubectl import Rejected
 from harness.world.observations import Observations
 from harness.world.rollouts import Verb, rollout_patch
@@ -155,8 +156,13 @@ class World(Observations):
             self.kubelets.timing = usual
 
     def scale_agent_pool(self, name: str, count: int) -> None:
-        """Give an agent pool another count: new Nodes boot, superfluous ones are drained first. Raises LookupError, PoolRefused."""
+        """Give an agent pool another count: new Nodes boot, superfluous ones are drained first. Raises LookupError, PoolRefused.
+
+        As `az aks nodepool scale`, which changes no pool that autoscales.
+        """
         self._disturb()
+        if self.agent_pools.properties(name).get("enableAutoScaling"):
+            raise PoolRefused("Cannot scale cluster autoscaler enabled node pool.")
         self.agent_pools.scale(name, count)
 
     def delete_agent_pool(self, name: str) -> None:

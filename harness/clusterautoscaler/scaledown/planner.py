@@ -37,7 +37,7 @@ class Planner:
         self.unremovable = UnremovableNodes()
         self.utilization: dict[str, Utilization] = {}
         """The requested part of each node that was looked at."""
-        self._hints = Hints()
+        self.hints = Hints()
 
     def look(
         self, snapshot: Snapshot, destinations: Sequence[Object], nodes: Sequence[Object], context: Context
@@ -55,7 +55,7 @@ class Planner:
             if len(removable) >= self._limit():
                 break
             name = name_of(node)
-            result = simulate_removal(name, snapshot, left, context, self._profile, self._hints)
+            result = simulate_removal(name, snapshot, left, context, self._profile, self.hints)
             if isinstance(result, Unremovable):
                 self.unremovable.keep(name, result, recheck)
                 continue
@@ -65,7 +65,7 @@ class Planner:
             context.budgets.remove(moves.pods)
             removable.append(Removable(node, moves, risky=not at_once))
         self.unneeded.update(removable, context.now)
-        self._hints.turn()
+        self.hints.turn()
 
     def to_delete(
         self, now: int, groups: Mapping[str, NodeGroup], group_of: Mapping[str, str], deletions: Mapping[str, int]

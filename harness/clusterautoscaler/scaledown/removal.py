@@ -5,7 +5,7 @@ Source: autoscaler simulator/cluster.go (SimulateNodeRemoval), simulator/schedul
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from harness.clusterautoscaler.drainability.outcomes import Context
 from harness.clusterautoscaler.drainability.rules import Moves, pods_to_move
@@ -34,6 +34,11 @@ class Hints:
     def note(self, pod: Object, node: str) -> None:
         """Note the node that takes the pod."""
         self._current[uid_of(pod)] = node
+
+    @property
+    def kept(self) -> Mapping[str, str]:
+        """The hints that the last look left, by the uid of their pod."""
+        return self._before
 
     def turn(self) -> None:
         """Forget the hints that the last two looks did not use (DropOld)."""

@@ -21,16 +21,14 @@ def balanced(groups: Sequence[NodeGroup], count: int) -> list[Resize]:
     left = min(count, sum(group.capacity for group in open_groups))
     start = current = 0
     while left > 0:
-        group = open_groups[current]
-        grown = sizes[current]
-        if grown < group.maximum:
-            grown = sizes[current] = grown + 1
+        if sizes[current] < open_groups[current].maximum:
+            sizes[current] += 1
             left -= 1
         else:
             open_groups[start], open_groups[current] = open_groups[current], open_groups[start]
             sizes[start], sizes[current] = sizes[current], sizes[start]
             start += 1
         following = current + 1
-        current = following if following < len(sizes) and grown > sizes[following] else start
+        current = following if following < len(sizes) and sizes[current] > sizes[following] else start
     pairs = zip(open_groups, sizes, strict=True)
     return [Resize(group, size) for group, size in pairs if size != group.target]

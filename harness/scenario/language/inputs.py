@@ -65,6 +65,8 @@ def world_arguments(given: Given) -> dict[str, Any]:
             arguments["recorded"] = True
     if given.azure is not None:
         arguments["azure"] = azure_arguments(given.azure)
+    if given.autoscaler_settings is not None:
+        arguments["cluster_autoscaler"] = given.autoscaler_settings
     return arguments
 
 

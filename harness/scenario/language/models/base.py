@@ -50,7 +50,7 @@ class Model(BaseModel):
 
 
 _HOMES = {
-    "agent_pools": ("AgentPool", "AgentPoolStep"),
+    "agent_pools": ("AgentPool", "AgentPoolStep", "AutoScalerProfile"),
     "azure": ("Azure", "Market"),
     "cluster": ("Cluster",),
     "disruption": ("Disrupted", "NotDisrupted"),

@@ -1,13 +1,14 @@
 """`given`: the releases and the state of Azure that a scenario starts from. Everything has a default (`harness defaults`)."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic_core import PydanticCustomError
 
 from harness.scenario.language.models.base import Flag, Integer, Later, Model, Text, no_entries, no_items
 
 if TYPE_CHECKING:
-    from harness.scenario.language.models.agent_pools import AgentPool
+    from harness.scenario.language.models.agent_pools import AgentPool, AutoScalerProfile
     from harness.scenario.language.models.azure import Azure
     from harness.scenario.language.models.cluster import Cluster
     from harness.scenario.language.models.patch import Patch
@@ -43,6 +44,17 @@ class Given(Model):
     agent_pools: list[Later["AgentPool"]] = Field(
         default_factory=no_items, description="Agent pools whose Nodes are there from the start, beside Karpenter's."
     )
+    cluster_autoscaler: (
+        Annotated[
+            Annotated[Flag, Tag("value")] | Annotated[Later["AutoScalerProfile"], Tag("map")],
+            Discriminator(lambda value: "map" if isinstance(value, dict) else "value"),
+        ]
+        | None
+    ) = Field(
+        None,
+        description="true: Kubernetes' cluster autoscaler looks after the agent pools with enableAutoScaling, with AKS's defaults; "
+        "or its settings, as in autoScalerProfile.",
+    )
     azure: Later["Azure"] | None = Field(
         None, description="What Azure is short of, what it charges, and its lists of a day."
     )
@@ -60,3 +72,21 @@ class Given(Model):
         default_factory=no_items,
         description="Merge patches on manifests of this file or of `manifests`, before anything is applied.",
     )
+
+    @model_validator(mode="after")
+    def _autoscaled(self) -> Self:
+        autoscaled = any(pool.enable_auto_scaling for pool in self.agent_pools)
+        if autoscaled and not self.cluster_autoscaler:
+            raise PydanticCustomError("autoscaler", "agentPools with enableAutoScaling need clusterAutoscaler: true")
+        if self.cluster_autoscaler and not autoscaled:
+            raise PydanticCustomError(
+                "autoscaler", "clusterAutoscaler needs an agent pool with enableAutoScaling: true"
+            )
+        return self
+
+    @property
+    def autoscaler_settings(self) -> dict[str, str] | None:
+        """The settings of the cluster autoscaler by AKS's keys; None where it does not run."""
+        if not self.cluster_autoscaler:
+            return None
+        return {} if self.cluster_autoscaler is True else self.cluster_autoscaler.settings()
