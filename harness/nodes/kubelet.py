@@ -8,24 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
-from harness.engine.clock import SECOND, nanoseconds
-from harness.engine.engine import DONE, Engine, Result, Wait
+from harness.engine.engine import DONE, Engine, Result
 from harness.engine.names import NodeName, VmId
 from harness.engine.ports import (
     CONTROLLER_MANAGER,
     Change,
-    ChangeType,
     Identity,
-    PatchType,
     Sink,
     View,
     Writer,
-    of_types,
 )
-from harness.kube.api.objects import Object, condition_is, conditions_of, name_of, namespace_of
-from harness.kube.api.status import ApiError, ignoring
+from harness.kube.api.objects import Object, conditions_of
+from harness.kube.api.status import ApiError
 from harness.kube.api.strategic import conditions_in_place
 from harness.nodes.boot import BootError, BootPlan, boot_plan
 from harness.nodes.machine import Machine
@@ -37,7 +32,7 @@ from harness.nodes.node_object import (
     node_labels,
     ready_conditions,
 )
-from harness.nodes.pod_status import missing_gates, readiness_seconds, run_conditions
+from harness.nodes.pod_runner import PodRunner
 from harness.nodes.registry import Machines, Phase, Running
 from harness.nodes.timing import NEVER, Timing
 from lazyrecords import dataclass
@@ -99,25 +94,26 @@ class Kubelets:
         self.forced = forced
         """The version that all images carry, whatever the requested one; None where it is the requested one."""
         self.timing = timing or Timing()
-        self.owns: Callable[[Object], bool] = lambda obj: True
-        """Whether an object is one of the pods that they run, or of the Nodes that fall silent here."""
-        self._stopping: dict[tuple[str, str, str], int] = {}
-        self._due: dict[tuple[str, str, str], int] = {}
-        """The time when the containers of a pod will have started."""
-        self._unready: dict[tuple[str, str, str], int] = {}
-        """The time when the probes of a running pod will have succeeded."""
+        self._pods = PodRunner(
+            engine.clock,
+            view,
+            lambda running: writer_for(Identity.node(running.node_name)),
+            machines,
+            lambda: self.timing,
+        )
+
+    @property
+    def owns(self) -> Callable[[Object], bool]:
+        """Return whether an object is one of the pods that they run, or of the Nodes that fall silent here."""
+        return self._pods.owns
+
+    @owns.setter
+    def owns(self, owns: Callable[[Object], bool]) -> None:
+        self._pods.owns = owns
 
     def watches(self) -> Mapping[str, Callable[[Change], Iterable[Hashable]]]:
         """Watch pods, as soon as they are bound."""
-        return {"Pod": self._pod_keys}
-
-    @of_types(ChangeType.ADDED, ChangeType.MODIFIED)
-    def _pod_keys(self, change: Change) -> Iterable[Hashable]:
-        pod = change.object
-        node = pod["spec"].get("nodeName")
-        if not node or self._machines.of_node(node) is None or self._is_at_rest(pod):
-            return ()
-        return ((namespace_of(pod), name_of(pod)),)
+        return {"Pod": self._pods.keys}
 
     def boot_with(self, boot: Callable[[BootPlan], None]) -> None:
         """Set the function that starts machines with real kubelets from now on."""
@@ -143,7 +139,7 @@ class Kubelets:
         if isinstance(key, Silence):
             return self._silent(key)
         if isinstance(key, tuple):
-            return self._pod(*key)
+            return self._pods.reconcile(*key)
         running = self._machines.of_vm(VmId(str(key)))
         if running is None:
             return DONE
@@ -266,84 +262,3 @@ class Kubelets:
         count = {hardware.gpu_resource: str(hardware.gpus)}
         status = {"status": {"capacity": count, "allocatable": count}}
         self._writer(running).patch("Node", running.node_name, status, subresource="status")
-
-    def _pod(self, namespace: str, name: str) -> Result:
-        pod = self._view.get("Pod", name, namespace)
-        if pod is None:
-            return DONE
-        running = self._machines.of_node(pod["spec"].get("nodeName") or "")
-        if running is None or running.real or running.phase not in (Phase.REGISTERED, Phase.READY):
-            return DONE
-        now = self._engine.clock.now
-        if pod["metadata"].get("deletionTimestamp"):
-            return self._stop(running, pod, now)
-        if self._is_at_rest(pod) or not self.owns(pod):
-            return DONE
-        slot = _slot(pod)
-        if not (pod.get("status") or {}).get("startTime"):
-            self._due[slot] = now + nanoseconds(self.timing.pod_start)
-            self._report(running, pod, {"startTime": self._engine.clock.timestamp()}, type="merge")
-            return Result(self.timing.pod_start)
-        due = self._due.setdefault(slot, now)
-        if now < due:
-            return Result((due - now) / SECOND)
-        if not condition_is(self._view.get("Node", running.node_name) or {}, "Ready"):
-            return Result(self.timing.pod_start or _LOOK_AGAIN, Wait.POLL)
-        return self._run(running, pod, now)
-
-    def _run(self, running: Running, pod: Object, now: int) -> Result:
-        """Run the containers, which are ready when their probes have succeeded and the pod's gates are open."""
-        slot, seconds = _slot(pod), readiness_seconds(pod)
-        runs = slot in self._unready
-        ready = now >= self._unready[slot] if runs else not seconds
-        if not runs and not ready:
-            self._unready[slot] = now + nanoseconds(seconds)
-        conditions = run_conditions(pod, ready, self._engine.clock.timestamp())
-        status = {"phase": "Running", **conditions_in_place(pod, conditions)}
-        if not runs or ready:
-            self._report(running, pod, status)
-        if not ready:
-            return Result((self._unready[slot] - now) / SECOND)
-        if missing_gates(pod):
-            self._unready[slot] = now  # until the owner of the gate has decided
-            return DONE
-        self._due.pop(slot, None)
-        self._unready.pop(slot, None)
-        return DONE
-
-    def _report(self, running: Running, pod: Object, status: Mapping[str, Any], type: PatchType = "strategic") -> None:
-        self._writer(running).patch(
-            "Pod",
-            name_of(pod),
-            {"status": status},
-            namespace=namespace_of(pod),
-            type=type,
-            subresource="status",
-        )
-
-    def _is_at_rest(self, pod: Object) -> bool:
-        """Return whether a kubelet has nothing to do for a pod: it runs, or has ended, and nobody deletes it."""
-        meta, phase = pod["metadata"], (pod.get("status") or {}).get("phase", "Pending")
-        return phase != "Pending" and not meta.get("deletionTimestamp") and _slot(pod) not in self._unready
-
-    def _stop(self, running: Running, pod: Object, now: int) -> Result:
-        meta = pod["metadata"]
-        if meta["deletionGracePeriodSeconds"] > 0:
-            grace = min(self.timing.pod_stop, float(meta["deletionGracePeriodSeconds"]))
-            slot = _slot(pod)
-            self._due.pop(slot, None)
-            self._unready.pop(slot, None)
-            due = now + nanoseconds(grace)
-            due = self._stopping[slot] = min(self._stopping.get(slot, due), due)  # it may have become shorter
-            if now < due:
-                return Result((due - now) / SECOND)
-            del self._stopping[slot]
-        with ignoring(404, 409):
-            self._writer(running).delete(
-                "Pod", name_of(pod), namespace=namespace_of(pod), grace_period_seconds=0, uid=meta["uid"]
-            )
-        return DONE
-
-
-def _slot(pod: Object) -> tuple[str, str, str]:
-    return namespace_of(pod), name_of(pod), pod["metadata"].get("uid", "")

@@ -18,7 +18,8 @@ class Timing:
 
     `boot`: from power-on to the creation of the Node. `ready`: from there to Ready. `cloud_node_manager`: from the Node's creation until it
     is initialised with the platform's facts. Each of them may be NEVER. `device_plugin`: from Ready to the GPUs; None when no device plugin
-    runs. `pod_start`, `pod_stop`: of the containers of a pod; probes come on top. `silence`: after which a Node without heartbeats is
+    runs. `pod_start`, `pod_stop`: of the containers of a pod; probes come on top. `job_pod`: how long the
+    containers of a Job's pod run, NEVER for no end. `silence`: after which a Node without heartbeats is
     Unknown. `eviction_notice`: from the notice that a spot VM will be taken until its Node shows it, NEVER where no agent looks for it.
     """
 
@@ -28,6 +29,7 @@ class Timing:
     device_plugin: float | None = 5.0
     pod_start: float = 0.0
     pod_stop: float = 1.0
+    job_pod: float = 300.0
     silence: float = 40.0
     eviction_notice: float = 1.0
 

@@ -16,10 +16,10 @@ from harness.kube.admission.defaults import (
     default_node,
     default_pod,
     default_storage,
-    default_workload,
     missing_priority_class,
     priority_classes,
 )
+from harness.kube.admission.workload_defaults import default_workload
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 from harness.testing import node, pod
 
@@ -256,6 +256,16 @@ def workload(kind: str, **spec: Any) -> Object:
     return {"kind": kind, "spec": spec}
 
 
+JOB = {
+    "completionMode": "NonIndexed",
+    "suspend": False,
+    "podReplacementPolicy": "TerminatingOrFailed",
+    "manualSelector": False,
+}
+POLICY: dict[str, Any] = {"rules": []}
+CRON_JOB = {"suspend": False, "successfulJobsHistoryLimit": 3, "failedJobsHistoryLimit": 1}
+
+
 @pytest.mark.parametrize(
     ("kind", "given", "made"),
     [
@@ -263,10 +273,19 @@ def workload(kind: str, **spec: Any) -> Object:
         ("ReplicaSet", {"replicas": 0}, {"replicas": 0}),
         ("StatefulSet", {"replicas": None}, {"replicas": 1}),
         ("DaemonSet", {}, {}),
-        ("Job", {}, {"parallelism": 1, "completions": 1, "backoffLimit": 6}),
-        ("Job", {"parallelism": 3}, {"parallelism": 3, "backoffLimit": 6}),
-        ("Job", {"completions": 3}, {"parallelism": 1, "completions": 3, "backoffLimit": 6}),
-        ("Job", {"backoffLimit": 0}, {"parallelism": 1, "completions": 1, "backoffLimit": 0}),
+        ("Job", {}, {"parallelism": 1, "completions": 1, "backoffLimit": 6, **JOB}),
+        ("Job", {"parallelism": 3}, {"parallelism": 3, "backoffLimit": 6, **JOB}),
+        ("Job", {"completions": 3}, {"parallelism": 1, "completions": 3, "backoffLimit": 6, **JOB}),
+        ("Job", {"backoffLimit": 0}, {"parallelism": 1, "completions": 1, "backoffLimit": 0, **JOB}),
+        (
+            *("Job", {"backoffLimitPerIndex": 1, "parallelism": 2}),
+            {"backoffLimitPerIndex": 1, "parallelism": 2, "backoffLimit": (1 << 31) - 1, **JOB},
+        ),
+        (
+            *("Job", {"parallelism": 1, "podFailurePolicy": POLICY}),
+            {"parallelism": 1, "backoffLimit": 6, **JOB, "podFailurePolicy": POLICY, "podReplacementPolicy": "Failed"},
+        ),
+        ("CronJob", {"schedule": "@daily"}, {"schedule": "@daily", "concurrencyPolicy": "Allow", **CRON_JOB}),
         ("DaemonSet", {"template": {}}, {"template": {}}),
         ("DaemonSet", {"template": {"metadata": {}}}, {"template": {"metadata": {}}}),
     ],

@@ -40,7 +40,7 @@ def test_kinds_that_are_not_simulated_are_left_out_and_named(
 ) -> None:
     ingresses = [other("networking.k8s.io/v1", "Ingress", name) for name in "abcde"]
     found = [
-        other("batch/v1", "CronJob", "w"),
+        other("autoscaling/v2", "HorizontalPodAutoscaler", "w"),
         *ingresses,
         other("monitoring.coreos.com/v1", "PodMonitor"),
         other("hypershift.openshift.io/v1beta1", "NodePool", "theirs"),
@@ -52,17 +52,17 @@ def test_kinds_that_are_not_simulated_are_left_out_and_named(
     assert (code, err) == (0, "")
     (line,) = [line for line in out.splitlines() if line.startswith("not simulated")]
     assert line == (
-        "not simulated: CronJob w (its pods come only when it is due); Ingress a, b, c and 2 more; PodMonitor x; "
+        "not simulated: HorizontalPodAutoscaler w (replicas stay as written); Ingress a, b, c and 2 more; PodMonitor x; "
         "NodePool (hypershift.openshift.io/v1beta1) theirs; EC2NodeClass x"
     )
     value = as_json(capsys, *command, "all.yaml")
     assert len(value["not_simulated"]) == 9
     assert value["not_simulated"][0] == {
-        "apiVersion": "batch/v1",
-        "kind": "CronJob",
+        "apiVersion": "autoscaling/v2",
+        "kind": "HorizontalPodAutoscaler",
         "namespace": None,
         "name": "w",
-        "means": "its pods come only when it is due",
+        "means": "replicas stay as written",
     }
 
 
@@ -255,8 +255,8 @@ def test_what_does_not_run_takes_no_room(here: Path, capsys: pytest.CaptureFixtu
     (here / "a.yaml").write_text("---\n".join(objects))
     value = as_json(capsys, "simulate", "a.yaml")
     assert value["pods"] == {"bound": 0, "pending": 0}
-    assert [one["name"] for one in value["not_running"]] == ["done", "evicted", "ended", "waits"]
-    assert "not running, so not simulated: Pod done, evicted; Job ended, waits" in call(capsys, "simulate", "a.yaml")[1]
+    assert [one["name"] for one in value["not_running"]] == ["done", "evicted", "ended"]
+    assert "not running, so not simulated: Pod done, evicted; Job ended" in call(capsys, "simulate", "a.yaml")[1]
 
 
 def test_pods_of_a_deployment_whose_replicaset_is_not_given(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

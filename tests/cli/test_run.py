@@ -194,7 +194,7 @@ def test_fail_on(
 
 
 def test_fail_on_what_is_not_simulated(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (here / "pod.yaml").write_text(POD + "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: w}\n")
+    (here / "pod.yaml").write_text(POD + "---\napiVersion: v1\nkind: Endpoints\nmetadata: {name: w}\n")
     assert call(capsys, "simulate", "pod.yaml", "--fail-on", "not-simulated")[0] == 1
     code, _, err = call(capsys, "explain", "pod.yaml", "--fail-on", "pendign")
     assert (code, err) == (2, "harness explain: --fail-on pendign: unknown failure; did you mean 'pending'?\n")

@@ -9,7 +9,8 @@ import pytest
 from harness.engine.clock import parse
 from harness.karpenter.disruption.budgets import UNLIMITED, allowed_disruptions
 from harness.karpenter.disruption.changes import budget_changes
-from harness.karpenter.disruption.schedules import Schedule, ScheduleError, is_within
+from harness.karpenter.disruption.schedules import is_within
+from harness.kube.go.cron import Schedule, ScheduleError
 from harness.kube.go.durations import parse_duration
 from tests.disruption.fleet import nodepool
 

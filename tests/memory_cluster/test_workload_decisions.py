@@ -15,7 +15,8 @@ from harness.kube.api.objects import name_of
 from harness.kube.workloads.claims import ephemeral_claims
 from harness.kube.workloads.daemon_sets import daemon_set
 from harness.kube.workloads.deployments import Strategy, new_replica_set
-from harness.kube.workloads.jobs import job
+from harness.kube.workloads.job_failures import Backoff
+from harness.kube.workloads.jobs import plan_job
 from harness.kube.workloads.plans import Plan
 from harness.kube.workloads.replica_sets import missing_pods, replica_set
 from harness.kube.workloads.stateful_sets import stateful_set
@@ -24,6 +25,7 @@ from harness.testing import node, pod, requirement
 
 Object = dict[str, Any]
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
+JOB = {"parallelism": 1, "completions": 1, "backoffLimit": 6}
 LABELS = {"app": "web"}
 
 
@@ -72,7 +74,7 @@ def test_all_that_is_made_is_in_the_namespace_of_its_owner(namespace: str | None
     bare["metadata"] = {"name": "p", "uid": "p", **({} if namespace is None else {"namespace": namespace})}
     made = [
         *replica_set(owner("ReplicaSet", namespace, **template), [], (), NOW).create,
-        *job(owner("Job", namespace, **template), []).create,
+        *plan_job(owner("Job", namespace, **JOB, **template), [], Backoff(), NOW).create,
         *daemon_set(owner("DaemonSet", namespace, **template), [], [node("a")]).create,
         *stateful.create,
         *ephemeral_claims(bare),
@@ -96,11 +98,9 @@ def test_as_many_pods_as_are_missing(spec: Object, living: int, count: int) -> N
 
 
 def test_what_a_job_makes() -> None:
-    (made,) = job(owner("Job", template=TEMPLATE), []).create
+    (made,) = plan_job(owner("Job", template=TEMPLATE, **JOB), [], Backoff(), NOW).create
     assert made["metadata"]["labels"] == LABELS
-    going = {**pod(), "metadata": {"name": "going", "deletionTimestamp": "2026-01-01T00:00:00Z"}}
-    assert len(job(owner("Job", parallelism=2, template=TEMPLATE), [going, pod()]).create) == 1
-    assert job(owner("Job", parallelism=1, template=TEMPLATE), [pod("a"), pod("b")]) == Plan()
+    assert made["metadata"]["finalizers"] == ["batch.kubernetes.io/job-tracking"]
 
 
 READY = [{"type": "Ready", "status": "True"}]

@@ -263,21 +263,19 @@ def test_what_a_real_controller_decided_is_compared_as_far_as_it_says() -> None:
     assert "Empty" in str(found.right)
 
 
-CRON_JOB = """apiVersion: batch/v1
-kind: CronJob
-metadata: {name: nightly}
-spec:
-  schedule: "0 2 * * *"
-  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: c}]}}}}
+SCALER = """apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: web}
+spec: {maxReplicas: 9, scaleTargetRef: {kind: Deployment, name: web}}
 """
-LEFT_OUT = "not simulated: CronJob nightly (its pods come only when it is due)"
+LEFT_OUT = "not simulated: HorizontalPodAutoscaler web (replicas stay as written)"
 
 
 def test_kinds_that_are_not_simulated_are_left_out_as_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "platform.yaml").write_text(f"{BEFORE}\n---\n{CRON_JOB}")
+    (tmp_path / "platform.yaml").write_text(f"{BEFORE}\n---\n{SCALER}")
     releases = ("--release", "1.13.1,1.14.0")
     _, out, _ = call(capsys, "compare", "platform.yaml", *releases)
     assert LEFT_OUT in out.splitlines()

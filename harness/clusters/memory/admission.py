@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -19,7 +19,6 @@ from harness.kube.admission.defaults import (
     default_node,
     default_pod,
     default_storage,
-    default_workload,
 )
 from harness.kube.admission.match_label_keys import merge_label_keys, merges_spread
 from harness.kube.admission.pod_validation import pod_annotation_errors, pod_spec_errors
@@ -30,6 +29,7 @@ from harness.kube.admission.runtime_class import (
     runtime_class_errors,
     with_runtime_class,
 )
+from harness.kube.admission.workload_defaults import default_workload
 from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, aggregate, go_json
 from harness.kube.api.names import NameWording
@@ -40,10 +40,11 @@ from harness.kube.api.status import ApiError, bad_request, forbidden, invalid
 from harness.kube.api.versions import Version
 from harness.kube.custom_resources.admission import api_server
 from harness.kube.scheduling.volume_binding import default_class
+from harness.kube.workloads.templates import TEMPLATE_PATHS
 from harness.latest import LatestOf
 
 _T = TypeVar("_T")
-_WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job"})
+_WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 _BOOKKEEPING = frozenset({"metadata", "status"})
 """Fields that controllers write all the time."""
@@ -216,14 +217,7 @@ def _validated(
         spec = spec_of(new)
         errors.extend(specs.of(spec, lambda: pod_spec_errors(spec, merged=merged)))
     elif request.kind.kind in _TEMPLATED and not request.subresource and (old is None or spec_of(new) != spec_of(old)):
-        template = spec_of(new).get("template") or {}
-        present = annotations_of(spec_of(old).get("template") or {}) if old is not None else {}
-        at = ("spec", "template", "metadata", "annotations")
-        pods = [
-            *pod_annotation_errors(annotations_of(template), present, at, "spec.template.annotations"),
-            *pod_spec_errors(spec_of(template), ("spec", "template", "spec"), merged=merged),
-        ]
-        errors.extend(workload_errors(request.kind.kind, spec_of(new), pods))
+        errors.extend(_workload_errors(request, new, old, merged=merged))
     if request.kind.kind == "Pod" and not request.subresource:
         present = annotations_of(old) if old is not None else {}
         errors.extend(
@@ -234,6 +228,24 @@ def _validated(
         causes = [{"reason": error.type, "message": error.body, "field": error.field} for error in errors]
         raise invalid(request.kind, request.key.name, causes, text, cause=tuple(errors))
     return new
+
+
+def _workload_errors(request: Request, new: Object, old: Object | None, *, merged: bool) -> Iterator[FieldError]:
+    """Return the errors of a workload that is written, those of its pods' template included."""
+    kind, path = request.kind.kind, TEMPLATE_PATHS[request.kind.kind]
+    template, before = (_inside(obj, path) for obj in (new, old or {}))
+    at = (*path, "metadata", "annotations")
+    pods = [
+        *pod_annotation_errors(annotations_of(template), annotations_of(before), at, ".".join((*path, "annotations"))),
+        *pod_spec_errors(spec_of(template), (*path, "spec"), merged=merged),
+    ]
+    return workload_errors(kind, spec_of(new), pods, None if old is None else spec_of(old))
+
+
+def _inside(obj: Object, path: Sequence[str]) -> Object:
+    for field in path:
+        obj = obj.get(field) or {}
+    return obj
 
 
 def custom_resources(crds: Crds, kubernetes: str, *, updated: bool = False) -> Admission:

@@ -17,6 +17,7 @@ from harness.clusters.memory.update_strategy import grace_period, lasting, prepa
 from harness.engine.clock import SECOND, Clock, parse, render
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType, Identity
+from harness.kube.admission.workload_defaults import with_generated_selector
 from harness.kube.api.kinds import KINDS, Kind, served
 from harness.kube.api.objects import Key, Object, copy_json, differ, frozen, is_held
 from harness.kube.api.status import ApiError, already_exists, conflict, not_found, not_served, precondition_failed
@@ -84,6 +85,8 @@ class Store(Objects):
         new = self._admit(request, taken)
         meta = new["metadata"]
         meta["uid"] = self._ids.uid()
+        if kind.kind == "Job":
+            new = with_generated_selector(new)
         meta["creationTimestamp"] = self.clock.timestamp()
         if kind.generation:
             meta["generation"] = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.clusters.memory.eviction import check_eviction
@@ -10,10 +10,11 @@ from harness.clusters.memory.kubelets import may_evict
 from harness.clusters.memory.store import Store
 from harness.engine.ports import CONTROLLER_MANAGER, Identity, PatchType
 from harness.kube.api.kinds import KINDS
-from harness.kube.api.objects import Key, Object, is_mapping, name_of, status_of, with_status
+from harness.kube.api.objects import Key, Object, conditions_of, is_held, is_mapping, name_of, status_of, with_status
 from harness.kube.api.patch import json_patch, merge_patch
 from harness.kube.api.status import ApiError, bad_request, not_found, not_served, precondition_failed
 from harness.kube.api.strategic import strategic_patch
+from harness.kube.scheduling.pods import is_terminal
 
 _SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
@@ -140,7 +141,19 @@ class MemoryWriter:
                 CONTROLLER_MANAGER,
                 subresource="status",
             )
+        if is_held(pod) and not is_terminal(pod):
+            self._mark_evicted(key)
         self.delete("Pod", name, namespace=namespace, grace_period_seconds=grace_period_seconds)
+
+    def _mark_evicted(self, key: Key) -> None:
+        """Say why a pod ends for whose end somebody waits (addConditionAndDeletePod)."""
+        now = self._store.clock.timestamp()
+
+        def marked(old: Object) -> dict[str, Any]:
+            others = [present for present in conditions_of(old) if present["type"] != _EVICTED["type"]]
+            return with_status(old, conditions=[*others, {**_EVICTED, "lastTransitionTime": now}])
+
+        self._store.modify("patch", key, marked, CONTROLLER_MANAGER, subresource="status")
 
     def scale(self, kind: str, name: str, namespace: str, replicas: int) -> Object:
         """Set the number of replicas of a workload by `…/scale`."""
@@ -151,6 +164,14 @@ class MemoryWriter:
             return {**old, "spec": {**old["spec"], "replicas": replicas}}
 
         return self._store.modify("patch", Key(kind, namespace, name), scaled, self.identity, subresource="scale")
+
+
+_EVICTED: Mapping[str, str] = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "EvictionByEvictionAPI",
+    "message": "Eviction API: evicting",
+}
 
 
 def _unbindable(name: str, why: str) -> ApiError:

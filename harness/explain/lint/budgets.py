@@ -8,8 +8,8 @@ from typing import Any
 
 from harness.engine.clock import EPOCH
 from harness.explain.lint.findings import Finding, finding
-from harness.karpenter.disruption.schedules import Schedule, ScheduleError
 from harness.kube.api.objects import Object, spec_of
+from harness.kube.go.cron import Schedule, ScheduleError
 from harness.kube.go.durations import DurationError, parse_duration
 from harness.wording import did_you_mean
 

@@ -9,11 +9,12 @@ from typing import Any
 
 from harness.karpenter.disruption.candidates import Candidate
 from harness.karpenter.disruption.events.texts import nodepool_blocked
-from harness.karpenter.disruption.schedules import ScheduleError, is_within
+from harness.karpenter.disruption.schedules import is_within
 from harness.karpenter.disruption.situation import Situation, View
 from harness.karpenter.labels.core import NODEPOOL
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, condition_is, name_of, spec_of
+from harness.kube.go.cron import ScheduleError
 from harness.kube.go.durations import DurationError, parse_duration
 from lazyrecords import dataclass
 

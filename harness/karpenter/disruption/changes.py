@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from harness.engine.clock import EPOCH, SECOND, parse
-from harness.karpenter.disruption.schedules import Schedule, ScheduleError
 from harness.karpenter.labels.core import DO_NOT_DISRUPT
 from harness.karpenter.scheduling.nodes.fleet import Fleet
 from harness.karpenter.scheduling.nodes.state import StateNode
 from harness.kube.api.objects import Object, annotations_of, spec_of, status_of
+from harness.kube.go.cron import Schedule, ScheduleError
 from harness.kube.go.durations import DurationError, parse_duration
 
 __all__ = ["budget_changes", "protection_ends"]

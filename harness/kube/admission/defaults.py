@@ -205,35 +205,8 @@ def default_node(node: dict[str, Any]) -> dict[str, Any]:
     return {**node, "spec": {**spec, "taints": [*taints, taint]}}
 
 
-def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
-    """Return a workload as the API server stores it: one replica by default, ports and quantities of the template as in
-    pods.
-
-    The limits of a template do not become its requests yet: only pods get those. Raises QuantityError.
-    """
-    spec, kind = obj.get("spec") or {}, obj["kind"]
-    made: dict[str, Any] = {}
-    if spec.get("paused") is False:  # false is written as nothing at all
-        spec = {key: value for key, value in spec.items() if key != "paused"}
-        obj = {**obj, "spec": spec}
-    if kind in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
-        made["replicas"] = 1
-    if kind == "Job":
-        if spec.get("parallelism") is None:
-            made["parallelism"] = 1
-            if spec.get("completions") is None:
-                made["completions"] = 1
-        if spec.get("backoffLimit") is None:
-            made["backoffLimit"] = 6
-    template = spec.get("template")
-    if template and template.get("spec"):
-        inner = _default_template(template["spec"])
-        if inner is not template["spec"]:
-            made["template"] = {**template, "spec": inner}
-    return {**obj, "spec": {**spec, **made}} if made else obj
-
-
-def _default_template(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+def default_template(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the spec of a pod template with ports and quantities as the API server stores them. Raises QuantityError."""
     made: dict[str, Any] = {}
     for field in _CONTAINERS:
         stated = spec.get(field) or ()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.kube.admission.amount_validation import nonnegative_errors
+from harness.kube.admission.job_validation import cron_job_errors, job_errors
 from harness.kube.admission.places import Place
 from harness.kube.admission.pod_validation import selector_errors
 from harness.kube.admission.rollout_validation import daemon_set_errors, deployment_errors, stateful_set_errors
@@ -38,15 +39,21 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
     "ReplicaSet": ("replicas", "minReadySeconds"),
     "StatefulSet": ("replicas", "minReadySeconds"),
     "DaemonSet": (),
-    "Job": ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished"),
 }
 """Fields that are judged before the template."""
 _ALWAYS = "Always"
-_OF_JOBS = ("OnFailure", "Never")
 
 
-def workload_errors(kind: str, spec: Mapping[str, Any], pods: Iterable[FieldError] = ()) -> Iterator[FieldError]:
-    """Yield the errors of a workload's spec, in the API server's order; `pods` are those of the pods that it makes."""
+def workload_errors(
+    kind: str, spec: Mapping[str, Any], pods: Iterable[FieldError] = (), old: Mapping[str, Any] | None = None
+) -> Iterator[FieldError]:
+    """Yield the errors of a workload's spec, `old` before, in the API server's order; `pods` are those of its template."""
+    if kind == "Job":
+        yield from job_errors(spec, _AT, pods)
+        return
+    if kind == "CronJob":
+        yield from cron_job_errors(spec, old, _AT, pods)
+        return
     if kind == "StatefulSet":
         yield from stateful_set_errors(spec)
     yield from nonnegative_errors(spec, _AT, *_COUNTS[kind])
@@ -56,11 +63,10 @@ def workload_errors(kind: str, spec: Mapping[str, Any], pods: Iterable[FieldErro
         if service:
             yield from (_AT.child("serviceName").invalid(service, why) for why in dns_label_errors(service))
     template = spec.get("template") or {}
-    if kind != "Job":
-        yield from _selector_errors(kind, spec.get("selector"), (template.get("metadata") or {}).get("labels") or {})
-        # An absent selector is a matter of the object's shape.
-        if "spec" not in template:
-            yield _AT.child("template").child("spec").child("containers").required("")
+    yield from _selector_errors(kind, spec.get("selector"), (template.get("metadata") or {}).get("labels") or {})
+    # An absent selector is a matter of the object's shape.
+    if "spec" not in template:
+        yield _AT.child("template").child("spec").child("containers").required("")
     yield from pods
     yield from _ending_errors(kind, template.get("spec") or {})
     if kind == "Deployment":
@@ -70,15 +76,9 @@ def workload_errors(kind: str, spec: Mapping[str, Any], pods: Iterable[FieldErro
 
 
 def _ending_errors(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Yield the errors of how pods end: those of a Job do, those of others do not."""
+    """Yield the errors of how pods end: those of these workloads do not."""
     at, policy = _AT.child("template").child("spec"), spec.get("restartPolicy") or _ALWAYS
     place = at.child("restartPolicy")
-    if kind == "Job":
-        if policy == _ALWAYS:
-            yield place.required('valid values: "OnFailure", "Never"')
-        elif policy not in _OF_JOBS:
-            yield place.unsupported(policy, _OF_JOBS)
-        return
     if policy != _ALWAYS:
         yield place.unsupported(policy, (_ALWAYS,))
     if spec.get("activeDeadlineSeconds") is not None:

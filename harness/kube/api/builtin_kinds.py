@@ -38,7 +38,6 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
         "SubjectAccessReview",
     ),
     "autoscaling": ("HorizontalPodAutoscaler",),
-    "batch": ("CronJob",),
     "certificates.k8s.io": ("CertificateSigningRequest", "ClusterTrustBundle", "PodCertificateRequest"),
     "coordination.k8s.io": ("LeaseCandidate",),
     "discovery.k8s.io": ("EndpointSlice",),
@@ -61,7 +60,6 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
 }
 
 CONSEQUENCES: Mapping[str, str] = {
-    "CronJob": "its pods come only when it is due",
     "ReplicationController": "its pods are missing here",
     "HorizontalPodAutoscaler": "replicas stay as written",
     "ResourceClaim": "devices are not allocated",

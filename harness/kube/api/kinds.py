@@ -67,6 +67,7 @@ _KINDS = (
         decides=False,
     ),
     Kind("batch", "v1", "Job", "jobs", True),
+    Kind("batch", "v1", "CronJob", "cronjobs", True),
     Kind("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets", True),
     Kind("scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", False, status_subresource=False),
     Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", False, status_subresource=False, generation=False),

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.explain.lint.pods import pod_templates
-from harness.kube.admission.core_types import shape_errors
 from harness.kube.api.labels import BETA_OS, OS
 from harness.kube.api.objects import Object, controller_of, mapping_in, name_of, namespace_of, spec_of
 from harness.kube.api.owners import Workload, workload_of
@@ -95,9 +94,8 @@ def running_workloads(dump: Dump) -> list[Running]:
 
 
 def _sources(dump: Dump) -> Iterator[Object]:
-    """The objects that make pods now, and CronJobs, which make them when they are due and are not simulated."""
+    """Yield the objects that make pods, now or when they are due."""
     yield from (manifest.object for manifest in dump.manifests)
-    yield from (manifest.object for manifest in dump.not_simulated if manifest.kind == "CronJob")
 
 
 def _workloads(objects: Iterable[Object]) -> Iterator[tuple[Workload, Object, Object, int]]:
@@ -110,8 +108,6 @@ def _workloads(objects: Iterable[Object]) -> Iterator[tuple[Workload, Object, Ob
                 yield Workload(kind, place, name), obj, obj, 1
             continue
         pod = _pod(template.pod, name, place)
-        if kind == "CronJob" and any(shape_errors(pod)):
-            continue  # what is not simulated is not checked when it is read
         if template.pod:
             yield Workload(kind, place, name), obj, pod, _replicas(spec_of(obj))
 

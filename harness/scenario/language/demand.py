@@ -42,6 +42,9 @@ def _pods(manifest: Manifest, case: Case) -> tuple[Mapping[str, Any], int]:
     spec = manifest.object.get("spec") or {}
     if manifest.kind == "Pod":
         return manifest.object, 1
+    if manifest.kind == "CronJob":
+        job = (spec.get("jobTemplate") or {}).get("spec") or {}
+        return job.get("template") or {}, int(job.get("parallelism", 1))
     template = spec.get("template") or {}
     if manifest.kind == "DaemonSet":
         return template, 1

@@ -40,8 +40,8 @@ class Dump:
     """The objects of some files, by their role.
 
     `manifests` are simulated. `not_simulated` are of kinds that no part of the simulation reads. `derived` have a controller in the
-    files, too: it makes them anew, so that they would be there twice. `finished` take no room any more, or not yet: pods that have
-    ended, Jobs that are done or suspended. `registered` are NodeClaims whose Nodes are in the files, which would be launched again.
+    files, too: it makes them anew, so that they would be there twice; a Job of a CronJob goes on by itself. `finished` take no room any
+    more: pods that have ended, Jobs that are done. `registered` are NodeClaims whose Nodes are in the files, which would be launched again.
     `live`: notes about a live cluster that was read; `moment`: the time of that (RFC 3339), "" without one.
     """
 
@@ -58,6 +58,9 @@ class Dump:
         yield from self.live
         if self.unused:
             yield f"not simulated: {_listed(self.unused)}"
+        due = [manifest for manifest in self.manifests if manifest.kind == "CronJob"]
+        if due:
+            yield f"pods come when they are due: {_listed(due)}"
         if self.derived:
             yield f"left to their controllers: {_listed(self.derived)}"
         if self.finished:
@@ -144,7 +147,9 @@ def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), momen
     for manifest in known_kinds:
         if _is_registered(manifest, names):
             registered.append(manifest)
-        elif not names.isdisjoint(controllers(manifest)):
+        elif _finished(manifest.object) and manifest.kind == "Job":
+            finished.append(manifest)
+        elif not names.isdisjoint(controllers(manifest)) and manifest.kind != "Job":
             derived.append(manifest)
         else:
             (finished if _finished(manifest.object) else simulated).append(manifest)
@@ -228,17 +233,16 @@ def origin_of(manifest: Manifest, dump: Dump) -> Manifest | None:
 
 
 def _finished(obj: Mapping[str, Any]) -> bool:
-    """Return whether an object runs nothing: a pod that has ended, a Job that is done or suspended."""
+    """Return whether an object runs nothing any more: a pod that has ended, a Job that is done."""
     status = obj.get("status") or {}
     if obj["kind"] == "Pod":
         return status.get("phase") in ("Succeeded", "Failed")
     if obj["kind"] != "Job":
         return False
-    ended = any(
+    return any(
         condition.get("type") in ("Complete", "Failed") and condition.get("status") == "True"
         for condition in status.get("conditions") or ()
     )
-    return ended or (obj.get("spec") or {}).get("suspend") is True
 
 
 def _listed(manifests: Sequence[Manifest]) -> str:

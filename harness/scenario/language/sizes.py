@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from harness.kube.api.objects import mapping_in
 from harness.limits import NODES, PODS, Limit
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
@@ -12,7 +13,7 @@ from harness.reading.problems import Mark, Problem, dotted
 __all__ = ["SCALED", "count_of", "scale_problem", "size_problems"]
 
 _REPLICATED = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})
-SCALED = (*sorted(_REPLICATED), "Job", "NodePool")
+SCALED = (*sorted(_REPLICATED), "CronJob", "Job", "NodePool")
 """Kinds whose objects decide the number of others."""
 
 
@@ -25,10 +26,16 @@ def count_of(obj: Mapping[str, Any]) -> tuple[Limit, int, str] | None:
     if kind in _REPLICATED:
         return PODS, _number(fields, "replicas", 1), "replicas"
     if kind == "Job":
-        return PODS, min(_number(fields, "parallelism", 1), _number(fields, "completions", 1 << 63)), "parallelism"
+        return PODS, _pods_of_job(fields), "parallelism"
+    if kind == "CronJob":
+        return PODS, _pods_of_job(mapping_in(mapping_in(fields.get("jobTemplate")).get("spec"))), "jobTemplate"
     if kind == "NodePool" and "replicas" in fields:
         return NODES, _number(fields, "replicas", 0), "replicas"
     return None
+
+
+def _pods_of_job(spec: Mapping[str, Any]) -> int:
+    return min(_number(spec, "parallelism", 1), _number(spec, "completions", 1 << 63))
 
 
 def size_problems(manifests: Iterable[Manifest]) -> Iterator[Problem]:

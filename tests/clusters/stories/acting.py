@@ -41,7 +41,8 @@ def take(step: Step, story: Story, view: View, writer: Writer) -> list[str]:
         for obj in value:
             writer.create(placed(obj, story))
     elif step.verb == "patch":
-        writer.patch(value["kind"], value["name"], value["patch"], namespace=place)
+        answers = _asked(lambda: writer.patch(value["kind"], value["name"], value["patch"], namespace=place))
+        return [answer for answer in answers if answer != "done"]
     elif step.verb == "delete":
         return _asked(lambda: writer.delete(value["kind"], value["name"], namespace=place))
     elif step.verb in ("cordon", "uncordon"):

@@ -9,6 +9,7 @@ from typing import Any
 from harness.engine.ports import Change, ChangeType, View
 from harness.kube.api.objects import (
     condition_is,
+    controller_of,
     is_terminating,
     labels_of,
     metadata_of,
@@ -19,6 +20,7 @@ from harness.kube.api.objects import (
     uid_of,
 )
 from harness.kube.scheduling.pods import is_terminal
+from harness.kube.workloads.job_indexes import INDEX
 from tests.clusters.stories.story import NODES
 
 __all__ = ["Watcher", "differences", "leaves", "without"]
@@ -43,8 +45,8 @@ _NAMED = frozenset({"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob", 
 """Kinds whose objects have the names that the story gives them."""
 
 
-_RACES = frozenset({"PodDisruptionBudget: CalculateExpectedPodCountFailed"})
-"""Events of a controller that has not heard of a workload yet, which it tries again a moment later."""
+_RACES = frozenset({"PodDisruptionBudget: CalculateExpectedPodCountFailed", "CronJob: MissingJob"})
+"""Events of a controller that has not heard of a workload, or of its own last write, yet; it tries again a moment later."""
 
 
 class Watcher:
@@ -116,6 +118,11 @@ class Watcher:
             "taints": self._taints(),
             "answers": sorted(answers),
         }
+        indexes = sorted(
+            f"{labels_of(pod)[INDEX]} {status_of(pod).get('phase')}" for pod in pods if INDEX in labels_of(pod)
+        )
+        if indexes:
+            found["indexes"] = indexes
         self._most, self._least, self._order = Counter(), {}, []
         self._count()
         return found
@@ -139,7 +146,10 @@ class Watcher:
                     observed is not None
                 ):  # by its own count: what is left out and what is said as a default count differently here
                     numbers["observed"] = observed == metadata_of(obj).get("generation")
-                if kind in _NAMED:
+                if kind == "CronJob":
+                    numbers["active"] = len(status_of(obj).get("active") or ())
+                    numbers["succeeded"] = "lastSuccessfulTime" in status_of(obj)
+                if kind in _NAMED and controller_of(obj) is None:
                     found[f"{kind}/{name_of(obj)}"] = {**numbers, "conditions": conditions}
                 else:
                     revision = labels_of(spec_of(obj).get("template") or {}).get("rev", "")

@@ -25,6 +25,17 @@ def _template(revision: int, **labels: str) -> Object:
     return {"metadata": {"labels": {"app": "web", "rev": str(revision), **labels}}, "spec": {"containers": containers}}
 
 
+def _job_object(ends: str, **spec: Any) -> Object:
+    template = _template(1, **({"ends": ends} if ends else {}))
+    template["spec"]["restartPolicy"] = "Never"
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "web"},
+        "spec": {"template": template, **spec},
+    }
+
+
 def _workload(kind: str, **spec: Any) -> Object:
     selector = {"matchLabels": {"app": "web"}}
     return {
@@ -169,9 +180,97 @@ def _daemon_set(random: Random) -> list[Step]:
     return steps
 
 
+_LATER = 60
+"""Seconds of deadlines and times to live: more than a rest after the first step takes on the real control plane."""
+
+
+def _job(random: Random) -> list[Step]:
+    indexed = random.random() < 0.5
+    ends = random.choice(["Succeeded", "Succeeded", "Failed", "", "odd-fail"])
+    spec: Object = {"parallelism": random.choice([1, 2, 3]), "backoffLimit": random.choice([0, 1])}
+    if indexed or random.random() < 0.8:
+        spec["completions"] = random.choice([1, 2, 3, 5])
+    if indexed:
+        spec["completionMode"] = "Indexed"
+        spec |= _limits_of_indexes(random)
+        if random.random() < 0.25:
+            spec["successPolicy"] = {"rules": [random.choice([{"succeededCount": 1}, {"succeededIndexes": "0"}])]}
+    if random.random() < 0.3:
+        spec["podFailurePolicy"] = {"rules": [_failure_rule(random, ends, "backoffLimitPerIndex" in spec)]}
+    elif random.random() < 0.3:
+        spec["podReplacementPolicy"] = random.choice(["Failed", "TerminatingOrFailed"])
+    if random.random() < 0.25:
+        spec["suspend"] = True
+    waits = random.random() < 0.4
+    if waits:
+        spec[random.choice(["activeDeadlineSeconds", "ttlSecondsAfterFinished"])] = _LATER
+    steps = [Step("apply", [_job_object(ends, **spec)]), *([Step("wait", _LATER + 15)] if waits else [])]
+    return [*steps, *(_change_of_job(random) for _ in range(random.choice([1, 2, 3])))]
+
+
+def _limits_of_indexes(random: Random) -> Object:
+    if random.random() < 0.5:
+        return {}
+    limits: Object = {"backoffLimitPerIndex": random.choice([0, 1]), "backoffLimit": 6}
+    return {**limits, "maxFailedIndexes": random.choice([0, 1])} if random.random() < 0.4 else limits
+
+
+def _failure_rule(random: Random, ends: str, per_index: bool) -> Object:
+    """A rule about exit codes or disruptions; pods that always fail are never ignored, for they would be made for ever."""
+    actions = ["Count", "FailJob", *(["FailIndex"] if per_index else [])]
+    if random.random() < 0.5:
+        return {
+            "action": random.choice(actions),
+            "onExitCodes": {"operator": random.choice(["In", "NotIn"]), "values": [1]},
+        }
+    ignores = [] if ends in ("Failed", "odd-fail") else ["Ignore"]
+    return {
+        "action": random.choice([*actions, *ignores]),
+        "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+    }
+
+
+def _change_of_job(random: Random) -> Step:
+    drawn = random.random()
+    if drawn < 0.35:
+        return Step(
+            "patch", {"kind": "Job", "name": "web", "patch": {"spec": {"suspend": random.choice([True, False])}}}
+        )
+    if drawn < 0.55:
+        return Step(
+            "patch", {"kind": "Job", "name": "web", "patch": {"spec": {"parallelism": random.choice([0, 1, 2, 4])}}}
+        )
+    if drawn < 0.65:
+        return Step("delete", {"kind": "Job", "name": "web"})
+    return Step("evict", random.choice([1, 2]))
+
+
+def _cron_job(random: Random) -> list[Step]:
+    ends = random.choice(["Succeeded", "Failed", "", ""])
+    job = _job_object(ends, backoffLimit=0)["spec"]
+    spec: Object = {"schedule": "* * * * *", "jobTemplate": {"spec": job}}
+    spec["concurrencyPolicy"] = random.choice(["Allow", "Forbid", "Replace"])
+    for field in ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"):
+        if random.random() < 0.6:
+            spec[field] = random.choice([0, 1])
+    if random.random() < 0.3:
+        spec["startingDeadlineSeconds"] = random.choice([15, 200])
+    if random.random() < 0.2:
+        spec["timeZone"] = random.choice(["Europe/Berlin", "Asia/Kathmandu"])
+    made = {"apiVersion": "batch/v1", "kind": "CronJob", "metadata": {"name": "web"}, "spec": spec}
+    steps = [Step("apply", [made]), Step("wait", 120)]
+    if random.random() < 0.5:
+        steps.append(Step("patch", {"kind": "CronJob", "name": "web", "patch": {"spec": {"suspend": True}}}))
+    if random.random() < 0.5:
+        steps.append(Step("delete", {"kind": "CronJob", "name": "web"}))
+    return steps
+
+
 KINDS: Mapping[str, Callable[[Random], list[Step]]] = {
     "Deployment": _deployment,
     "StatefulSet": _stateful_set,
     "DaemonSet": _daemon_set,
+    "Job": _job,
+    "CronJob": _cron_job,
 }
 """How the steps of a story about each kind are drawn."""

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 from harness.clusters.memory.cluster import MemoryCluster
-from harness.engine.clock import Clock
+from harness.engine.clock import SECOND, Clock
 from harness.engine.engine import DONE, Engine, Result, Router
 from harness.engine.ids import Ids
 from harness.engine.ports import ADMIN, Change, ChangeType
@@ -21,16 +21,19 @@ from tests.clusters.stories.story import Story
 
 __all__ = ["told_in_memory"]
 
+_BEGIN = 20 * SECOND
+"""Some seconds after the full minute, as on the real one."""
+
 
 class _Kubelet:
     name = "kubelet"
     backoff = (1.0, 1.0)
 
-    def __init__(self, engine: Engine, cluster: MemoryCluster) -> None:
+    def __init__(self, engine: Engine, cluster: MemoryCluster, kind: str) -> None:
         self._engine = engine
         self._cluster = cluster
         self._due: dict[tuple[str, str], float] = {}
-        self._pace = Pace()
+        self._pace = Pace(kind)
 
     def watches(self) -> Mapping[str, Router]:
         return {"Pod": self._keys}
@@ -57,10 +60,10 @@ class _Kubelet:
 
 def told_in_memory(story: Story, kubernetes: str) -> list[dict[str, Any]]:
     """The facts of each rest."""
-    engine, rng = Engine(Clock()), Rng(0)
+    engine, rng = Engine(Clock(_BEGIN)), Rng(0)
     recorder = Recorder(engine.clock)
     cluster = MemoryCluster(engine, rng, Ids(rng), recorder, crds=crd_set("1.14.0"), kubernetes=kubernetes)
-    engine.add_controllers(_Kubelet(engine, cluster))
+    engine.add_controllers(_Kubelet(engine, cluster, story.kind))
     watcher = Watcher(cluster.view, story.name)
     cluster.store.subscribe(watcher.hear)
     writer = cluster.writer(ADMIN)

@@ -25,7 +25,11 @@ __all__ = ["Stage", "stage"]
 
 _QUIET = 4.0
 """Seconds without a change after which a story is at rest: longer than anything takes that a story asks for."""
-_LONGEST = 240.0
+_QUIET_OF_JOBS = 13.0
+"""The same of Jobs, whose pods come again ten seconds after the first failure."""
+_LONGEST = 420.0
+_EARLY, _LATE = 10, 30
+"""Seconds of a minute in which stories of CronJobs may begin, so that as many minutes begin in each of them."""
 
 
 @dataclass(slots=True)
@@ -39,7 +43,15 @@ class _Told:
     answers: list[str] = field(default_factory=list)
     moved: float = 0.0
     until: float = 0.0
-    pace: Pace = field(default_factory=Pace)
+    pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pace = Pace(self.story.kind)
+
+    @property
+    def quiet(self) -> float:
+        """Seconds without a change after which it is at rest."""
+        return _QUIET_OF_JOBS if self.story.kind == "Job" else _QUIET
 
     @property
     def over(self) -> bool:
@@ -69,8 +81,12 @@ class Stage:
         for told in self._told.values():
             for obj in first_objects(told.story):
                 self._writer.create(obj)
-            told.moved = time.monotonic()
         self._wait_for_accounts()
+        if any(story.kind == "CronJob" for story in stories):
+            while not _EARLY <= datetime.now(UTC).second <= _LATE:
+                self._cluster.view.pump(0.2)
+        for told in self._told.values():
+            told.moved = time.monotonic()
         began = time.monotonic()
         while not all(told.over for told in self._told.values()):
             self._cluster.view.pump(0.02)
@@ -95,7 +111,7 @@ class Stage:
 
     def _rests(self, told: _Told) -> bool:
         now = time.monotonic()
-        return now >= told.until and now - told.moved >= _QUIET
+        return now >= told.until and now - told.moved >= told.quiet
 
     def _go_on(self, told: _Told) -> None:
         if told.step >= 0:

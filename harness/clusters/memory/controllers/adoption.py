@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from harness.clusters.memory.controllers.selecting import Selecting
 from harness.clusters.memory.controllers.tools import Tools
+from harness.engine.ports import Change, ChangeType
 from harness.kube.api.objects import (
     Object,
+    controller_of,
+    finalizers_of,
     is_terminating,
     labels_of,
     name_of,
@@ -20,8 +23,9 @@ from harness.kube.api.objects import (
 )
 from harness.kube.api.status import ignoring
 from harness.kube.scheduling.pods import is_active
+from harness.kube.workloads.job_pods import FINALIZER
 
-__all__ = ["Adoption"]
+__all__ = ["Adoption", "may_be_claimed"]
 
 
 class Adoption:
@@ -48,17 +52,26 @@ class Adoption:
             if selector is None or not selector.matches(labels_of(orphan)) or is_terminating(orphan):
                 continue
             if kind != "Pod" or is_active(orphan):
-                owners = [*owners_of(orphan), owner_reference(owner)]
+                held = {"finalizers": [*finalizers_of(orphan), FINALIZER]} if owner["kind"] == "Job" else {}
                 with ignoring(404, 409):
-                    self._write(orphan, {"ownerReferences": owners})
+                    self._write(orphan, {"ownerReferences": [*owners_of(orphan), owner_reference(owner)], **held})
 
     def _release(self, owner: Object, kind: str) -> None:
         selector = self._selecting.selector(owner)
         for owned in self._tools.controlled(owner, kind):
             if selector is not None and not selector.matches(labels_of(owned)):
                 left = [reference for reference in owners_of(owned) if reference["uid"] != uid_of(owner)]
+                held = [finalizer for finalizer in finalizers_of(owned) if finalizer != FINALIZER]
                 with ignoring(404, 409):
-                    self._write(owned, {"ownerReferences": left or None})
+                    self._write(owned, {"ownerReferences": left or None, "finalizers": held or None})
 
     def _write(self, obj: Object, metadata: dict[str, object]) -> None:
         self._tools.writer.patch(obj["kind"], name_of(obj), {"metadata": metadata}, namespace=namespace_of(obj))
+
+
+def may_be_claimed(change: Change) -> bool:
+    """Return whether an object without a controller is new, or has other labels or owners."""
+    if change.type is not ChangeType.MODIFIED or change.old is None:
+        return change.type is ChangeType.ADDED
+    old = change.old
+    return labels_of(change.object) != labels_of(old) or controller_of(old) is not None

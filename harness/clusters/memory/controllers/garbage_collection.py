@@ -4,11 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
 
+from harness.engine.clock import Clock
 from harness.engine.engine import DONE, Result, Router
 from harness.engine.ports import Change, ChangeType, View, Writer, of_types
-from harness.kube.api.objects import Object, is_terminating, name_of, namespace_of, owners_of, uid_of
+from harness.kube.api.objects import (
+    Object,
+    conditions_of,
+    is_held,
+    is_terminating,
+    name_of,
+    namespace_of,
+    owners_of,
+    uid_of,
+)
+from harness.kube.scheduling.pods import is_terminal
 
 __all__ = ["GarbageCollector"]
+
+_LOST: Mapping[str, str] = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "DeletionByPodGC",
+    "message": "PodGC: node no longer exists",
+}
 
 
 class GarbageCollector:
@@ -17,14 +35,26 @@ class GarbageCollector:
     name = "garbage-collector"
     backoff = (0.005, 1000.0)
 
-    def __init__(self, view: View, writer: Writer, owners: Callable[[str], bool]) -> None:
+    def __init__(self, view: View, writer: Writer, clock: Clock, owners: Callable[[str], bool]) -> None:
+        self._clock = clock
         self._view = view
         self._writer = writer
         self._exists = owners
 
     def watches(self) -> Mapping[str, Router]:
         """Watch deletions of anything that can own, and of nodes."""
-        kinds = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "Pod", "Node", "NodePool", "NodeClaim")
+        kinds = (
+            "Deployment",
+            "ReplicaSet",
+            "StatefulSet",
+            "DaemonSet",
+            "Job",
+            "CronJob",
+            "Pod",
+            "Node",
+            "NodePool",
+            "NodeClaim",
+        )
         return dict.fromkeys(kinds, self._keys)
 
     @of_types(ChangeType.DELETED)
@@ -40,8 +70,17 @@ class GarbageCollector:
                 self._delete(dependent, None)
         if node and self._view.get("Node", node) is None:
             for pod in self._view.indexed("pods-by-node", node):
+                if is_held(pod) and not is_terminal(pod):
+                    self._mark_failed(pod)
                 self._delete(pod, 0)
         return DONE
+
+    def _mark_failed(self, pod: Object) -> None:
+        """Say the end of a pod whose kubelet is gone, for which somebody waits (pkg/controller/podgc/gc_controller.go)."""
+        others = [present for present in conditions_of(pod) if present["type"] != _LOST["type"]]
+        lost = {**_LOST, "lastTransitionTime": self._clock.timestamp()}
+        status = {"status": {"phase": "Failed", "conditions": [*others, lost]}}
+        self._writer.patch("Pod", name_of(pod), status, namespace=namespace_of(pod), subresource="status")
 
     def _delete(self, obj: Object, grace: int | None) -> None:
         if grace is None and is_terminating(obj):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from harness.clusters.memory.controllers.cron_jobs import CronJobs
 from harness.clusters.memory.controllers.garbage_collection import GarbageCollector
+from harness.clusters.memory.controllers.jobs import Jobs
 from harness.clusters.memory.controllers.node_lifecycle import NodeLifecycle
 from harness.clusters.memory.controllers.orphans import Orphans
 from harness.clusters.memory.controllers.tools import Tools
@@ -33,11 +35,14 @@ def controllers(
 
     `exists` tells whether an object of this uid is stored, `version` is the Kubernetes version that they are of now.
     """
+    tools = Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)
     return [
         NodeLifecycle(view, writer, clock),
         NodeLabels(view, writer),
-        Workloads(Tools(view, writer, sink, clock, PodCounts(), Orphans(), version)),
+        Workloads(tools),
+        Jobs(tools),
+        CronJobs(tools),
         EphemeralVolumes(view, writer),
-        GarbageCollector(view, writer, exists),
+        GarbageCollector(view, writer, clock, exists),
         DisruptionBudgets(view, writer, sink, clock),
     ]

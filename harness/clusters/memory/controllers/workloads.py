@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Protocol
 
-from harness.clusters.memory.controllers.adoption import Adoption
+from harness.clusters.memory.controllers.adoption import Adoption, may_be_claimed
 from harness.clusters.memory.controllers.daemon_sets import DaemonSets
 from harness.clusters.memory.controllers.deployments import Deployments
-from harness.clusters.memory.controllers.jobs import Jobs
 from harness.clusters.memory.controllers.replica_sets import ReplicaSets
 from harness.clusters.memory.controllers.selecting import Selecting
 from harness.clusters.memory.controllers.stateful_sets import StatefulSets
@@ -27,8 +26,8 @@ from harness.kube.api.objects import (
 
 __all__ = ["Workloads"]
 
-_OF_PODS = ("ReplicaSet", "StatefulSet", "DaemonSet", "Job")
-"""Workloads that make pods themselves."""
+_OF_PODS = ("ReplicaSet", "StatefulSet", "DaemonSet")
+"""Workloads that make pods themselves and go on for ever."""
 
 
 class _OneKind(Protocol):
@@ -50,7 +49,6 @@ class Workloads:
             "ReplicaSet": ReplicaSets(tools),
             "StatefulSet": StatefulSets(tools),
             "DaemonSet": DaemonSets(tools),
-            "Job": Jobs(tools),
         }
 
     def watches(self) -> Mapping[str, Router]:
@@ -67,7 +65,7 @@ class Workloads:
             owner = controller_of(obj)
             if owner is not None and owner["kind"] == "Deployment":
                 yield ("Deployment", namespace_of(obj), owner["name"])
-            elif owner is None and _may_be_claimed(change):
+            elif owner is None and may_be_claimed(change):
                 yield from self._selecting.workloads_selecting(obj, "Deployment")
 
     def _of_pod(self, change: Change) -> Iterable[Hashable]:
@@ -76,7 +74,7 @@ class Workloads:
         owner = controller_of(pod)
         if owner is None:
             self._tools.orphans.hear(change)
-            if _may_be_claimed(change):
+            if may_be_claimed(change):
                 yield from self._selecting.workloads_selecting(pod, *_OF_PODS)
             return
         if change.type is not ChangeType.MODIFIED:
@@ -113,11 +111,3 @@ class Workloads:
             return DONE
         self._adoption.claim(owner, "ReplicaSet" if kind == "Deployment" else "Pod")
         return self._kinds[kind].reconcile(owner)
-
-
-def _may_be_claimed(change: Change) -> bool:
-    """Return whether an object without a controller is new, or has other labels or owners."""
-    if change.type is not ChangeType.MODIFIED or change.old is None:
-        return change.type is ChangeType.ADDED
-    old = change.old
-    return labels_of(change.object) != labels_of(old) or controller_of(old) is not None

@@ -41,6 +41,11 @@ class Timing(Model):
         None, description="From the binding of a pod to its running, before its probes; 0 s when absent."
     )
     pod_stop: Duration | None = Field(None, description="From the deletion of a pod to its end; 1 s when absent.")
+    job_pod: MaybeNever | None = Field(
+        None,
+        description="For how long the containers of a Job's pod run, unless its annotation karpenter-harness/runs-for says it; "
+        "5 min when absent.",
+    )
     silence: Duration | None = Field(
         None, description="After which a Node whose machine stopped is Unknown; 40 s when absent."
     )
