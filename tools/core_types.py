@@ -18,13 +18,30 @@ import yaml
 
 TARGET = Path(__file__).parent.parent / "harness/kube/admission/data/core_types.json"
 KINDS = {
-    "v1": ("Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim"),
-    "apps/v1": ("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+    "v1": (
+        *("Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Service", "ConfigMap", "Secret"),
+        *("ServiceAccount", "LimitRange", "ResourceQuota", "Endpoints", "PodTemplate"),
+    ),
+    "admissionregistration.k8s.io/v1": (
+        *("MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),
+        "ValidatingWebhookConfiguration",
+    ),
+    "apps/v1": ("ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"),
+    "autoscaling/v1": ("HorizontalPodAutoscaler",),
+    "autoscaling/v2": ("HorizontalPodAutoscaler",),
     "batch/v1": ("CronJob", "Job"),
+    "certificates.k8s.io/v1": ("CertificateSigningRequest",),
+    "coordination.k8s.io/v1": ("Lease",),
+    "discovery.k8s.io/v1": ("EndpointSlice",),
+    "flowcontrol.apiserver.k8s.io/v1": ("FlowSchema", "PriorityLevelConfiguration"),
+    "networking.k8s.io/v1": ("IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"),
     "node.k8s.io/v1": ("RuntimeClass",),
     "policy/v1": ("PodDisruptionBudget",),
+    "rbac.authorization.k8s.io/v1": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "scheduling.k8s.io/v1": ("PriorityClass",),
-    "storage.k8s.io/v1": ("CSINode", "StorageClass"),
+    "storage.k8s.io/v1": (
+        *("CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"),
+    ),
 }
 SCALARS = {"string": "string", "boolean": "boolean", "numeric": "integer", "untyped": "any"}
 NAMED = {
@@ -68,9 +85,10 @@ def main(source: Path) -> None:
 
     kinds: dict[str, str] = {}
     for version, names in KINDS.items():
-        group = version.removesuffix("/v1").removesuffix(".k8s.io") if "/" in version else "core"
+        group, _, number = version.rpartition("/")
+        package = group.partition(".")[0] or "core"
         for name in names:
-            kinds[f"{version}/{name}"] = named(f"io.k8s.api.{group}.v1.{name}")
+            kinds[f"{version}/{name}"] = named(f"io.k8s.api.{package}.{number}.{name}")
     rows = ",\n".join(
         f"  {json.dumps(name)}: {json.dumps(fields, sort_keys=True)}" for name, fields in sorted(found.items())
     )

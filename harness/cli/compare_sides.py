@@ -200,7 +200,9 @@ def _traces(side: Side, overrides: dict[str, Any], text: str | None) -> list[tup
             )
         return [("", read_trace(side.path))]
     if is_scenario_file(side.path):
-        return [(case.name, _of_case(case, side, overrides)) for case in _cases(side, text)]
+        cases = _cases(side, text)
+        side.notes.update(dict.fromkeys(note for case in cases for note in case.notes))
+        return [(case.name, _of_case(case, side, overrides)) for case in cases]
     return [("", _of_manifests(side, overrides))]
 
 

@@ -156,6 +156,9 @@ def _run(arguments: argparse.Namespace, crds: object) -> int:
         write_pages(arguments, summary, cases, runner, reports)
     finally:  # a full disk loses the files, not the verdicts
         print_summary(arguments, summary)
+    if arguments.format == "text":
+        for note in dict.fromkeys(note for case in cases for note in case.notes):
+            print_lines(note)
     if comparing is not None and arguments.format == "text":
         from harness.reports.agreement import render_agreement
 

@@ -1,4 +1,4 @@
-"""Kinds that a Kubernetes API server knows and this one does not keep: they neither make Nodes nor decide where a pod goes.
+"""Kinds that a Kubernetes API server knows and this one does not keep, and what the absence of simulated behaviour means.
 
 Source: the API reference of Kubernetes 1.34, by group and in every version; groups that were served once included.
 """
@@ -12,24 +12,8 @@ from harness.kube.api.kinds import KINDS
 __all__ = ["BUILT_IN_GROUPS", "CONSEQUENCES", "NOT_KEPT", "kept_as"]
 
 NOT_KEPT: Mapping[str, tuple[str, ...]] = {
-    "": (
-        "Binding",
-        "ComponentStatus",
-        "Endpoints",
-        "Event",
-        "PodTemplate",
-        "ReplicationController",
-    ),
-    "admissionregistration.k8s.io": (
-        "MutatingAdmissionPolicy",
-        "MutatingAdmissionPolicyBinding",
-        "MutatingWebhookConfiguration",
-        "ValidatingAdmissionPolicy",
-        "ValidatingAdmissionPolicyBinding",
-        "ValidatingWebhookConfiguration",
-    ),
-    "apiextensions.k8s.io": ("CustomResourceDefinition",),
-    "apiregistration.k8s.io": ("APIService",),
+    "": ("Binding", "ComponentStatus", "Event", "ReplicationController"),
+    "admissionregistration.k8s.io": ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
     "authentication.k8s.io": ("SelfSubjectReview", "TokenRequest", "TokenReview"),
     "authorization.k8s.io": (
         "LocalSubjectAccessReview",
@@ -37,17 +21,12 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
         "SelfSubjectRulesReview",
         "SubjectAccessReview",
     ),
-    "autoscaling": ("HorizontalPodAutoscaler",),
-    "certificates.k8s.io": ("CertificateSigningRequest", "ClusterTrustBundle", "PodCertificateRequest"),
+    "certificates.k8s.io": ("ClusterTrustBundle", "PodCertificateRequest"),
     "coordination.k8s.io": ("LeaseCandidate",),
-    "discovery.k8s.io": ("EndpointSlice",),
     "events.k8s.io": ("Event",),
-    "extensions": ("Ingress", "NetworkPolicy", "PodSecurityPolicy"),
-    "flowcontrol.apiserver.k8s.io": ("FlowSchema", "PriorityLevelConfiguration"),
+    "extensions": ("PodSecurityPolicy",),
     "internal.apiserver.k8s.io": ("StorageVersion",),
-    "networking.k8s.io": ("IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"),
     "policy": ("Eviction", "PodSecurityPolicy"),
-    "rbac.authorization.k8s.io": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "resource.k8s.io": (
         "DeviceClass",
         "DeviceTaintRule",
@@ -55,9 +34,9 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
         "ResourceClaimTemplate",
         "ResourceSlice",
     ),
-    "storage.k8s.io": ("CSIDriver", "CSIStorageCapacity", "VolumeAttributesClass"),
     "storagemigration.k8s.io": ("StorageVersionMigration",),
 }
+"""Kinds that no object is kept of (requests, reviews), that only alpha and beta versions serve, and those of devices."""
 
 CONSEQUENCES: Mapping[str, str] = {
     "ReplicationController": "its pods are missing here",
@@ -67,7 +46,9 @@ CONSEQUENCES: Mapping[str, str] = {
 }
 """Consequences of the absence of a kind for pods and Nodes, of kinds that can have any."""
 
-_MOVED: Mapping[str, tuple[str, ...]] = {"extensions": ("Deployment", "DaemonSet", "ReplicaSet")}
+_MOVED: Mapping[str, tuple[str, ...]] = {
+    "extensions": ("Deployment", "DaemonSet", "ReplicaSet", "Ingress", "NetworkPolicy")
+}
 
 BUILT_IN_GROUPS = frozenset({*NOT_KEPT, *(kind.group for kind in KINDS.values() if not kind.custom)})
 """The API groups that are Kubernetes' own. All others are somebody's CustomResourceDefinitions."""

@@ -81,10 +81,74 @@ _KINDS = (
     Kind("karpenter.azure.com", "v1beta1", "AKSNodeClass", "aksnodeclasses", False, custom=True),
 )
 
-KINDS: dict[str, Kind] = {kind.kind: kind for kind in _KINDS}
+
+def _taken(
+    group: str,
+    kind: str,
+    plural: str,
+    namespaced: bool,
+    *,
+    version: str = "v1",
+    status: bool = False,
+    counted: bool = True,
+) -> Kind:
+    """Return a kind on which nothing here depends; `counted`: it has a generation."""
+    return Kind(group, version, kind, plural, namespaced, status, generation=counted, decides=False)
+
+
+_ADMISSION, _RBAC = "admissionregistration.k8s.io", "rbac.authorization.k8s.io"
+_NETWORKING, _FLOW = "networking.k8s.io", "flowcontrol.apiserver.k8s.io"
+
+_TAKEN = (
+    _taken("", "Endpoints", "endpoints", True, counted=False),
+    _taken("", "PodTemplate", "podtemplates", True),
+    _taken(_ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", False),
+    _taken(_ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", False),
+    _taken(_ADMISSION, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", False, status=True),
+    _taken(_ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", False),
+    _taken("apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", False, status=True),
+    _taken("apiregistration.k8s.io", "APIService", "apiservices", False, status=True, counted=False),
+    _taken(
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        "horizontalpodautoscalers",
+        True,
+        version="v2",
+        status=True,
+        counted=False,
+    ),
+    _taken(
+        "certificates.k8s.io",
+        "CertificateSigningRequest",
+        "certificatesigningrequests",
+        False,
+        status=True,
+        counted=False,
+    ),
+    _taken("discovery.k8s.io", "EndpointSlice", "endpointslices", True),
+    _taken(_FLOW, "FlowSchema", "flowschemas", False, status=True),
+    _taken(_FLOW, "PriorityLevelConfiguration", "prioritylevelconfigurations", False, status=True),
+    _taken(_NETWORKING, "IPAddress", "ipaddresses", False, counted=False),
+    _taken(_NETWORKING, "Ingress", "ingresses", True, status=True),
+    _taken(_NETWORKING, "IngressClass", "ingressclasses", False),
+    _taken(_NETWORKING, "NetworkPolicy", "networkpolicies", True),
+    _taken(_NETWORKING, "ServiceCIDR", "servicecidrs", False, status=True, counted=False),
+    _taken(_RBAC, "ClusterRole", "clusterroles", False, counted=False),
+    _taken(_RBAC, "ClusterRoleBinding", "clusterrolebindings", False, counted=False),
+    _taken(_RBAC, "Role", "roles", True, counted=False),
+    _taken(_RBAC, "RoleBinding", "rolebindings", True, counted=False),
+    _taken("storage.k8s.io", "CSIDriver", "csidrivers", False, counted=False),
+    _taken("storage.k8s.io", "CSIStorageCapacity", "csistoragecapacities", True, counted=False),
+    _taken("storage.k8s.io", "VolumeAttributesClass", "volumeattributesclasses", False, counted=False),
+)
+"""Kinds that are taken as the API server takes them, and on which nothing here depends."""
+
+KINDS: dict[str, Kind] = {kind.kind: kind for kind in (*_KINDS, *_TAKEN)}
 """Every kind by its name. Names are unique among the groups that are served."""
 
-_ALSO_SERVED = frozenset({("karpenter.azure.com/v1alpha2", "AKSNodeClass")})
+_ALSO_SERVED = frozenset(
+    {("karpenter.azure.com/v1alpha2", "AKSNodeClass"), ("autoscaling/v1", "HorizontalPodAutoscaler")}
+)
 
 
 def served(api_version: str, kind: str) -> Kind | None:
@@ -107,6 +171,7 @@ _BEFORE_OTHERS: Mapping[str, int] = {
     "PriorityClass": 1,
     "ResourceQuota": 1,
     "RuntimeClass": 1,
+    "ServiceAccount": 1,
     "StorageClass": 1,
     "AKSNodeClass": 2,
     "NodePool": 3,

@@ -11,12 +11,14 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
+from harness.kube.api.kinds import served
 from harness.limits import CASES
 from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
 from harness.reading.manifests import Manifest
 from harness.reading.problems import Mark, Problem, dotted
 from harness.scenario.language.core_objects import core_problems
+from harness.scenario.language.dumps import not_simulated_lines
 from harness.scenario.language.manifest_files import ManifestFiles, objects_of
 from harness.scenario.language.missing_values import missing_values, without_missing
 from harness.scenario.language.models import Axes, Header
@@ -91,6 +93,14 @@ class Case:
     manifests: tuple[Manifest, ...]
     then: tuple[Entry, ...]
     when_paths: tuple[tuple[str | int, ...], ...]
+    left_out: tuple[Manifest, ...] = ()
+    """Objects of its files that the simulation does not know."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Return lines about objects on which nothing in the simulation depends."""
+        taken = (manifest for manifest in self.manifests if served(str(manifest.object["apiVersion"]), manifest.kind))
+        return tuple(not_simulated_lines((*taken, *self.left_out)))
 
     @property
     def name(self) -> str:
@@ -303,7 +313,7 @@ def _case(
     header, problems = validated(source.header, laid.value, laid.mark, laid.has)
     if header is None:
         return None, [*problems, *(problem for manifest in manifests for problem in core_problems(manifest))]
-    objects, problems = objects_of(header.given, manifests, document, origin, source.files)
+    objects, problems, left_out = objects_of(header.given, manifests, document, origin, source.files)
     entries: list[Entry] = []
     for index, expectation in enumerate(header.then):
         only = expectation.body.only
@@ -330,6 +340,7 @@ def _case(
         given_document=document,
         manifests=tuple(objects),
         then=tuple(entries),
+        left_out=tuple(left_out),
         when_paths=tuple(origin(("when", index)) for index in range(len(header.when))),
     ), []
 

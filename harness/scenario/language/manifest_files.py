@@ -108,15 +108,16 @@ class ManifestFiles:
 
 def objects_of(
     given: Given, own: Sequence[Manifest], document: Document, origin: Origin, files: ManifestFiles
-) -> tuple[list[Manifest], list[Problem]]:
-    """Return the objects of a case: those of the files that `given` names, those of the scenario itself in place of them, all patched.
+) -> tuple[list[Manifest], list[Problem], list[Manifest]]:
+    """Return the objects of a case, the mistakes in them, and the objects of its files that are left out.
 
-    `origin` leads from a field of the case to its place in the document.
+    The objects are those of the files that `given` names, those of the scenario itself in place of them, all patched. `origin` leads from a
+    field of the case to its place in the document.
     """
     if not given.manifests and not given.patches:
-        return list(own), []
+        return list(own), [], []
     problems: list[Problem] = []
-    objects = _referenced(given, document, origin, files, problems)
+    objects, left_out = _referenced(given, document, origin, files, problems)
     if given.manifests:
         names = {manifest.identity for manifest in own}
         objects = in_order([*(obj for obj in objects if obj.identity not in names), *own])
@@ -136,13 +137,13 @@ def objects_of(
                 problems.append(Problem(document.position((*place, "to")), dotted((*place, "to")), message))
                 continue
             objects[number] = changed
-    return objects, problems
+    return objects, problems, left_out
 
 
 def _referenced(
     given: Given, document: Document, origin: Origin, files: ManifestFiles, problems: list[Problem]
-) -> list[Manifest]:
-    """The objects of all files that the simulation acts on, as they are created anew."""
+) -> tuple[list[Manifest], list[Manifest]]:
+    """Return the objects of all files that the simulation acts on, as they are created anew, and those of other kinds."""
     names: dict[str, None] = {}
     for index, name in enumerate(given.manifests):
         place = origin(("given", "manifests", index))
@@ -180,10 +181,12 @@ def _referenced(
                 mistake := kind_mistake(manifest)
             ):
                 problems.append(mistake)
-    simulated = sorted_dump(read.values()).manifests
-    return [
-        replace(manifest, document=replace(manifest.document, value=as_new(manifest.object))) for manifest in simulated
+    dump = sorted_dump(read.values())
+    simulated = [
+        replace(manifest, document=replace(manifest.document, value=as_new(manifest.object)))
+        for manifest in dump.manifests
     ]
+    return simulated, list(dump.not_simulated)
 
 
 def _fits(manifest: Manifest, reference: str) -> bool:
