@@ -29,6 +29,7 @@ from harness.kube.admission.runtime_class import (
     runtime_class_errors,
     with_runtime_class,
 )
+from harness.kube.admission.service_account import missing_account
 from harness.kube.admission.workload_defaults import default_workload
 from harness.kube.admission.workload_validation import workload_errors
 from harness.kube.api.field_errors import ErrorType, FieldError, aggregate, go_json
@@ -166,6 +167,22 @@ def overheads(store: Callable[[], Store]) -> Admission:
                 check_overhead(request.object, store().get("RuntimeClass", name) if name is not None else None)
             except RuntimeClassRefused as error:
                 raise forbidden(request.kind, request.asked_name, str(error)) from None
+        return request.object
+
+    return judge
+
+
+def service_accounts(store: Callable[[], Store]) -> Admission:
+    """Refuse a new pod whose service account does not exist."""
+
+    def judge(request: Request) -> dict[str, Any]:
+        if request.kind.kind == "Pod" and request.verb == "create" and not request.subresource:
+            place = request.key.namespace
+            why = missing_account(
+                request.object, place, lambda name: store().get("ServiceAccount", name, place) is not None
+            )
+            if why:
+                raise forbidden(request.kind, request.asked_name, why)
         return request.object
 
     return judge

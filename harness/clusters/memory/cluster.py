@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.clusters.cluster import MEMORY
-from harness.clusters.memory.admission import custom_resources, defaults, overheads, shapes, validation
+from harness.clusters.memory.admission import (
+    custom_resources,
+    defaults,
+    overheads,
+    service_accounts,
+    shapes,
+    validation,
+)
 from harness.clusters.memory.controllers.registry import controllers
 from harness.clusters.memory.journal import Journal
 from harness.clusters.memory.kubelets import authorize, node_restriction
@@ -72,6 +79,7 @@ class MemoryCluster:
             "shapes": shapes,
             "lifecycle": lifecycle(lambda: self.store),
             "limit defaults": limit_defaults(lambda: self.store),
+            "service accounts": service_accounts(lambda: self.store),
             "defaults": defaults(lambda: self.store, version),
             "node restriction": node_restriction(lambda: self.store),
             "custom resources": custom_resources(self._crds, self._kubernetes, updated=self._updated),

@@ -5,14 +5,17 @@ on, and objects that it leaves out and names.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.engine.clock import parse
 from harness.karpenter.labels import azure, core
 from harness.kube.admission.match_label_keys import without_merged_keys
+from harness.kube.admission.service_account import account_of
 from harness.kube.api.builtin_kinds import CONSEQUENCES
 from harness.kube.api.kinds import KINDS, creation_rank, served
-from harness.kube.api.objects import TIMES, Frozen, is_terminating
+from harness.kube.api.objects import TIMES, Frozen, is_terminating, mapping_in
+from harness.kube.workloads.templates import TEMPLATE_PATHS
 from harness.reading.manifests import Manifest
 from harness.wording import first_few
 from lazyrecords import dataclass
@@ -24,6 +27,7 @@ __all__ = [
     "deleted",
     "in_order",
     "latest_moment",
+    "not_simulated_lines",
     "origin_of",
     "registered",
     "sorted_dump",
@@ -31,6 +35,8 @@ __all__ = [
 
 _FEW = 3  # names of a kind that are listed
 _CRD = "CustomResourceDefinition"
+_ACCOUNT = "ServiceAccount"
+_NOTHING = "-"  # a field that no object has
 _TIMED = frozenset({"Node", "NodeClaim", "Pod"})
 _GROUPS = frozenset({core.GROUP, azure.GROUP})
 
@@ -56,8 +62,7 @@ class Dump:
     def notes(self) -> Iterator[str]:
         """Yield lines about a live cluster that was read and about each group that is left out."""
         yield from self.live
-        if self.unused:
-            yield f"not simulated: {_listed(self.unused)}"
+        yield from not_simulated_lines(self.not_simulated)
         due = [manifest for manifest in self.manifests if manifest.kind == "CronJob"]
         if due:
             yield f"pods come when they are due: {_listed(due)}"
@@ -74,11 +79,7 @@ class Dump:
     def unused(self) -> tuple[Manifest, ...]:
         """Return the objects that are not simulated, without Karpenter's own CRDs: the release stands for them, which may have been read
         from them."""
-        return tuple(
-            manifest
-            for manifest in self.not_simulated
-            if manifest.kind != _CRD or manifest.name.partition(".")[2] not in _GROUPS
-        )
+        return _without_own_crds(self.not_simulated)
 
     def time(self) -> int | None:
         """Return the time of the cluster's state in the files, in nanoseconds since `EPOCH`; None without a Node.
@@ -112,6 +113,19 @@ class Dump:
         }
 
 
+def _without_own_crds(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
+    return tuple(
+        manifest for manifest in manifests if manifest.kind != _CRD or manifest.name.partition(".")[2] not in _GROUPS
+    )
+
+
+def not_simulated_lines(manifests: Iterable[Manifest]) -> Iterator[str]:
+    """Yield a line about the objects on which nothing in a simulation depends, none where there are none."""
+    named = _without_own_crds(manifest for manifest in manifests if not _decides(manifest))
+    if named:
+        yield f"not simulated: {_listed(named)}"
+
+
 def latest_moment(objects: Iterable[Mapping[str, Any]]) -> int | None:
     """Return the latest moment in metadata and status of objects, in nanoseconds since `EPOCH`: a dump was made about then."""
     moments: list[str] = []
@@ -138,7 +152,7 @@ def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), momen
     known_kinds: list[Manifest] = []
     left_out: list[Manifest] = []
     for manifest in manifests:
-        (known_kinds if _served(manifest) else left_out).append(manifest)
+        (known_kinds if _decides(manifest) else left_out).append(manifest)
     names = {(manifest.kind, manifest.name, manifest.namespace) for manifest in known_kinds}
     simulated: list[Manifest] = []
     derived: list[Manifest] = []
@@ -153,7 +167,25 @@ def sorted_dump(manifests: Iterable[Manifest], live: tuple[str, ...] = (), momen
             derived.append(manifest)
         else:
             (finished if _finished(manifest.object) else simulated).append(manifest)
+    simulated = [*_assumed_accounts(simulated), *simulated]
     return Dump(tuple(simulated), tuple(left_out), tuple(derived), tuple(finished), tuple(registered), live, moment)
+
+
+def _assumed_accounts(manifests: Sequence[Manifest]) -> list[Manifest]:
+    """Return the service accounts of pods that no file has: the cluster that the files are for has them."""
+    present = {manifest.identity for manifest in manifests if manifest.kind == _ACCOUNT}
+    made: dict[tuple[str, str, str], Manifest] = {}
+    for manifest in manifests:
+        spec: Any = manifest.object
+        for field in (*TEMPLATE_PATHS.get(manifest.kind, () if manifest.kind == "Pod" else (_NOTHING,)), "spec"):
+            spec = mapping_in(mapping_in(spec).get(field))
+        identity = (_ACCOUNT, manifest.namespace or "default", account_of(spec))
+        if identity[2] != "default" and identity not in present:
+            meta = {"name": identity[2], "namespace": identity[1]}
+            value = {"apiVersion": "v1", "kind": _ACCOUNT, "metadata": meta}
+            document = replace(manifest.document, value=value)
+            made.setdefault(identity, Manifest(document, _ACCOUNT, manifest.namespace, identity[2]))
+    return list(made.values())
 
 
 def registered(manifests: Iterable[Manifest]) -> list[Manifest]:
@@ -261,11 +293,17 @@ def _served(manifest: Manifest) -> bool:
     return served(str(manifest.object["apiVersion"]), manifest.kind) is not None
 
 
+def _decides(manifest: Manifest) -> bool:
+    """Return whether an object is of a kind on which something here depends."""
+    kind = served(str(manifest.object["apiVersion"]), manifest.kind)
+    return kind is not None and kind.decides
+
+
 def _value(manifest: Manifest) -> dict[str, str | None]:
     return {
         "apiVersion": str(manifest.object["apiVersion"]),
         "kind": manifest.kind,
         "namespace": manifest.namespace or None,
         "name": manifest.name,
-        "means": None if _served(manifest) else CONSEQUENCES.get(manifest.kind),
+        "means": None if _decides(manifest) else CONSEQUENCES.get(manifest.kind),
     }
