@@ -43,7 +43,7 @@ class Pace:
 
     def due(self, now: float) -> float:
         """The moment for a deed that somebody asks for now."""
-        self._last = max(now + self._seconds, self._last + self._apart)
+        self._last = round(max(now + self._seconds, self._last + self._apart), 6)  # as a clock of nanoseconds says it
         return self._last
 
 
