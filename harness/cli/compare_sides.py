@@ -200,9 +200,7 @@ def _traces(side: Side, overrides: dict[str, Any], text: str | None) -> list[tup
             )
         return [("", read_trace(side.path))]
     if is_scenario_file(side.path):
-        cases = _cases(side, text)
-        side.notes.update(dict.fromkeys(note for case in cases for note in case.notes))
-        return [(case.name, _of_case(case, side, overrides)) for case in cases]
+        return [(case.name, _of_case(case, side, overrides)) for case in _cases(side, text)]
     return [("", _of_manifests(side, overrides))]
 
 
@@ -225,14 +223,12 @@ def _cases(side: Side, text: str | None) -> list[Case]:
     from harness.scenario.language.files import load
 
     release = provider(side.release).version if side.release is not None else None
-    cases = [
-        case
-        for scenario in load(side.path, display_name(side.path), release=release, checkout=side.checkout)
-        for case in scenario.cases
-    ]
+    scenarios = load(side.path, display_name(side.path), release=release, checkout=side.checkout)
+    cases = [case for scenario in scenarios for case in scenario.cases]
     chosen = [case for case in cases if text is None or text in case.name]
     if not chosen:
         raise InputError(f"no cases{f' whose name contains {text!r}' if text else ''} in {side.path}")
+    side.notes.update(dict.fromkeys(note for case in chosen for note in case.notes))
     return chosen
 
 

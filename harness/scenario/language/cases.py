@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic.alias_generators import to_camel
 
-from harness.kube.api.kinds import served
 from harness.limits import CASES
 from harness.reading.checkout import Checkout
 from harness.reading.documents import Document
@@ -93,14 +92,8 @@ class Case:
     manifests: tuple[Manifest, ...]
     then: tuple[Entry, ...]
     when_paths: tuple[tuple[str | int, ...], ...]
-    left_out: tuple[Manifest, ...] = ()
-    """Objects of its files that the simulation does not know."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Return lines about objects on which nothing in the simulation depends."""
-        taken = (manifest for manifest in self.manifests if served(str(manifest.object["apiVersion"]), manifest.kind))
-        return tuple(not_simulated_lines((*taken, *self.left_out)))
+    notes: tuple[str, ...] = ()
+    """Lines about objects on which nothing in the simulation depends."""
 
     @property
     def name(self) -> str:
@@ -340,7 +333,7 @@ def _case(
         given_document=document,
         manifests=tuple(objects),
         then=tuple(entries),
-        left_out=tuple(left_out),
+        notes=tuple(not_simulated_lines(left_out)),
         when_paths=tuple(origin(("when", index)) for index in range(len(header.when))),
     ), []
 

@@ -31,6 +31,7 @@ __all__ = [
     "origin_of",
     "registered",
     "sorted_dump",
+    "taken_only",
 ]
 
 _FEW = 3  # names of a kind that are listed
@@ -117,6 +118,11 @@ def _without_own_crds(manifests: Iterable[Manifest]) -> tuple[Manifest, ...]:
     return tuple(
         manifest for manifest in manifests if manifest.kind != _CRD or manifest.name.partition(".")[2] not in _GROUPS
     )
+
+
+def taken_only(manifests: Iterable[Manifest]) -> Iterator[Manifest]:
+    """Yield the objects that a cluster takes and on which nothing in a simulation depends."""
+    return (manifest for manifest in manifests if _served(manifest) and not _decides(manifest))
 
 
 def not_simulated_lines(manifests: Iterable[Manifest]) -> Iterator[str]:

@@ -16,7 +16,7 @@ from harness.reading.manifests import Manifest, read_manifests
 from harness.reading.patched import patched
 from harness.reading.problems import Problem, ScenarioError, did_you_mean, dotted
 from harness.reading.sources import MAX_ENTRIES, files_in, is_manifest_name
-from harness.scenario.language.dumps import as_new, in_order, sorted_dump
+from harness.scenario.language.dumps import as_new, in_order, sorted_dump, taken_only
 from harness.scenario.language.kind_names import kind_mistake
 from harness.scenario.language.models.given import Given
 from harness.sniffing import names_scenario
@@ -115,7 +115,7 @@ def objects_of(
     field of the case to its place in the document.
     """
     if not given.manifests and not given.patches:
-        return list(own), [], []
+        return list(own), [], list(taken_only(own))
     problems: list[Problem] = []
     objects, left_out = _referenced(given, document, origin, files, problems)
     if given.manifests:
@@ -137,7 +137,7 @@ def objects_of(
                 problems.append(Problem(document.position((*place, "to")), dotted((*place, "to")), message))
                 continue
             objects[number] = changed
-    return objects, problems, left_out
+    return objects, problems, [*taken_only(own), *left_out]
 
 
 def _referenced(
