@@ -23,6 +23,7 @@ _PARTLY: Mapping[str, str] = MappingProxyType(
         f"{_VM}/retrieveBootDiagnosticsData": "the log tells when the VM was created and how it is",
         f"{_COMPUTE}/sshPublicKeys/generateKeyPair": "the private key is a placeholder",
         f"{_COMPUTE}/capacityReservationGroups/capacityReservations": "a VM keeps its place while it is deallocated; not for scale sets",
+        f"{_COMPUTE}/skus": "dedicated hosts of 2020; no disks whose performance is bought apart (Ultra, Premium v2)",
         f"{_COMPUTE}/availabilitySets": "kept, without effect on VMs",
         f"{_COMPUTE}/proximityPlacementGroups": "kept, without effect on VMs",
         f"{_COMPUTE}/hostGroups": "kept, without hosts",

@@ -119,10 +119,9 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
 
 
 def test_same_answer_as_the_port(client: Client) -> None:
-    answer = client.call("GET", f"{SKUS}?api-version=2021-07-01&$filter=location eq 'westus'")
-    direct = client.driver.cloud.request(
-        "GET", SKUS, query={"api-version": "2021-07-01", "$filter": "location eq 'westus'"}
-    )
+    path = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/locations/westus/vmSizes"
+    answer = client.call("GET", f"{path}?api-version=2021-07-01")
+    direct = client.driver.cloud.request("GET", path, query={"api-version": "2021-07-01"})
     assert (answer.status, answer.body) == (direct.status, json.loads(json.dumps(direct.body)))
     assert answer.headers["Content-Type"] == "application/json; charset=utf-8"
 
@@ -150,7 +149,7 @@ def test_next_link_can_be_followed(client: Client) -> None:
     url, names = f"{SKUS}?api-version=2021-07-01&$filter=location%20eq%20'eastus'", []
     while url:
         body = client.call("GET", url).body
-        names += [item["name"] for item in body["value"]]
+        names += [item["name"] for item in body["value"] if item["resourceType"] == "virtualMachines"]
         url = body.get("nextLink", "")
         assert not url or url.startswith(client.origin)
     assert len(names) == 7

@@ -11,6 +11,7 @@ from fakeazure.arm.paging import page
 from fakeazure.arm.routes import Route
 from fakeazure.arm.texts import refuse
 from fakeazure.catalog.locations import location_key
+from fakeazure.resources.sizes.other_skus import other_skus
 from fakeazure.state import State
 
 _MOST = 8
@@ -19,14 +20,17 @@ _MOST = 8
 
 def _list(state: State, request: Request) -> Response:
     regions = _regions(state, request.query.get("$filter", ""))
-    lists = [state.market.skus(region) for region in regions]
-    items: Sequence[Mapping[str, Any]] = (
-        lists[0] if len(lists) == 1 else [record for records in lists for record in records]
-    )
     size = state.settings.page_size
+    items: Sequence[Mapping[str, Any]] = [record for region in regions for record in _records(state, region)]
     if size is None:
         return Response(200, body={"value": items}, content=("skus", regions, state.market.restrictions.version))
     return page(request, items, size=size, base_url=state.settings.base_url)
+
+
+def _records(state: State, region: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the records of a region, those of no machine first, as ARM lists them."""
+    yield from other_skus(region, tuple(state.market.catalogue.zones(region)))
+    yield from state.market.skus(region)
 
 
 def _regions(state: State, text: str) -> tuple[str, ...]:
