@@ -2,7 +2,7 @@
 # make test           lint (ruff: rules and format), types, walls, unit tests, golden vectors
 # make test-clusters  the contract of a cluster and label scenarios on real API servers and kind (SMOKE=1: a few of them), and one
 #                     case of each release line in memory and on kind (SEED=1 draws it)
-# make test-clients   Azure's Python, JavaScript and Go SDKs, the az CLI and its documentation against one served fake cloud: operations × works,
+# make test-clients   Azure's Python, JavaScript and Go SDKs, the az CLI, its documentation and Karpenter's guide against one served fake cloud: operations × works,
 #                     wrong, missing, left out; COVERAGE=FILE writes them for the coverage page
 #                     (what is installed lies in .venv-clients, 2 GB; ARGS="--only 'Python SDKs'" takes one client, ARGS=--all shows all)
 # make stories        workloads of all kinds, told on the real kube-controller-manager and in memory (CASES=50 SEED=1; KUBEBUILDER_ASSETS; RECORD=1

@@ -82,6 +82,7 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
         ("Python SDKs", "sdks", "tests.clients.python_sdks"),
         ("az CLI", "az", "tests.clients.az_cli"),
         ("az documentation", "az", "tests.clients.az_documentation"),
+        ("Karpenter's guide", "az", "tests.clients.az_karpenter"),
     ):
         python = venv / folder_name / "bin" / "python"
         yield client, [str(python), "-m", module, str(folder)] if python.exists() else f"{python} {made}"
@@ -111,7 +112,7 @@ def main() -> int:
                 print(f"{client}: left out: {command}")
                 bad += options.require
                 continue
-            with served(folder / client.replace(" ", "-")) as variables:
+            with served(folder / "".join(filter(str.isalnum, client))) as variables:
                 rows = ask(
                     command,
                     {**os.environ, **variables},
