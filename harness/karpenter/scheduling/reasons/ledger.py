@@ -21,7 +21,7 @@ Both are worked out when asked for, from the very sets that the pass used.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -37,6 +37,7 @@ from harness.karpenter.scheduling.reasons.pods import HostPortConflict, Reason
 from harness.kube.api.objects import Object
 from harness.kube.api.quantity import ZERO, Quantity
 from harness.kube.api.resources import ResourceList, merge
+from harness.latest import LatestOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +164,14 @@ class PoolTried:
     _template: Template = field(repr=False)
     _own: Requirements = field(repr=False)
     _shape: PodShape = field(repr=False)
-    _judge: "Callable[[Requirements], _Offerings]" = field(repr=False)
+    _judges: "_Judges" = field(repr=False)
 
-    def types(self) -> Iterator[TypeVerdict]:
-        """A verdict for each instance type of the NodePool, in the provider's order."""
-        judge = self._judge(self.requirements)
+    def types(self) -> Sequence[TypeVerdict]:
+        """Return a verdict for each instance type of the NodePool, in the provider's order."""
+        return self._judges.verdicts(self, self._types)
+
+    def _types(self) -> Iterator[TypeVerdict]:
+        judge = self._judges.of_offerings(self.requirements)
         for index, instance_type in enumerate(self._template.index.types):
             offerings = judge.of(instance_type)
             yield TypeVerdict(instance_type, tuple(self._reasons(index, instance_type, offerings)), offerings)
@@ -220,11 +224,14 @@ class PoolFiltered:
     requirements: Requirements
     unmet: Mapping[str, int]
     _template: Template = field(repr=False)
-    _judge: "Callable[[Requirements], _Offerings]" = field(repr=False)
+    _judges: "_Judges" = field(repr=False)
 
-    def types(self) -> Iterator[TypeVerdict]:
-        """A verdict for each instance type of the NodePool; where only ``minValues`` is missed, some have no reason against them."""
-        judge = self._judge(self.requirements)
+    def types(self) -> Sequence[TypeVerdict]:
+        """Return a verdict for each instance type of the NodePool; where only ``minValues`` is missed, some have no reason against them."""
+        return self._judges.verdicts(self, self._types)
+
+    def _types(self) -> Iterator[TypeVerdict]:
+        judge = self._judges.of_offerings(self.requirements)
         for instance_type in self._template.index.types:
             offerings = judge.of(instance_type)
             yield TypeVerdict(instance_type, tuple(self._reasons(instance_type, offerings)), offerings)
@@ -264,10 +271,25 @@ class _Offerings:
         return self._requirements.compatible(offering.requirements, well_known)
 
 
+_JUDGES = 16
+"""How many are kept: what is known of a region's sizes takes a megabyte."""
+
+
+class _Judges:
+    """Keeps the judges of offerings and the verdicts that were asked for last: advice asks one entry again and again."""
+
+    def __init__(self) -> None:
+        self.of_offerings: Callable[[Requirements], _Offerings] = lru_cache(maxsize=_JUDGES)(_Offerings)
+        self._verdicts: LatestOf[PoolTried | PoolFiltered, tuple[TypeVerdict, ...]] = LatestOf(_JUDGES)
+
+    def verdicts(
+        self, entry: PoolTried | PoolFiltered, judged: Callable[[], Iterable[TypeVerdict]]
+    ) -> Sequence[TypeVerdict]:
+        """Return the verdicts of an entry, judged where they are not kept."""
+        return self._verdicts.of(entry, lambda: tuple(judged()))
+
+
 Entry = NodeTried | Joined | Relaxed | PoolTried
-
-
-_JUDGES = 16  # a judge of a region's sizes takes a megabyte
 
 
 class Ledger:
@@ -279,7 +301,7 @@ class Ledger:
         self._steps: dict[str, int] = {}
         self._by_pod: dict[str, list[Entry]] = {}
         self._sorted = 0
-        self._judge = lru_cache(maxsize=_JUDGES)(_Offerings)
+        self._judges = _Judges()
 
     def of(self, pod: str) -> list[Entry]:
         """The entries of one pod (``namespace/name``)."""
@@ -292,7 +314,7 @@ class Ledger:
 
     def excluded(self, template: Template, unmet: Mapping[str, int], algebra: Algebra) -> None:
         public = algebra.public(template.requirements.items)
-        self.filtered.append(PoolFiltered(template.name, public, dict(unmet), template, self._judge))
+        self.filtered.append(PoolFiltered(template.name, public, dict(unmet), template, self._judges))
 
     def began(self, pod: Object) -> None:
         self._steps[pod_key(pod)] = 0
@@ -339,6 +361,6 @@ class Ledger:
                 template,
                 algebra.public(template.requirements.items),
                 shape,
-                self._judge,
+                self._judges,
             )
         )
