@@ -15,6 +15,7 @@
 # make upgrades       worlds that were upgraded beside worlds that began there, under all neighbouring releases and versions of Kubernetes:
 #                     CASES=2000 (manifests) SEED=1
 # make migrations     generated clusters that move from agent pools to NodePools: each pod has a place or a reason; CASES=500 SEED=1
+# make properties     the tests of random worlds, of which make test takes a sample, with all their seeds (EXAMPLES=10: ten times as many)
 # make golden         the golden vectors anew from the real Go code
 # make record-labels  the scenarios of every key (labels/keys-*, labels/claims-*, ...) anew from the real Go code
 # make mutations      changes every input of the label tables in turn: some scenario must fail (RELEASES=1.14.0)
@@ -49,6 +50,7 @@ OPS ?=
 N ?= 100
 REQUESTS ?= 50000
 CHANGES ?= 5000
+EXAMPLES ?= 1
 SMOKE ?=
 RECORD ?=
 WEEKS ?= 100
@@ -88,7 +90,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades migrations golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
+.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades migrations properties golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -148,6 +150,9 @@ upgrades: $(CORE)
 
 migrations: $(CORE)
 	$(RUN) -m tests.migrate.moves --cases $(CASES) --seed $(SEED)
+
+properties: $(CORE)
+	EXAMPLES=$(EXAMPLES) $(RUN) -m pytest tests/disruption/test_weeks.py -n $(WORKERS) $(ARGS)
 
 golden: $(CORE)
 	$(RUN) -m tests.conformance golden $(if $(RELEASES),--releases "$(RELEASES)")

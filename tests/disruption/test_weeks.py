@@ -1,9 +1,9 @@
 """Random clusters over some days: what disruption may never do, whatever happens.
 
-More of them: ``EXAMPLES=10 pytest tests/disruption/test_weeks.py`` takes ten times as many seeds.
+These are a sample, in which an eviction that no budget of pods stops and a replacement that is dearer are noticed. `make properties`
+takes more seeds (EXAMPLES=10: ten times as many).
 """
 
-import os
 from random import Random
 
 import pytest
@@ -13,9 +13,9 @@ from harness.testing import deployment
 from harness.world import World
 from tests.disruption.history import Costs, check_budgets_of_nodes, check_budgets_of_pods
 from tests.disruption.test_world import NODECLASS, pool
+from tests.examples import examples
 
 HOUR = 3600.0
-TIMES = int(os.environ.get("EXAMPLES", "1"))
 CAPACITY = ["on-demand"], ["on-demand"], ["spot", "on-demand"]
 SIZES = ["Standard_D2s_v5", "Standard_D4s_v5", "Standard_D8s_v5", "Standard_E4s_v5", "Standard_F4s_v2"]
 BUDGETS = [[{"nodes": "1"}], [{"nodes": "30%"}], [{"nodes": "2"}, {"nodes": "50%", "reasons": ["Empty"]}]]
@@ -131,7 +131,7 @@ def check_rest(world: World) -> None:
     check_budgets_of_pods(world)
 
 
-@pytest.mark.parametrize("seed", range(4 * TIMES))
+@pytest.mark.parametrize("seed", range(examples(2, 4)))
 def test_days_of_a_random_cluster(seed):
     random = Random(seed)
     world = cluster(random)
@@ -146,7 +146,7 @@ def test_days_of_a_random_cluster(seed):
     check_rest(world)
 
 
-@pytest.mark.parametrize("seed", range(7, 7 + 6 * TIMES))
+@pytest.mark.parametrize("seed", range(7, 7 + examples(2, 6)))
 def test_a_week_of_a_random_cluster(seed):
     """As the days, with a change every eight hours, and more time in which nothing happens; some have spot machines, of which Azure has
     none from time to time."""
@@ -169,7 +169,7 @@ def test_a_week_of_a_random_cluster(seed):
     assert costs.compared
 
 
-@pytest.mark.parametrize("seed", range(2 * TIMES))
+@pytest.mark.parametrize("seed", range(examples(2, 2)))
 def test_evictions_never_break_a_budget_of_pods(seed):
     """All nodes drift again and again."""
     random = Random(100 + seed)
