@@ -5,20 +5,16 @@ from __future__ import annotations
 import pytest
 
 from harness.karpenter.scheduling.reasons.instance_types import NoInstanceType
-from harness.karpenter.scheduling.reasons.ledger import (
+from harness.karpenter.scheduling.reasons.ledger import Joined, Ledger, NodeTried, PoolTried, Relaxed
+from harness.karpenter.scheduling.reasons.pods import NodeFull, TaintsNotTolerated
+from harness.karpenter.scheduling.reasons.verdicts import (
     BeyondLimit,
-    Joined,
-    Ledger,
     NodePoolExcludes,
-    NodeTried,
     NotOffered,
     Overcommitted,
     PodExcludes,
-    PoolTried,
-    Relaxed,
     TooSmall,
 )
-from harness.karpenter.scheduling.reasons.pods import NodeFull, TaintsNotTolerated
 from tests.scheduling.workload import TYPE, ZONE, affinity, groups, need, node, nodepool, pod, run, size
 
 TAINTED = nodepool("tainted", weight=9, taints=[{"key": "t", "effect": "NoSchedule"}])

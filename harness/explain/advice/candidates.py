@@ -13,8 +13,9 @@ from harness.explain.advice.edits import Edit, preferring, requesting, toleratin
 from harness.explain.sizes.amounts import rounded_down
 from harness.explain.sizes.reasons import causes_of
 from harness.karpenter.cloudprovider import InstanceType
-from harness.karpenter.scheduling.reasons.ledger import PoolFiltered, PoolTried, TooSmall, TypeReason, TypeVerdict
+from harness.karpenter.scheduling.reasons.ledger import PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons.pods import TaintsNotTolerated
+from harness.karpenter.scheduling.reasons.verdicts import TooSmall, TypeReason, TypeVerdict
 from harness.kube.api.labels import OS
 from harness.kube.api.quantity import Quantity
 

@@ -9,7 +9,7 @@ from harness.explain.advice.candidates import Candidate, Looked, Rank, required_
 from harness.explain.advice.edits import Edit, of_requirement, setting
 from harness.explain.advice.places import asked_by_nodepool, asked_by_pod, not_sold, regions_with
 from harness.karpenter.instancetypes.vmsize import GRAMMARS
-from harness.karpenter.scheduling.reasons.ledger import NodePoolExcludes, PodExcludes
+from harness.karpenter.scheduling.reasons.verdicts import NodePoolExcludes, PodExcludes
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import name_of, spec_of
 from harness.kube.api.quantity import NANO

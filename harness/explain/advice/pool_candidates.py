@@ -20,15 +20,9 @@ from harness.explain.advice.synonyms import OF_VIRTUAL_NODES
 from harness.karpenter.labels.azure import AKS_SCALE_SET_PRIORITY
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirements import Conflicts, Requirement, UndefinedKey
-from harness.karpenter.scheduling.reasons.ledger import (
-    BeyondLimit,
-    NodePoolExcludes,
-    PodExcludes,
-    PoolFiltered,
-    PoolTried,
-    TooSmall,
-)
+from harness.karpenter.scheduling.reasons.ledger import PoolFiltered, PoolTried
 from harness.karpenter.scheduling.reasons.pods import NodeLimitReached, RequirementsIncompatible
+from harness.karpenter.scheduling.reasons.verdicts import BeyondLimit, NodePoolExcludes, PodExcludes, TooSmall
 from harness.kube.api.objects import spec_of
 from harness.kube.api.quantity import Quantity
 from harness.kube.api.resources import ResourceList

@@ -8,8 +8,9 @@ from typing import Any
 from harness.explain.advice.candidates import Candidate, Looked, Rank, expression_text, required_terms
 from harness.explain.advice.edits import setting
 from harness.karpenter.requirements import Conflicts
-from harness.karpenter.scheduling.reasons.ledger import NodePoolExcludes, PodExcludes, PoolTried, TypeVerdict
+from harness.karpenter.scheduling.reasons.ledger import PoolTried
 from harness.karpenter.scheduling.reasons.pods import RequirementsIncompatible
+from harness.karpenter.scheduling.reasons.verdicts import NodePoolExcludes, PodExcludes, TypeVerdict
 from harness.kube.api.labels import INSTANCE_TYPE, OS, ZONE
 from harness.kube.api.objects import spec_of
 

@@ -10,7 +10,7 @@ from harness.explain.pods.render import pool_lines, pool_value
 from harness.explain.pods.scheduling import Explainer, PoolExplanation
 from harness.explain.pods.unused import unused_nodepools
 from harness.karpenter.labels.core import NODEPOOL
-from harness.karpenter.scheduling.reasons.ledger import TypeVerdict
+from harness.karpenter.scheduling.reasons.verdicts import TypeVerdict
 from harness.kube.api.objects import name_of
 from harness.world import World
 from plainlines import joined

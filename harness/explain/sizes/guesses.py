@@ -17,7 +17,7 @@ from harness.karpenter.labels.azure import PLACEMENT_SCOPE, REGIONAL_ZONE, SKU_U
 from harness.karpenter.labels.core import CAPACITY_TYPE, SPOT
 from harness.karpenter.releases import ProviderRelease
 from harness.karpenter.requirements import Conflicts, KeyConflict
-from harness.karpenter.scheduling.reasons.ledger import NodePoolExcludes, PodExcludes, TypeVerdict
+from harness.karpenter.scheduling.reasons.verdicts import NodePoolExcludes, PodExcludes, TypeVerdict
 from harness.kube.api.labels import INSTANCE_TYPE, ZONE
 from harness.kube.api.objects import labels_of, name_of, spec_of, status_of
 from harness.world import World

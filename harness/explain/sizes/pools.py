@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from harness.explain.sizes.reasons import Cause, Why, causes_of, nobody_knows
-from harness.karpenter.scheduling.reasons.ledger import PoolTried, TypeVerdict
+from harness.karpenter.scheduling.reasons.ledger import PoolTried
 from harness.karpenter.scheduling.reasons.pods import (
     HostPortConflict,
     NodeLimitReached,
@@ -16,6 +16,7 @@ from harness.karpenter.scheduling.reasons.pods import (
     TaintsNotTolerated,
     TopologyUnsatisfiable,
 )
+from harness.karpenter.scheduling.reasons.verdicts import TypeVerdict
 
 __all__ = ["PoolExplanation", "Verdicts", "before_sizes"]
 

@@ -11,7 +11,7 @@ from harness.karpenter.cloudprovider import Offering
 from harness.karpenter.labels.core import CAPACITY_TYPE
 from harness.karpenter.requirement import Requirement
 from harness.karpenter.requirements import Conflicts, UndefinedKey
-from harness.karpenter.scheduling.reasons.ledger import (
+from harness.karpenter.scheduling.reasons.verdicts import (
     BeyondLimit,
     NodePoolExcludes,
     NotOffered,

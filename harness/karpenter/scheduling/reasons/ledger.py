@@ -21,104 +21,34 @@ Both are worked out when asked for, from the very sets that the pass used.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
-from harness.karpenter.cloudprovider import InstanceType, Offering
-from harness.karpenter.requirements import Conflicts, Incompatible, Requirements
+from harness.karpenter.cloudprovider import InstanceType
+from harness.karpenter.requirements import Requirements
 from harness.karpenter.scheduling.algebra import Algebra
 from harness.karpenter.scheduling.nodeclaims.inflight import Fit, InflightNodeClaim, port_conflict
 from harness.karpenter.scheduling.nodeclaims.planned import pod_key
 from harness.karpenter.scheduling.nodeclaims.templates import Template
 from harness.karpenter.scheduling.pods.shapes import PodShape
 from harness.karpenter.scheduling.reasons.funnel import Funnel, funnel_of_nodepool, funnel_of_pod
-from harness.karpenter.scheduling.reasons.pods import HostPortConflict, Reason
+from harness.karpenter.scheduling.reasons.pods import Reason
+from harness.karpenter.scheduling.reasons.verdicts import (
+    BeyondLimit,
+    NodePoolExcludes,
+    NotOffered,
+    OfferingVerdict,
+    Overcommitted,
+    PodExcludes,
+    PortTaken,
+    SizeJudges,
+    TooSmall,
+    TypeReason,
+    TypeVerdict,
+)
 from harness.kube.api.objects import Object
 from harness.kube.api.quantity import ZERO, Quantity
 from harness.kube.api.resources import ResourceList, merge
-from harness.latest import LatestOf
-
-
-@dataclass(frozen=True, slots=True)
-class NodePoolExcludes:
-    """The NodePool's own requirements contradict the size."""
-
-    conflicts: Conflicts
-
-
-@dataclass(frozen=True, slots=True)
-class PodExcludes:
-    """The requirements of NodePool, pod, volumes and topology together contradict the size."""
-
-    conflicts: Conflicts
-
-
-@dataclass(frozen=True, slots=True)
-class BeyondLimit:
-    """A node of the size would exceed what the NodePool's limits leave."""
-
-    resource: str
-    capacity: Quantity
-    remaining: Quantity
-
-
-@dataclass(frozen=True, slots=True)
-class TooSmall:
-    """``requested`` (pod and DaemonSets) is more than the size's allocatable amount; of it ``daemons`` take so much, by name."""
-
-    resource: str
-    requested: Quantity
-    allocatable: Quantity
-    daemons: tuple[tuple[str, Quantity], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NotOffered:
-    """No available offering of the size is accepted."""
-
-
-@dataclass(frozen=True, slots=True)
-class PortTaken:
-    """A DaemonSet that runs on the size binds a host port of the pod."""
-
-    conflict: HostPortConflict
-
-
-@dataclass(frozen=True, slots=True)
-class Overcommitted:
-    """Kubernetes and the system reserve more than the size has: its allocatable amount is negative."""
-
-    resource: str
-
-
-TypeReason = NodePoolExcludes | PodExcludes | BeyondLimit | TooSmall | NotOffered | PortTaken | Overcommitted
-
-
-@dataclass(frozen=True, slots=True)
-class OfferingVerdict:
-    """One offering: ``available`` as the cloud says, ``conflict`` with the requirements, or neither wrong."""
-
-    offering: Offering
-    available: bool
-    conflict: Incompatible | None
-
-    @property
-    def usable(self) -> bool:
-        return self.available and self.conflict is None
-
-
-@dataclass(frozen=True, slots=True)
-class TypeVerdict:
-    """One size: all reasons against it, in the order of the filter, and its offerings."""
-
-    instance_type: InstanceType
-    reasons: tuple[TypeReason, ...]
-    offerings: tuple[OfferingVerdict, ...]
-
-    @property
-    def kept(self) -> bool:
-        return not self.reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +94,7 @@ class PoolTried:
     _template: Template = field(repr=False)
     _own: Requirements = field(repr=False)
     _shape: PodShape = field(repr=False)
-    _judges: "_Judges" = field(repr=False)
+    _judges: SizeJudges = field(repr=False)
 
     def types(self) -> Sequence[TypeVerdict]:
         """Return a verdict for each instance type of the NodePool, in the provider's order."""
@@ -224,7 +154,7 @@ class PoolFiltered:
     requirements: Requirements
     unmet: Mapping[str, int]
     _template: Template = field(repr=False)
-    _judges: "_Judges" = field(repr=False)
+    _judges: SizeJudges = field(repr=False)
 
     def types(self) -> Sequence[TypeVerdict]:
         """Return a verdict for each instance type of the NodePool; where only ``minValues`` is missed, some have no reason against them."""
@@ -249,46 +179,6 @@ class PoolFiltered:
             yield NotOffered()
 
 
-class _Offerings:
-    """Judges offerings by the same requirements, each size once: most pods ask for what the pod before them asked for."""
-
-    def __init__(self, requirements: Requirements) -> None:
-        self._requirements = requirements
-        self._judged: dict[int, tuple[InstanceType, tuple[OfferingVerdict, ...]]] = {}
-
-    def of(self, instance_type: InstanceType) -> tuple[OfferingVerdict, ...]:
-        key = id(instance_type)  # held below, so that the number stays its own
-        if key not in self._judged:
-            verdicts = tuple(
-                OfferingVerdict(offering, offering.available, self._conflict(offering))
-                for offering in instance_type.offerings
-            )
-            self._judged[key] = (instance_type, verdicts)
-        return self._judged[key][1]
-
-    def _conflict(self, offering: Offering) -> Incompatible | None:
-        well_known = self._requirements.vocabulary.well_known
-        return self._requirements.compatible(offering.requirements, well_known)
-
-
-_JUDGES = 16
-"""How many are kept: what is known of a region's sizes takes a megabyte."""
-
-
-class _Judges:
-    """Keeps the judges of offerings and the verdicts that were asked for last: advice asks one entry again and again."""
-
-    def __init__(self) -> None:
-        self.of_offerings: Callable[[Requirements], _Offerings] = lru_cache(maxsize=_JUDGES)(_Offerings)
-        self._verdicts: LatestOf[PoolTried | PoolFiltered, tuple[TypeVerdict, ...]] = LatestOf(_JUDGES)
-
-    def verdicts(
-        self, entry: PoolTried | PoolFiltered, judged: Callable[[], Iterable[TypeVerdict]]
-    ) -> Sequence[TypeVerdict]:
-        """Return the verdicts of an entry, judged where they are not kept."""
-        return self._verdicts.of(entry, lambda: tuple(judged()))
-
-
 Entry = NodeTried | Joined | Relaxed | PoolTried
 
 
@@ -301,7 +191,7 @@ class Ledger:
         self._steps: dict[str, int] = {}
         self._by_pod: dict[str, list[Entry]] = {}
         self._sorted = 0
-        self._judges = _Judges()
+        self._judges = SizeJudges()
 
     def of(self, pod: str) -> list[Entry]:
         """The entries of one pod (``namespace/name``)."""
