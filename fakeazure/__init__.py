@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from fakeazure.cloud import FakeAzure
     from fakeazure.mock import mock_azure
 
-__all__ = ["FakeAzure", "mock_azure"]
+__all__ = ["FakeAzure", "__version__", "mock_azure"]
+
+__version__ = "0.1.0"
 
 _HOMES = {"FakeAzure": "fakeazure.cloud", "mock_azure": "fakeazure.mock"}
 
@@ -21,3 +23,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

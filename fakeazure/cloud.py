@@ -27,44 +27,122 @@ Not safe for threads: transports take a lock around every call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Any
 
 from fakeazure import dispatch
-from fakeazure.aks.machines import drift
-from fakeazure.aks.managed_clusters import NAMESPACE
 from fakeazure.arm.errors import ArmError
-from fakeazure.arm.ids import ResourceId
 from fakeazure.arm.messages import EMPTY, Document, Request, Response
-from fakeazure.beginning import Inputs, beginning_of
-from fakeazure.events import Subscriber, VirtualMachine
+from fakeazure.beginning import SUBSCRIPTION, TENANT, Beginning, Inputs, beginning_of
+from fakeazure.events import Subscriber
 from fakeazure.exchange import Exchange
 from fakeazure.expectations import Calls
-from fakeazure.guids import guid_of
+from fakeazure.happenings import Happenings
 from fakeazure.journal import Call, Journal, summarise
-from fakeazure.market.faults import Fault
-from fakeazure.resources.compute import vm_lifecycle
 from fakeazure.routing import router
 from fakeazure.state import State
 from fakeazure.timers import ManualClock, MovableClock
 
+if TYPE_CHECKING:
+    from fakeazure.arm.throttling import Bucket
+    from fakeazure.market.facts import CatalogueLike
+    from fakeazure.timers import ClockLike
+    from fakeazure.timing import Timing
 
-class FakeAzure:
-    """One world: subscription, resource groups, network, cluster, market, time, and the journal of every call."""
 
-    def __init__(self, **inputs: Unpack[Inputs]) -> None:
-        """A world around a cluster; `Inputs` has what can be given, all by name.
+class FakeAzure(Happenings):
+    """One world: subscription, resource groups, network, cluster, market, time, and the journal of every call.
 
-        Raises ValueError for an unknown region or a mistake in `azure`, TypeError for an argument of another name.
-        """
-        journal = inputs.get("journal")
-        self._beginning = beginning_of(inputs)
+    - `region`: of the cluster, by its short or its display name.
+    - `catalogue`: what Azure sells; what this package brings along by default.
+    - `clock`: tells seconds since the epoch; a ManualClock by default.
+    - `ids`: makes guids; repeatable under `seed_value` by default.
+    - `azure`: the market (`fakeazure.market.spec`).
+    - `timing`: how long operations take.
+    - `subscription`, `tenant`: their guids. With `any_subscription` every subscription is known that somebody asks for.
+    - `resource_group`, `cluster`: names. `node_resource_group` is `MC_GROUP_CLUSTER_REGION` by default.
+    - `kubernetes`: the version of the cluster's control plane.
+    - `machines_pool`: the agent pool of AKS machines.
+    - `network`: replaces parts of the network profile: networkPlugin, networkPluginMode, networkDataplane, networkPolicy, dnsServiceIP.
+    - `subnet_prefix`: of the cluster's own network, `vnet_guid` its guid.
+    - `kubelet_client_id`: of the kubelets' own identity; made from its name by default.
+    - `throttle`: ARM's limits on requests; none by default.
+    - `retry_after`: seconds that polls are told to wait; without it the header is left out.
+    - `page_size`: items per page of the long lists (SKUs, usages, prices); one page by default.
+    - `sku_regions`: the regions whose SKUs a list without a filter has; that of the cluster by default.
+    - `base_url`: where ARM is.
+    - `journal`: keeps every call by default.
+
+    Raises ValueError for an unknown region or a mistake in `azure`.
+    """
+
+    def __init__(
+        self,
+        *,
+        region: str = "eastus",
+        catalogue: CatalogueLike | None = None,
+        clock: ClockLike | None = None,
+        ids: Callable[[], str] | None = None,
+        seed_value: int = 0,
+        azure: Mapping[str, Any] | None = None,
+        timing: Timing | None = None,
+        subscription: str = SUBSCRIPTION,
+        any_subscription: bool = False,
+        tenant: str = TENANT,
+        resource_group: str = "rg",
+        cluster: str = "c",
+        node_resource_group: str | None = None,
+        kubernetes: str = "1.34.2",
+        machines_pool: str = "aksmanagedap",
+        network: Mapping[str, str] | None = None,
+        subnet_prefix: str = "10.224.0.0/16",
+        kubelet_client_id: str = "",
+        vnet_guid: str = "",
+        throttle: Mapping[str, Bucket] | None = None,
+        retry_after: int | None = None,
+        page_size: int | None = None,
+        sku_regions: Sequence[str] | None = None,
+        base_url: str = "https://management.azure.com",
+        journal: Journal | None = None,
+    ) -> None:
+        beginning = beginning_of(
+            Inputs(
+                region=region,
+                catalogue=catalogue,
+                clock=clock,
+                ids=ids,
+                seed_value=seed_value,
+                azure=azure,
+                timing=timing,
+                subscription=subscription,
+                any_subscription=any_subscription,
+                tenant=tenant,
+                resource_group=resource_group,
+                cluster=cluster,
+                node_resource_group=node_resource_group,
+                kubernetes=kubernetes,
+                machines_pool=machines_pool,
+                network=network,
+                subnet_prefix=subnet_prefix,
+                kubelet_client_id=kubelet_client_id,
+                vnet_guid=vnet_guid,
+                throttle=throttle,
+                retry_after=retry_after,
+                page_size=page_size,
+                sku_regions=sku_regions,
+                base_url=base_url,
+            )
+        )
+        self._begin(beginning, Journal() if journal is None else journal)
+
+    def _begin(self, beginning: Beginning, journal: Journal) -> None:
+        self._beginning = beginning
         self.clock = self._beginning.clock
         self.state = self._made()
         self.market = self.state.market
-        self.journal = journal if journal is not None else Journal()
+        self.journal = journal
         self._router = router()
         self.changes = 0
         """Grows with every request that may change something and with every action that ran."""
@@ -262,58 +340,3 @@ class FakeAzure:
     def calls(self) -> Calls:
         """The calls so far, with assertions for tests."""
         return Calls(self.journal.calls, lambda path: self.state.store.get(path) is not None)
-
-    def unfired(self) -> list[Fault]:
-        """Declared faults that never fired."""
-        return self.market.faults.unfired()
-
-    def vm_id(self, name: str) -> ResourceId:
-        """The id of a VM by its name. LookupError if there is none."""
-        for entry in self.state.store.list(vm_lifecycle.FULL_TYPE):
-            if entry.id.name.lower() == name.lower():
-                return entry.id
-        raise LookupError(f"there is no VM {name}")
-
-    def vm(self, name: str) -> VirtualMachine:
-        """A VM as events show it. LookupError if there is none."""
-        return vm_lifecycle.snapshot(self.state, self.vm_id(name))
-
-    def vms(self) -> list[VirtualMachine]:
-        """All VMs, oldest first."""
-        return [vm_lifecycle.snapshot(self.state, entry.id) for entry in self.state.store.list(vm_lifecycle.FULL_TYPE)]
-
-    def evict(self, name: str) -> None:
-        """Evict a spot VM, after the notice of `timing.eviction_notice`. LookupError for no such VM, ValueError if it is not spot."""
-        vm_lifecycle.evict(self.state, self.vm_id(name))
-
-    def vanish(self, name: str) -> None:
-        """Remove a VM at once and without notice, as when a host is lost or somebody deletes it in the portal."""
-        vm_lifecycle.remove(self.state, self.vm_id(name))
-
-    def upgrade_cluster(self, kubernetes: str) -> None:
-        """Let the cluster's control plane run another version of Kubernetes; its machines are behind from then on."""
-        names = self.state.settings
-        cluster = ResourceId(
-            names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,)
-        )
-        document = self.state.found(cluster).document
-        versions = {"kubernetesVersion": kubernetes, "currentKubernetesVersion": kubernetes}
-        self.state.store.put(cluster, {**document, "properties": {**document["properties"], **versions}})
-
-    def attach_kubeconfig(self, text: str) -> None:
-        """Let the cluster's credentials be this kubeconfig, that of the real cluster behind it."""
-        names = self.state.settings
-        cluster = (names.subscription, names.resource_group, NAMESPACE, ("managedClusters",), (names.cluster,))
-        self.state.kubeconfigs[ResourceId(*cluster).key] = text
-
-    def drift_machine(self, machine: str, reason: str) -> None:
-        """Let AKS ask for a machine (its ARM id) to be recreated, as when the cluster moves on. ArmError if there is none."""
-        drift(self.state, ResourceId.parse(machine), reason)
-
-    def publish_image(self, definition: str, version: str) -> None:
-        """Publish a newer version of an image definition. KeyError for a definition that AKS does not have."""
-        self.market.images.publish(definition, version)
-
-    def guid_of(self, text: str) -> str:
-        """The guid that always belongs to `text`."""
-        return guid_of(text)

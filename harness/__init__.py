@@ -9,18 +9,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from harness.engine.engine import Settled
+    from harness.karpenter.validation.rejections import Rejection
     from harness.sweep.result import Result
     from harness.sweep.simulation import simulate
-    from harness.sweep.situation import Situation
+    from harness.sweep.situation import Scaled, Situation
     from harness.world import ObjectsRefused, World
 
-__all__ = ["ObjectsRefused", "Result", "Situation", "World", "__version__", "simulate"]
+__all__ = [
+    "ObjectsRefused",
+    "Rejection",
+    "Result",
+    "Scaled",
+    "Settled",
+    "Situation",
+    "World",
+    "__version__",
+    "simulate",
+]
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "ObjectsRefused": "harness.world",
+    "Rejection": "harness.karpenter.validation.rejections",
     "Result": "harness.sweep.result",
+    "Scaled": "harness.sweep.situation",
+    "Settled": "harness.engine.engine",
     "Situation": "harness.sweep.situation",
     "World": "harness.world",
     "simulate": "harness.sweep.simulation",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 from harness.clusters.cluster import ClusterFactory
 from harness.clusters.memory.cluster import MemoryCluster
 from harness.engine.clock import Clock
 from harness.engine.engine import Settled
 from harness.engine.ports import ADMIN
+from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.karpenter.validation.admission import Crds
 from harness.karpenter.validation.crds import crd_set
 from harness.kube.api.kinds import place_of
@@ -19,30 +20,88 @@ from harness.world.agent_pools import PoolRefused
 from harness.world.kubectl import Rejected
 from harness.world.observations import Observations
 from harness.world.rollouts import Verb, rollout_patch
-from harness.world.settings import Inputs, resolve, split_times
+from harness.world.settings import ATTEMPT_SECONDS, TIME_LIMIT, Inputs, resolve, split_times
 
 if TYPE_CHECKING:
+    from fakeazure.timing import Timing as CloudTiming
+    from harness.nodes.timing import Timing
     from harness.reading.sources import Source
+    from harness.world.caches import Caches
     from harness.world.metrics.table import Metrics
 
 
 class World(Observations):
-    """The world of a scenario.
+    """The world of a scenario: one cloud, one cluster, one Karpenter, one clock.
 
-    Inputs describes each argument. `cluster` makes the cluster: in memory, or harness.clusters.remote.attach(...) of
-    one that runs elsewhere. Without `simulated` there is no Karpenter here: another process works on the same cluster
-    and the same cloud, by a shared `clock`. Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError,
-    MarketError for inputs that do not exist.
+    - `karpenter`: the provider's release, for example `1.14.0`.
+    - `crds`: the release whose CRDs are installed (the same unless given), or CRDs read from files
+      (harness.clusters.crd_files.CrdFiles).
+    - `kubernetes`: the version of the API server; that of the release's time by default.
+    - `region`: by its short or its display name, `eastus`, `EastUS` or `East US`.
+    - `provision_mode`: how machines are made, for example `aksmachineapi`.
+    - `options`: Karpenter's start-up options by field name.
+    - `azure`: the market, the day of the lists of sizes (`asOf`) and the kubelet of machines (`kubelet`): the keys of `azure` in a
+      scenario.
+    - `seed`: of all random values. With the same inputs a world repeats byte for byte.
+    - `caches`: catalogue and instance types that worlds share; those of the process by default.
+    - `timing`, `cloud_timing`: durations of machines, and of Azure.
+    - `times`: seconds in place of some fields of `timing`, and of Karpenter's durations over a NodeClaim (Pace).
+    - `storage_classes`: whether AKS's StorageClasses are there from the start.
+    - `recorded`: whether machines and Azure take as long as in a recorded run, where no `timing` and `cloud_timing` are given.
+    - `attempt_seconds`: virtual seconds that each attempt to place a pod takes.
+    - `time_limit`: virtual seconds after which a scheduling simulation stops with what it has decided so far.
+    - `cluster_autoscaler`: the cluster autoscaler's profile by AKS's keys, as text, where it runs beside Karpenter; {} for AKS's
+      defaults.
+    - `cluster`: makes the cluster: in memory, or harness.clusters.remote.attach(...) of one that runs elsewhere.
+    - `simulated`: whether there is a Karpenter here; without one another process works on the same cluster and cloud.
+    - `clock`: virtual time, which several worlds or a process may share.
+
+    Raises UnknownRelease, UnknownCrdSet, UnknownRegion, CatalogueError, MarketError for inputs that do not exist.
     """
 
     def __init__(
         self,
         *,
+        karpenter: str = DEFAULT_RELEASE,
+        crds: str | Crds | None = None,
+        kubernetes: str | None = None,
+        region: str | None = None,
+        provision_mode: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        azure: Mapping[str, Any] | None = None,
+        seed: int = 0,
+        caches: Caches | None = None,
+        timing: Timing | None = None,
+        cloud_timing: CloudTiming | None = None,
+        times: Mapping[str, float] | None = None,
+        storage_classes: bool = True,
+        recorded: bool = False,
+        attempt_seconds: float = ATTEMPT_SECONDS,
+        time_limit: float = TIME_LIMIT,
+        cluster_autoscaler: Mapping[str, str] | None = None,
         cluster: ClusterFactory = MemoryCluster,
         simulated: bool = True,
         clock: Clock | None = None,
-        **inputs: Unpack[Inputs],
     ) -> None:
+        inputs = Inputs(
+            karpenter=karpenter,
+            crds=crds,
+            kubernetes=kubernetes,
+            region=region,
+            provision_mode=provision_mode,
+            options=options,
+            azure=azure,
+            seed=seed,
+            caches=caches,
+            timing=timing,
+            cloud_timing=cloud_timing,
+            times=times,
+            storage_classes=storage_classes,
+            recorded=recorded,
+            attempt_seconds=attempt_seconds,
+            time_limit=time_limit,
+            cluster_autoscaler=cluster_autoscaler,
+        )
         settings = resolve(inputs)
         super().__init__(settings, cluster, clock, simulated=simulated)
         self._inputs: Inputs = {**inputs, "caches": settings.caches}
@@ -224,8 +283,12 @@ class World(Observations):
 
         Raises UnknownRelease, LookupError in a world without a simulated Karpenter.
         """
-        unchanged: Inputs = {"crds": self._inputs.get("crds") or self.release.crds, "kubernetes": self.kubernetes}
-        inputs: Inputs = {**self._inputs, **unchanged, "karpenter": karpenter}
+        inputs: Inputs = {
+            **self._inputs,
+            "crds": self._inputs["crds"] or self.release.crds,
+            "kubernetes": self.kubernetes,
+            "karpenter": karpenter,
+        }
         self.replace_karpenter(resolve(inputs))
         self._inputs = inputs
 
