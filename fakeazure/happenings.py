@@ -1,4 +1,4 @@
-"""What happens to a world of Azure without a request, and what of its machines can be seen: the part of FakeAzure that tests turn to."""
+"""Events of a world of Azure that come without a request, and its machines as tests see them: a part of FakeAzure."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Offerings:
 
 
 _JUDGES = 16
-"""How many are kept: what is known of a region's sizes takes a megabyte."""
+"""Number of judges that are kept; the verdicts on a region's sizes take a megabyte."""
 
 
 class SizeJudges:
