@@ -22,6 +22,7 @@ from harness.clusters.memory.request import Admission
 from harness.clusters.memory.scheduling import KubeScheduler
 from harness.clusters.memory.store import Store
 from harness.clusters.memory.taint_eviction import TaintEviction
+from harness.clusters.memory.volume_protection import VolumeProtection, volume_protection
 from harness.clusters.memory.volumes import VolumeBinder
 from harness.clusters.memory.writer import MemoryWriter
 from harness.clusters.provenance import Evidence
@@ -54,6 +55,7 @@ class MemoryCluster:
             ),
             TaintEviction(self.store, self.writer(CONTROLLER_MANAGER), engine.clock),
             VolumeBinder(self.store, self.writer(CONTROLLER_MANAGER)),
+            VolumeProtection(self.store, self.writer(CONTROLLER_MANAGER)),
             ResourceQuotas(self.store, self.writer(CONTROLLER_MANAGER)),
             NamespaceController(self.store, CONTROLLER_MANAGER),
         )
@@ -79,6 +81,7 @@ class MemoryCluster:
             "shapes": shapes,
             "lifecycle": lifecycle(lambda: self.store),
             "limit defaults": limit_defaults(lambda: self.store),
+            "volume protection": volume_protection(),
             "service accounts": service_accounts(lambda: self.store),
             "defaults": defaults(lambda: self.store, version),
             "node restriction": node_restriction(lambda: self.store),

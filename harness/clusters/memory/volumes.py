@@ -1,5 +1,4 @@
-"""PersistentVolumeClaims as kube-controller-manager makes and binds them to present PersistentVolumes. Nobody
-provisions. Nobody provisions.
+"""PersistentVolumeClaims as kube-controller-manager makes and binds them to present PersistentVolumes. Nobody provisions.
 
 Source: kubernetes pkg/controller/volume/persistentvolume/pv_controller.go, index.go.
 """
@@ -63,10 +62,12 @@ class VolumeBinder:
         assert isinstance(key, tuple)
         kind, namespace, name = key
         obj = self._view.get(kind, name, namespace)
-        if obj is None or is_terminating(obj):
+        if obj is None:
             return DONE
         if kind == "PersistentVolume":
             self._volume(obj)
+        elif is_terminating(obj):
+            return DONE
         elif BIND_COMPLETED in annotations_of(obj):
             self._bound(obj)
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.kube.api.objects import (
@@ -13,6 +13,7 @@ from harness.kube.api.objects import (
     labels_of,
     metadata_of,
     name_of,
+    owner_reference,
     spec_of,
     status_of,
 )
@@ -23,7 +24,7 @@ from harness.kube.workloads.revisions import REVISION_LABEL
 from harness.kube.workloads.templates import pod_from_template
 from lazyrecords import dataclass
 
-__all__ = ["Revisions", "stateful_set"]
+__all__ = ["Revisions", "claim_owners", "stateful_set"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,22 @@ def _ordinal(pod: Object, owner: str) -> int:
     """The number at the end of a pod's name; -1 for one that has none."""
     prefix, _, number = name_of(pod).rpartition("-")
     return int(number) if prefix == owner and number.isdecimal() else -1
+
+
+def claim_owners(owner: Object, pods: Sequence[Object]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the names of the claims of a StatefulSet's pods, each with its owners: who owns a claim takes it along.
+
+    Source: kubernetes pkg/controller/statefulset/stateful_set_utils.go (updateClaimOwnerRefForSetAndPod).
+    """
+    spec = spec_of(owner)
+    policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+    deleted, scaled = policy.get("whenDeleted") == "Delete", policy.get("whenScaled") == "Delete"
+    start = int((spec.get("ordinals") or {}).get("start") or 0)
+    for pod in pods:
+        condemned = not start <= _ordinal(pod, name_of(owner)) < start + int(spec.get("replicas", 1))
+        owners = [owner_reference(pod)] if scaled and condemned else [owner_reference(owner)] if deleted else []
+        for claim in _claims(owner, name_of(pod)).values():
+            yield name_of(claim), owners
 
 
 def _claims(owner: Object, pod: str) -> dict[str, dict[str, Any]]:
