@@ -185,6 +185,7 @@ command("group delete -n g -y", lambda found: True)
 
 def connect(folder: str) -> Az:
     """az with a configuration of its own, that of somebody who has read the how-to."""
+    os.makedirs(folder, exist_ok=True)
     os.environ |= {
         "AZURE_CONFIG_DIR": f"{folder}/azure",
         "HOME": folder,

@@ -85,7 +85,7 @@ def clients(venv: Path, folder: Path) -> Iterator[tuple[str, list[str] | str]]:
         ("Karpenter's guide", "az", "tests.clients.az_karpenter"),
     ):
         python = venv / folder_name / "bin" / "python"
-        yield client, [str(python), "-m", module, str(folder)] if python.exists() else f"{python} {made}"
+        yield client, [str(python), "-m", module, str(folder / module)] if python.exists() else f"{python} {made}"
     scripts = venv / "javascript"
     command = ["node", str(scripts / "suite.mjs")]
     yield "JavaScript SDKs", command if (scripts / "node_modules").exists() else f"{scripts / 'node_modules'} {made}"

@@ -29,3 +29,10 @@ def test_the_first_operations_work(client: str, tmp_path: Path) -> None:
 
 def test_all_clients_are_tried() -> None:
     assert tuple(name for name, _ in clients(VENV, Path())) == CLIENTS
+
+
+def test_each_client_has_a_folder_of_its_own() -> None:
+    """The clouds that one az has registered are nothing to another."""
+    commands = [command for name, command in clients(VENV, Path("folder")) if name.startswith(("az", "Karpenter"))]
+    folders = [command[-1] for command in commands if not isinstance(command, str)]
+    assert len(set(folders)) == len(folders)
