@@ -19,6 +19,7 @@ from harness.scenario.language.cases import Case
 from harness.scenario.language.files import load
 from harness.scenario.language.inputs import world_arguments
 from harness.scenario.language.models import SweepHeader
+from harness.scenario.running.agent_pools import pool_properties
 from harness.scenario.running.worlds import world_inputs
 from harness.sweep.result import KEY, OUTCOME
 from harness.sweep.situation import Scaled, Situation
@@ -121,7 +122,8 @@ def _situation(case: Case, until: float | None) -> Situation:
         passed += step.advance or 0.0
         if step.scale is not None:
             scaled.append(Scaled(passed, step.scale.of, step.scale.replicas))
-    return Situation(**inputs, until=passed if until is None else until, scaled=tuple(scaled))
+    pools = tuple({"name": pool.name, **pool_properties(pool)} for pool in case.given.agent_pools)
+    return Situation(**inputs, agent_pools=pools, until=passed if until is None else until, scaled=tuple(scaled))
 
 
 def _not_for_a_plan(case: Case) -> list[Problem]:

@@ -38,6 +38,8 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
     chosen = situation or Situation()
     world = World(**chosen.arguments(), caches=caches)
     bill = Bill(world)
+    for pool in chosen.agent_pools:
+        world.add_agent_pool(str(pool["name"]), {key: value for key, value in pool.items() if key != "name"})
     world.apply(*manifests)
     settled = world.settle(allow_rejections=True)
     start = world.clock.seconds
@@ -55,7 +57,7 @@ def simulate(*manifests: Object | Source, situation: Situation | None = None, ca
         rejected=tuple(
             f"{rejection.object}: {rejection.text}" for rejection in world.rejections if is_mistake(rejection)
         ),
-        usd_per_hour=world.cost(),
+        usd_per_hour=world.cost() + world.agent_pools.usd_per_hour(world.price),
         usd=bill.usd(),
         seconds=world.clock.seconds,
         machines=bill.machines,

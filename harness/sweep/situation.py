@@ -39,19 +39,27 @@ class Situation:
     seed: int = 0
     attempt_seconds: float | None = None
     time_limit: float | None = None
+    cluster_autoscaler: Mapping[str, str] | None = None
+    agent_pools: tuple[Mapping[str, Any], ...] = ()
+    """The agent pools that are there from the start, by the names of AKS's API, `name` among them."""
     until: float = 0.0
     scaled: tuple[Scaled, ...] = ()
 
     def arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of World, only those that are given."""
         values = {flag.name: getattr(self, flag.name) for flag in fields(self) if flag.name not in _AFTER}
-        return {name: value for name, value in values.items() if value is not None and value != {}}
+        return {
+            name: value
+            for name, value in values.items()
+            if value is not None and (value != {} or name == "cluster_autoscaler")
+        }
 
     def text(self) -> str:
         """Return the same text for the same situation, whatever the order of its mappings."""
-        after = {"until": self.until, "scaled": [(step.at, step.of, step.replicas) for step in self.scaled]}
+        scaled = [(step.at, step.of, step.replicas) for step in self.scaled]
+        after = {"until": self.until, "scaled": scaled, "agent_pools": self.agent_pools}
         return json.dumps({**self.arguments(), **after}, sort_keys=True, default=str)
 
 
-_AFTER = frozenset({"until", "scaled"})
-"""The fields that say what happens after the world came to rest."""
+_AFTER = frozenset({"agent_pools", "until", "scaled"})
+"""The fields that say what happens to the world once it is made."""

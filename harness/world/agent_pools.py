@@ -6,7 +6,7 @@ which Nodes these are nobody promises: here those with the highest numbers.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from fakeazure.aks.managed_clusters import NAMESPACE
@@ -60,6 +60,8 @@ class AgentPools:
         self._machines: dict[str, dict[str, VirtualMachine]] = {}
         """The machines that have power, by pool and by the name of their Node."""
         self._leaving: dict[str, set[str]] = {}
+        self.listeners: list[Callable[[VirtualMachine, bool], None]] = []
+        """Listeners to machines that get power (true), and to those that go."""
         self._ending: set[str] = set()
         """The pools that are deleted when they are empty."""
 
@@ -169,6 +171,8 @@ class AgentPools:
         del self._machines[pool][node]
         remove_machine(self._cloud.state, self._id(pool), machine)
         self._kubelets.power_off(vm_id_of(machine), gone=True)
+        for listener in self.listeners:
+            listener(machine, False)
         with ignoring(404):
             self._writer.delete("Node", node)
 
@@ -188,6 +192,8 @@ class AgentPools:
             if machine.name not in self._machines[pool]:
                 self._machines[pool][machine.name] = machine
                 self._kubelets.power_on(machine_of(machine, self._caches.catalogue, self._region))
+                for listener in self.listeners:
+                    listener(machine, True)
 
     def _mark(self, node: str, *, unschedulable: bool) -> None:
         if self._view.get("Node", node) is not None:

@@ -5,34 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from harness.clusterautoscaler.profile import DEFAULTS
 from harness.migrate.proposing.rows import AUTOSCALER_POOL, Row, Verdict
 from lazyrecords import dataclass
 
-__all__ = ["DEFAULTS", "autoscaler_rows", "disruption_of"]
-
-DEFAULTS: Mapping[str, str] = {
-    "balance-similar-node-groups": "false",
-    "daemonset-eviction-for-empty-nodes": "false",
-    "daemonset-eviction-for-occupied-nodes": "true",
-    "expander": "random",
-    "ignore-daemonsets-utilization": "false",
-    "max-empty-bulk-delete": "10",
-    "max-graceful-termination-sec": "600",
-    "max-node-provision-time": "15m",
-    "max-total-unready-percentage": "45",
-    "new-pod-scale-up-delay": "0s",
-    "ok-total-unready-count": "3",
-    "scale-down-delay-after-add": "10m",
-    "scale-down-delay-after-delete": "10s",
-    "scale-down-delay-after-failure": "3m",
-    "scale-down-unneeded-time": "10m",
-    "scale-down-unready-time": "20m",
-    "scale-down-utilization-threshold": "0.5",
-    "scan-interval": "10s",
-    "skip-nodes-with-local-storage": "false",
-    "skip-nodes-with-system-pods": "true",
-}
-"""AKS's defaults (Azure AKS docs, cluster autoscaler profile)."""
+__all__ = ["autoscaler_rows", "disruption_of"]
 
 _SOURCE = "core pkg/apis/v1/nodepool.go"
 _DEFAULT_SHARE = "10%"

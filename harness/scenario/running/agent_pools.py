@@ -8,7 +8,7 @@ from harness.reading.problems import Mark, Problem, ScenarioError
 from harness.scenario.language.models.agent_pools import AgentPool, AgentPoolStep
 from harness.scenario.running.run import Run
 
-__all__ = ["add_agent_pools", "change_agent_pool"]
+__all__ = ["add_agent_pools", "change_agent_pool", "pool_properties"]
 
 
 def add_agent_pools(run: Run) -> None:
@@ -16,7 +16,7 @@ def add_agent_pools(run: Run) -> None:
     problems: list[Problem] = []
     for index, pool in enumerate(run.case.given.agent_pools):
         try:
-            run.world.add_agent_pool(pool.name, _properties(pool))
+            run.world.add_agent_pool(pool.name, pool_properties(pool))
         except ValueError as error:
             problems.append(Problem(run.case.given_mark("agentPools", index), f"given.agentPools[{index}]", str(error)))
     if problems:
@@ -36,8 +36,8 @@ def change_agent_pool(run: Run, step: AgentPoolStep, mark: Mark) -> None:
         raise ScenarioError([Problem(mark, "when", str(error.args[0]))]) from error
 
 
-def _properties(pool: AgentPool) -> dict[str, Any]:
-    """The pool's properties by AKS's names, only those that the file has."""
+def pool_properties(pool: AgentPool) -> dict[str, Any]:
+    """Return a pool's properties by AKS's names, only those that the file has."""
     fields = type(pool).model_fields
     values = {
         field.alias or name: getattr(pool, name) for name, field in fields.items() if name in pool.model_fields_set

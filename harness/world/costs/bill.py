@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn
+from fakeazure.events import Deleted, Event, PoweredOff, PoweredOn, VirtualMachine
 from harness.karpenter.labels.core import ON_DEMAND, SPOT
 
 if TYPE_CHECKING:
@@ -16,7 +16,10 @@ _HOUR = 3600.0
 
 
 class Bill:
-    """Adds up the price of running machines. Make it before anything runs; it listens to the cloud of the world."""
+    """Adds up the price of running machines, those of agent pools among them.
+
+    Make it before anything runs; it listens to the cloud of the world and to its pools.
+    """
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -29,6 +32,7 @@ class Bill:
         self.guessed: set[str] = set()
         """Sizes of machines that ran at a price that is a guess."""
         world.cloud.subscribe(self._hear)
+        world.agent_pools.listeners.append(self._hear_of_pool)
 
     def usd(self) -> float:
         """Return USD for all machines from the start of the world until now; a size without a price counts as nothing."""
@@ -37,15 +41,28 @@ class Bill:
 
     def _hear(self, event: Event) -> None:
         if isinstance(event, PoweredOn):
-            kind = SPOT if event.vm.priority == "Spot" else ON_DEMAND
-            machine_price = self._world.price(event.vm.size, kind)
-            price = machine_price.usd
-            if machine_price.guess:
-                self.guessed.add(event.vm.size)
-            self._running[event.vm.id] = event.at, price or 0.0
-            if price is None:
-                self.unpriced.add(event.vm.size)
+            self._begin(event.vm, event.at)
             self.machines += not event.restarted
-        elif isinstance(event, (Deleted, PoweredOff)) and event.vm.id in self._running:
-            since, hourly = self._running.pop(event.vm.id)
-            self._ended += hourly * (event.at - since) / _HOUR
+        elif isinstance(event, (Deleted, PoweredOff)):
+            self._end(event.vm, event.at)
+
+    def _hear_of_pool(self, vm: VirtualMachine, powered: bool) -> None:
+        now = self._world.cloud.now()
+        if powered:
+            self._begin(vm, now)
+            self.machines += 1
+        else:
+            self._end(vm, now)
+
+    def _begin(self, vm: VirtualMachine, at: float) -> None:
+        machine_price = self._world.price(vm.size, SPOT if vm.priority == "Spot" else ON_DEMAND)
+        if machine_price.guess:
+            self.guessed.add(vm.size)
+        if machine_price.usd is None:
+            self.unpriced.add(vm.size)
+        self._running[vm.id] = at, machine_price.usd or 0.0
+
+    def _end(self, vm: VirtualMachine, at: float) -> None:
+        if vm.id in self._running:
+            since, hourly = self._running.pop(vm.id)
+            self._ended += hourly * (at - since) / _HOUR
