@@ -90,7 +90,7 @@ CORE := $(VENV)/.installed
 CLIENTS := .venv-clients
 CLUSTERS := $(VENV)/.installed-clusters
 
-.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades migrations properties golden record-labels mutations mutants fuzz bench schema site test-browser picture picture-check readme-picture playground wheel requirements clean
+.PHONY: scenarios test lint types unit test-clusters stories test-clients clean-clusters conformance upgrades migrations properties golden record-labels mutations mutants fuzz bench schema site test-browser test-editors picture picture-check readme-picture playground wheel requirements clean
 
 scenarios: $(CORE)
 	$(RUN) -m pytest scenarios $(if $(filter 0,$(WORKERS)),,--processes $(WORKERS)) $(PLAIN) $(ARGS)
@@ -186,6 +186,13 @@ site: $(CORE)
 test-browser: $(CORE)
 	PIP_CONSTRAINT=constraints.txt $(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[browser,crds,dev]'
 	$(RUN) -m pytest tests/browser --run-browser -rs -q $(if $(SMOKE),-m smoke) $(ARGS)
+
+test-editors: $(CORE) tests/editors/node_modules
+	$(RUN) -m pytest tests/editors -rs -q $(ARGS)
+
+tests/editors/node_modules: tests/editors/package-lock.json
+	npm ci --prefix tests/editors --no-fund --no-audit
+	@touch $@
 
 picture: picture/node_modules
 	node picture/build.mjs

@@ -21,10 +21,11 @@ ENVIRONMENT = 3
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A subcommand: the module that has it and what it is for, in one line."""
+    """A subcommand: the module that has it, what it is for in one line, and examples of it."""
 
     module: str
     purpose: str
+    examples: tuple[str, ...]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -50,19 +51,55 @@ class CommandModule(Protocol):
 
 
 COMMANDS: dict[str, Command] = {
-    "skus": Command("fakeazure.commands.skus", "the sizes that a region sells, as a table or as ARM's list"),
-    "sizes": Command("fakeazure.commands.sizes", "all sizes: vCPUs, memory, in how many regions, cheapest and dearest"),
-    "prices": Command("fakeazure.commands.prices", "on-demand prices, of a region or of a size in all regions"),
-    "regions": Command("fakeazure.commands.regions", "the regions, their zones and how many sizes they sell"),
-    "serve": Command("fakeazure.commands.serve", "serve a world of Azure over HTTP and HTTPS for real clients"),
-    "coverage": Command(
-        "fakeazure.commands.coverage", "the operations of Azure that are served, and what of them is left out"
+    "skus": Command(
+        "fakeazure.commands.skus",
+        "the sizes that a region sells, as a table or as ARM's list",
+        ("fakeazure skus --region eastus --size 'Standard_D*s_v5'",),
     ),
-    "import-skus": Command("fakeazure.commands.import_skus", "check an `az vm list-skus -o json` and make it usable"),
-    "import-prices": Command("fakeazure.commands.import_prices", "make a market of Azure's price list"),
-    "import-usages": Command("fakeazure.commands.import_usages", "make a market of an `az vm list-usage -o json`"),
+    "sizes": Command(
+        "fakeazure.commands.sizes",
+        "all sizes: vCPUs, memory, in how many regions, cheapest and dearest",
+        ("fakeazure sizes --size 'Standard_NC*'",),
+    ),
+    "prices": Command(
+        "fakeazure.commands.prices",
+        "on-demand prices, of a region or of sizes in all regions",
+        ("fakeazure prices --size Standard_D4s_v5", "fakeazure prices --region eastus --size 'Standard_D4*_v5'"),
+    ),
+    "regions": Command(
+        "fakeazure.commands.regions",
+        "the regions, their zones and how many sizes they sell",
+        ("fakeazure regions",),
+    ),
+    "serve": Command(
+        "fakeazure.commands.serve",
+        "serve a world of Azure over HTTP and HTTPS for real clients",
+        ("fakeazure serve --region westeurope --state cloud", "fakeazure serve --market market.yaml --keep world"),
+    ),
+    "coverage": Command(
+        "fakeazure.commands.coverage",
+        "the operations of Azure that are served, and what of them is left out",
+        ("fakeazure coverage --format markdown",),
+    ),
+    "import-skus": Command(
+        "fakeazure.commands.import_skus",
+        "check an `az vm list-skus -o json` and make it usable",
+        ("fakeazure import-skus skus.json",),
+    ),
+    "import-prices": Command(
+        "fakeazure.commands.import_prices",
+        "make a market of Azure's price list",
+        ("fakeazure import-prices prices.json --region eastus",),
+    ),
+    "import-usages": Command(
+        "fakeazure.commands.import_usages",
+        "make a market of an `az vm list-usage -o json`",
+        ("fakeazure import-usages usage.json",),
+    ),
     "refresh": Command(
-        "fakeazure.commands.refresh", "sizes, limits and prices of your own account, by az; never needed"
+        "fakeazure.commands.refresh",
+        "sizes, limits and prices of your own account, by az; never needed",
+        ("fakeazure refresh --region eastus -o account",),
     ),
 }
 
@@ -80,8 +117,7 @@ def run(arguments: Sequence[str]) -> int:
         )
     command = COMMANDS[name]
     module: CommandModule = importlib.import_module(command.module)
-    parser = _Parser(prog=f"fakeazure {name}", description=module.__doc__, allow_abbrev=False)
-    module.add_arguments(parser)
+    parser = parser_of(name)
     try:
         options = parser.parse_args(rest)
     except SystemExit as stop:
@@ -96,6 +132,21 @@ def run(arguments: Sequence[str]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         print_line(f"fakeazure: {where}{error.strerror or error}", error=True)
         return ENVIRONMENT
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """Return the parser of a subcommand, whose help ends with its examples."""
+    command = COMMANDS[name]
+    module: CommandModule = importlib.import_module(command.module)
+    parser = _Parser(
+        prog=f"fakeazure {name}",
+        description=module.__doc__,
+        epilog="\n".join(("examples:", *(f"  {line}" for line in command.examples))),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    return parser
 
 
 def _refuse(message: str) -> int:

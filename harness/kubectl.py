@@ -48,7 +48,7 @@ def explained(arguments: Sequence[str]) -> list[str] | None:
         if name in ("-n", "--namespace"):
             namespace = value if sign else next(words, "")
         elif word.startswith("-"):
-            rest += [word] if sign or word in ("-v", "--verbose") else [word, next(words, "")]
+            rest += [word] if sign or word in ("-v", "--verbose", "--watch") else [word, next(words, "")]
             options[name] = value if sign else rest[-1]
         elif not target:
             target = word

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import fnmatch
 
 from fakeazure.catalog import Catalogue
 from fakeazure.catalog.errors import UnknownSize
-from fakeazure.commands.table import add_as_of, add_format, capabilities, dollars, render, to_json
+from fakeazure.commands.table import add_as_of, add_format, capabilities, dollars, matching, render, to_json
 from plainlines import print_document, print_lines
 
 
@@ -23,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     catalogue = Catalogue.load(options.as_of)
     regions = [catalogue.region(name) for name in catalogue.regions]
     names = sorted({name for region in regions for name in region.by_name})
-    chosen = [name for name in names if fnmatch.fnmatchcase(name.lower(), options.size.lower())]
+    chosen = matching(names, options.size)
     if not chosen:
         raise UnknownSize(options.size, names)
     listed = []

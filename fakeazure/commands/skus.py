@@ -7,17 +7,16 @@ lists them by field, with the reason of each. No restrictions are assumed: a sub
 from __future__ import annotations
 
 import argparse
-import fnmatch
 from collections.abc import Iterator, Mapping
 
-from fakeazure.catalog import Catalogue, RegionCatalogue
-from fakeazure.catalog.errors import UnknownSize
+from fakeazure.catalog import RegionCatalogue
 from fakeazure.commands.table import (
     add_as_of,
     add_format,
     add_skus_file,
     capabilities,
     catalogue_with,
+    chosen_sizes,
     dollars,
     render,
     to_json,
@@ -45,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Print the list; exit code 0."""
     catalogue = catalogue_with(options.skus, options.region, options.as_of)
     region = catalogue.region(options.region)
-    names = _chosen(catalogue, region, options.size)
+    names = list(region.by_name) if options.size is None else chosen_sizes(catalogue, region, options.size)
     guesses = {name: guessed for name in names if (guessed := region.guessed(name))}
     if options.format == "json":
         document: dict[str, object] = {"value": [region.by_name[name] for name in names]}
@@ -77,18 +76,6 @@ def _by_field(guesses: dict[str, Mapping[str, str]]) -> Iterator[str]:
         for reason, names in reasons.items():
             more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
             yield f"  {reason}: {', '.join(names[:_FEW])}{more}"
-
-
-def _chosen(catalogue: Catalogue, region: RegionCatalogue, wanted: str | None) -> list[str]:
-    if wanted is None:
-        return list(region.by_name)
-    if not any(mark in wanted for mark in "*?["):
-        catalogue.check_sold(wanted, region.name)
-        return [wanted]
-    names = [name for name in region.by_name if fnmatch.fnmatchcase(name.lower(), wanted.lower())]
-    if not names:
-        raise UnknownSize(wanted, (), f" in {region.name}: no size matches")
-    return names
 
 
 def _table(region: RegionCatalogue, names: list[str], guesses: Mapping[str, Mapping[str, str]]) -> str:

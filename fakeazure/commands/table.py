@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import fnmatch
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from fakeazure.catalog import Catalogue, Record
+from fakeazure.catalog import Catalogue, Record, RegionCatalogue
+from fakeazure.catalog.errors import UnknownSize
 from plainlines import joined, json_text
 
 
@@ -66,3 +68,24 @@ def catalogue_with(skus: Path | None, region: str | None, as_of: str | None = No
     from fakeazure.catalog.importer import read
 
     return packaged.with_region(read(skus, region).catalogue())
+
+
+def is_pattern(text: str) -> bool:
+    """Return whether a name of a size stands for several."""
+    return any(mark in text for mark in "*?[")
+
+
+def matching(names: Iterable[str], pattern: str) -> list[str]:
+    """Return the names that match a pattern, in any case of their letters."""
+    return [name for name in names if fnmatch.fnmatchcase(name.lower(), pattern.lower())]
+
+
+def chosen_sizes(catalogue: Catalogue, region: RegionCatalogue, wanted: str) -> list[str]:
+    """Return the sizes of a region that a name or a pattern means. Raises UnknownSize, or NotSold for the size of another region."""
+    if not is_pattern(wanted):
+        catalogue.check_sold(wanted, region.name)
+        return [wanted]
+    names = matching(region.by_name, wanted)
+    if not names:
+        raise UnknownSize(wanted, (), f" in {region.name}: no size matches")
+    return names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from harness.reading.manifests import Manifest, manifests_of
 from harness.reading.one_pass import Excerpt
 from harness.reading.problems import Problem, ScenarioError
 from harness.scenario.language.dumps import Dump
+from harness.wording import counted
 
 __all__ = ["Environment", "read_given"]
 
@@ -59,7 +61,11 @@ def _live(arguments: argparse.Namespace) -> tuple[tuple[Manifest, ...], tuple[st
         raise Environment(f"{option}: {error}") from None
     if problems:
         raise ScenarioError(problems)
-    lines = [f"read from context {cluster.name}: {len(manifests)} objects"]
+    counts = Counter(manifest.kind for manifest in manifests)
+    kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(counts.items()))
+    lines = [
+        f"read from context {cluster.name}: {counted(len(manifests), 'object')}" + (f" ({kinds})" if kinds else "")
+    ]
     if cluster.forbidden:
         lines.append(f"not read, because context {cluster.name} may not: {', '.join(cluster.forbidden)}")
     return tuple(manifests), tuple(lines), cluster.moment

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from harness.sweep.result import OUTCOME, Value
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from harness.sweep.plan import Plan, Planned
     from harness.world.caches import Caches
 
-__all__ = ["Batch", "Engine", "EngineMissing", "batches", "engine_of", "run_batch"]
+__all__ = ["Batch", "Engine", "EngineLost", "EngineMissing", "Local", "Row", "batches", "failed_rows", "run_batch"]
 
 Row: TypeAlias = dict[str, Value]
 
@@ -35,6 +35,10 @@ _RECORDS, _LISTS, _INDEXES = 2, 3, 8
 
 class EngineMissing(Exception):
     """A package, or a scheduler, that is not there."""
+
+
+class EngineLost(Exception):
+    """Workers that are gone while there is something to do for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +100,21 @@ def _caches(thread: int) -> Caches:
     return Caches(default_caches().catalogue, ListsInUse(_LISTS, records=_RECORDS), CatalogIndexes(_INDEXES))
 
 
-def engine_of(text: str, processes: int) -> Engine:
-    """Return the engine that `local` or `dask://HOST:PORT` names.
-
-    Raises ValueError for another name, EngineMissing for what is not there.
-    """
-    if text == "local":
-        return _Local(processes)
-    if text.startswith("dask://") and text.removeprefix("dask://"):
-        return _Dask(f"tcp://{text.removeprefix('dask://')}")
-    raise ValueError(f"'{text}': local or dask://HOST:PORT is expected")
+def failed_rows(batch: Batch, error: BaseException) -> list[tuple[str, Row]]:
+    """Return the rows of a batch that nobody could run, for example because each worker ended that took it."""
+    row = {**dict.fromkeys(OUTCOME), "error": f"{type(error).__name__}: {error}"}
+    return [(planned.key, dict(row)) for planned in batch.planned]
 
 
-class _Local:
+class Local:
+    """Runs batches in processes of this machine."""
+
     def __init__(self, processes: int) -> None:
         self._processes = processes
 
     @property
     def width(self) -> int:
+        """Return the number of processes."""
         return self._processes
 
     def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]:
@@ -140,34 +141,3 @@ def _begin(lifeline: Connection) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with(lifeline)
-
-
-class _Dask:
-    def __init__(self, address: str) -> None:
-        try:
-            from distributed import Client, as_completed
-        except ImportError as error:
-            raise EngineMissing(
-                "a Dask cluster needs the package distributed: pip install 'karpenter-azure-harness[sweep]'"
-            ) from error
-        connect: Any = Client  # newer versions say something of its types, and not all
-        self._completed: Any = as_completed
-        try:
-            self._client: Any = connect(address, timeout="10s", set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise EngineMissing(f"no Dask scheduler answers at {address}") from error
-
-    @property
-    def width(self) -> int:
-        threads: dict[str, int] = self._client.nthreads()
-        return max(1, sum(threads.values()))
-
-    def __call__(self, todo: Sequence[Batch]) -> Iterator[list[tuple[str, Row]]]:
-        futures = self._client.map(run_batch, todo, pure=False)
-        try:
-            # with results: what is done is fetched at once, so that a worker that dies later takes none of it along
-            for _, rows in self._completed(futures, with_results=True, loop=self._client.loop):
-                yield rows
-        finally:
-            self._client.cancel(futures)
-            self._client.close()

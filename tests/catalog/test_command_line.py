@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakeazure.catalog import Catalogue
-from fakeazure.cli import COMMANDS, run
+from fakeazure.cli import COMMANDS, parser_of, run
 from fakeazure.commands.skus import _FEW, _by_field
 from fakeazure.commands.table import to_json
 
@@ -79,6 +80,34 @@ def test_prices_of_a_size_in_all_regions_cheapest_first(capsys: Output) -> None:
     prices = json.loads(capsys.readouterr().out)
     assert prices["eastus"] == 0.096
     assert list(prices.values()) == sorted(prices.values())
+
+
+def test_prices_of_sizes_that_match(capsys: Output) -> None:
+    assert run(["prices", "--region", "eastus", "--size", "standard_d[24]s_v5", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"Standard_D2s_v5": 0.096, "Standard_D4s_v5": 0.192}
+    assert run(["prices", "--size", "Standard_D[24]s_v5", "--format", "json"]) == 0
+    prices = json.loads(capsys.readouterr().out)
+    assert list(prices) == ["Standard_D2s_v5", "Standard_D4s_v5"]
+    assert prices["Standard_D4s_v5"]["eastus"] == 0.192
+    assert list(prices["Standard_D4s_v5"].values()) == sorted(prices["Standard_D4s_v5"].values())
+    assert run(["prices", "--size", "Standard_D[24]s_v5"]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split() == ["NAME", "REGION", "USD/H"]
+    assert len(rows) == sum(map(len, prices.values()))
+    for options in ([], ["--region", "eastus"]):
+        assert run(["prices", *options, "--size", "Nothing*"]) == 2
+        assert "no size matches" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_ends_with_examples_that_it_takes(name: str) -> None:
+    parser = parser_of(name)
+    assert parser.format_help().rstrip().endswith("\n".join(f"  {line}" for line in COMMANDS[name].examples))
+    assert COMMANDS[name].examples
+    for example in COMMANDS[name].examples:
+        program, command, *words = shlex.split(example)
+        assert (program, command) == ("fakeazure", name)
+        parser.parse_args(words)
 
 
 def test_prices_of_a_region(capsys: Output) -> None:

@@ -25,6 +25,8 @@ HERE = ["--kubeconfig", "/there/config:/other"]
         (["shop/web"], ["--pod", "shop/web", *HERE]),
         (["node/aks-1", "--context", "prod"], ["--node", "aks-1", "--context", "prod"]),
         (["web", "-v", "--context=prod"], ["--about", "web", "-v", "--context=prod"]),
+        (["--watch", "web"], ["--about", "web", "--watch", *HERE]),
+        (["--watch=30s", "web"], ["--about", "web", "--watch=30s", *HERE]),
         (["web", "--release", "1.13.1"], ["--about", "web", "--release", "1.13.1", *HERE]),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -125,7 +126,7 @@ def test_a_live_cluster_is_read_and_left_as_it_is(
     assert head == "westeurope, provider 1.14.0"
     assert "region westeurope (http/Node/aks-system-1:" in read
     assert "Kubernetes 1.33.2 (http/Node/aks-system-1:" in read
-    assert "\nread from context http: " in out
+    assert re.search(r"\nread from context http: \d+ objects \((?:\w+ \d+, )*NodePool 1(?:, \w+ \d+)*\)\n", out)
     assert "aks-system-1" in out
     assert "NodePool default" in out
     assert {request.method for request in asked} == {"GET"}
@@ -145,6 +146,31 @@ def test_the_same_answer_as_for_a_dump(http: HttpCluster, tmp_path: Path, capsys
         live.pop(different, None), dump.pop(different, None)
     assert live == dump
     assert (live["pods"], live["prices"]["existing_nodes"]) == ({"bound": 4, "pending": 0}, 1)
+
+
+def test_an_answer_is_shown_again_when_it_is_another_one(
+    http: HttpCluster, tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = kubeconfig(tmp_path, http.server.kubeconfig())
+    turns: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        turns.append(seconds)
+        if len(turns) == 2:
+            http.writer(ADMIN).create({**LONELY, "metadata": {"name": "lonely", "namespace": "default"}})
+        if len(turns) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.cli.repeating.time.sleep", sleep)
+    code, out, _ = call(capsys, "explain", "--kubeconfig", file, "--watch", "3s")
+    assert code == 0
+    assert turns == [3.0] * 4
+    assert len(re.findall(r"^at \d\d:\d\d:\d\d$", out, re.MULTILINE)) == 2
+    first, _, second = out.partition("\n\nat ")
+    assert "lonely" not in first
+    assert "Pod/lonely: pending" in second
+    said = "harness explain: --watch is for a live cluster: --context NAME\n"
+    assert call(capsys, "explain", "pools.yaml", "--watch") == (2, "", said)
 
 
 def test_a_file_beside_it_changes_an_object(http: HttpCluster, tmp_path: Path, capsys: Output) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import yaml
 
 from harness import testing
 from harness.karpenter.validation.crds import crd_set, crd_sets
+from harness.scenario.documentation.core_kinds import core_kinds
 from harness.scenario.documentation.kinds import kind_schema, kinds_of, version_schema
 from harness.scenario.documentation.schema import json_schema, schema_files
 from tests.cli.command import call
@@ -74,6 +76,43 @@ MISTAKES = {
     "a node class without its name": (", name: general}", "}", "nodeClassRef"),
 }
 """What is wrong → the right text, the wrong one, and the field that is marked."""
+CORE = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, creationTimestamp: null}
+spec:
+  replicas: 3
+  selector: {matchLabels: {app: web}}
+  strategy: {}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: web, image: web, resources: {requests: {cpu: 0.5, memory: 2Gi}}}
+      nodeSelector: {kubernetes.io/arch: amd64}
+      tolerations:
+      - {key: acme.io/spot, operator: Exists, effect: NoSchedule}
+      topologySpreadConstraints:
+      - {maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+status: {}
+"""
+CORE_MISTAKES = {
+    "a number in quotes": ("replicas: 3", 'replicas: "3"', "replicas"),
+    "a field of another kind": ("nodeSelector:", "nodeSelectors:", "spec"),
+    "an amount with a blank": ("memory: 2Gi", "memory: 2 Gi", "memory"),
+    "an amount of no unit": ("memory: 2Gi", "memory: 2GB", "memory"),
+    "an effect in lower case": ("effect: NoSchedule", "effect: noschedule", "effect"),
+    "a yes of YAML where a text is": ("kubernetes.io/arch: amd64", "kubernetes.io/arch: true", "nodeSelector"),
+    "a choice that is none": ("ScheduleAnyway", "Schedule", "whenUnsatisfiable"),
+    "no pods to choose": ("  selector: {matchLabels: {app: web}}\n  strategy", "  strategy", "spec"),
+    "an older group": ("policy/v1", "policy/v1beta1", "apiVersion"),
+}
+"""The same of Kubernetes' own kinds."""
 MEANINGLESS = (
     "on Azure a node class is of this group",
     "on Azure a node class is of this kind",
@@ -108,6 +147,63 @@ def test_a_mistake_is_marked_where_it_is(mistake: str) -> None:
     assert all(field in place for place in marked)
 
 
+@pytest.mark.parametrize("mistake", CORE_MISTAKES)
+def test_a_mistake_in_a_kind_of_kubernetes_is_marked_where_it_is(mistake: str) -> None:
+    right, wrong, field = CORE_MISTAKES[mistake]
+    assert right in CORE
+    assert errors(json_schema(), CORE) == []
+    marked = errors(json_schema(), CORE.replace(right, wrong, 1))
+    assert marked
+    assert all(field in place for place in marked)
+
+
+def test_a_kind_of_kubernetes_has_a_schema_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = call(capsys, "schema", "--kind", "Deployment")
+    assert code == 0
+    schema = json.loads(out)
+    jsonschema.Draft7Validator.check_schema(schema)
+    deployment = CORE.partition("---\n")[0]
+    assert errors(schema, deployment) == []
+    assert errors(schema, deployment.replace("replicas: 3", 'replicas: "3"')) == ["spec.replicas"]
+    assert errors(schema, deployment.replace("replicas: 3", "replicas: $(n)")) == ["spec.replicas"]
+    assert errors(json_schema(), deployment.replace("replicas: 3", "replicas: $(n)")) == []
+
+
+def test_manifests_of_the_corpus_are_not_marked() -> None:
+    judge = jsonschema.Draft7Validator(json_schema())
+    kinds = set(core_kinds())
+    documents = [
+        (path.name, document)
+        for path in sorted((ROOT / "scenarios").rglob("*.yaml"))[::5]
+        for document in yaml.safe_load_all(path.read_text(encoding="utf-8"))
+        if isinstance(document, dict) and document.get("kind") in kinds
+    ]
+    assert len(documents) > 50
+    marked = [(name, error.message) for name, document in documents for error in judge.iter_errors(document)]
+    assert not marked
+
+
+GO_ONLY = re.compile(r"\(\?(?![:=!<])|\\[^dDsSwWbB^$\\.*+?()\[\]{}|/tnr-]")
+"""Parts of an expression that Go has and ECMA-262 lacks: flags, and escapes of characters that mean nothing."""
+
+
+def patterns(value: Any) -> Iterator[str]:
+    """Yield the patterns of a schema."""
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    if isinstance(value, dict) and isinstance(value.get("pattern"), str):
+        yield value["pattern"]
+    for child in children:
+        yield from patterns(child)
+
+
+def test_patterns_are_such_as_json_schema_has() -> None:
+    """One that is not makes strict tools refuse the whole schema (draft 7, 6.3.3: ECMA 262)."""
+    found = set(patterns(json_schema()))
+    assert len(found) > 20
+    assert not [pattern for pattern in found if GO_ONLY.search(pattern)]
+    assert any("[Ss][Uu][Bb][Nn][Ee][Tt][Ss]" in pattern for pattern in found)
+
+
 def test_a_name_that_another_document_has_not_is_no_matter_for_a_schema() -> None:
     """An editor looks at each document by itself; `harness validate` warns of it (nodeclass-missing)."""
     assert errors(json_schema(), DOCUMENTS.replace("name: general}\n      taints", "name: genral}\n      taints")) == []
@@ -119,10 +215,12 @@ def test_files_that_refer_to_each_other_say_the_same() -> None:
         (f"http://here/{name}", referencing.Resource.from_contents(json.loads(text))) for name, text in files.items()
     )
     judge = jsonschema.Draft7Validator({"$ref": "http://here/scenario.schema.json"}, registry=registry)
-    for right, wrong, _ in MISTAKES.values():
-        for text in (DOCUMENTS, DOCUMENTS.replace(right, wrong, 1)):
+    whole = jsonschema.Draft7Validator(json_schema())
+    mistakes = [(DOCUMENTS, *mistake) for mistake in MISTAKES.values()]
+    mistakes += [(CORE, *mistake) for mistake in CORE_MISTAKES.values()]
+    for all_right, right, wrong, _ in mistakes:
+        for text in (all_right, all_right.replace(right, wrong, 1)):
             documents = list(yaml.safe_load_all(text))
-            whole = jsonschema.Draft7Validator(json_schema())
             assert [judge.is_valid(document) for document in documents] == [
                 whole.is_valid(document) for document in documents
             ]
@@ -188,7 +286,7 @@ def test_the_command_prints_a_kind_writes_a_folder_and_names_mistakes(
     code, _, err = call(capsys, "schema", "--kind", "Nodepool")
     assert (code, err) == (
         2,
-        "harness schema: --kind: release 1.14.0 has no kind 'Nodepool'; did you mean 'NodePool' or 'NodeOverlay'?\n",
+        "harness schema: --kind: release 1.14.0 has no kind 'Nodepool'; did you mean 'NodePool' or 'Node' or 'NodeOverlay'?\n",
     )
     code, _, err = call(capsys, "schema", "--release", "9.9.9")
     assert code == 2

@@ -4,6 +4,8 @@ import csv
 import json
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -11,8 +13,8 @@ import pytest
 from benchmarks.sweep import WHOLE, scaling
 from harness.cli import main
 from harness.karpenter.releases import provider
-from harness.sweep import engines
-from harness.sweep.engines import batches, run_batch
+from harness.sweep import dask, engines
+from harness.sweep.engines import batches, failed_rows, run_batch
 from harness.sweep.plan import read_plan
 from harness.sweep.result import KEY, OUTCOME
 from harness.sweep.table import Store, read_table
@@ -357,6 +359,77 @@ def test_a_dask_cluster_gives_the_same_rows(plan: Path, capsys: pytest.CaptureFi
         engine = cluster.scheduler_address.replace("tcp://", "dask://")
         assert main(["sweep", "plan.yaml", "--engine", engine, "-o", "two.csv"]) == 0, capsys.readouterr().err
     assert (plan.parent / "one.csv").read_bytes() == (plan.parent / "two.csv").read_bytes()
+
+
+def test_without_workers_it_says_what_waits_and_ends_with_the_rows_that_it_has(
+    plan: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'karpenter-azure-harness[sweep]'")
+    with distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+    ) as cluster:
+        engine = cluster.scheduler_address.replace("tcp://", "dask://")
+        assert main(["sweep", "plan.yaml", "--engine", engine, "-o", "rows.csv", "--wait", "500ms"]) == 3
+    lines = capsys.readouterr().err.splitlines()
+    assert "waiting: 4 situations of eastus have no worker" in lines
+    assert lines[-1].startswith("harness sweep: nobody has worked for 0.5s (tcp://127.0.0.1:")
+    assert lines[-1].endswith("): ended after 0 of 4; rows.csv.part keeps what is known: the same command goes on")
+    assert not (plan.parent / "rows.csv").exists()
+
+
+def test_a_scheduler_that_ends_is_no_reason_to_wait(
+    plan: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'karpenter-azure-harness[sweep]'")
+    cluster = distributed.LocalCluster(
+        n_workers=0, threads_per_worker=1, processes=False, protocol="tcp", dashboard_address=None
+    )
+    waiting = dask._waiting
+
+    def ending(*arguments: Any) -> str:
+        cluster.close()
+        return waiting(*arguments)
+
+    monkeypatch.setattr(dask, "_waiting", ending)
+    engine = cluster.scheduler_address.replace("tcp://", "dask://")
+    assert main(["sweep", "plan.yaml", "--engine", engine, "-o", "rows.csv", "--wait", "2s"]) == 3
+    assert "ended after 0 of 4" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_what_a_lost_worker_had_is_run_by_another_one(plan: Path) -> None:
+    """A worker takes the first batch and ends without a word; a second one comes later."""
+    distributed = pytest.importorskip("distributed", reason="needs dask: pip install 'karpenter-azure-harness[sweep]'")
+    assert main(["sweep", "plan.yaml", "-n", "1", "-o", "one.csv"]) == 0
+    spec = {"cls": distributed.Nanny, "options": {"nthreads": 1, "dashboard_address": None}}
+    scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": None, "port": 0, "protocol": "tcp"}}
+    with distributed.SpecCluster(workers={0: spec}, scheduler=scheduler) as cluster:
+        address = str(cluster.scheduler_address)
+        (nanny,) = cluster.workers.values()
+
+        lost: list[str] = []
+
+        def lose() -> None:
+            with distributed.Client(address, set_as_default=False) as client:
+                until = monotonic() + 60
+                while not lost and monotonic() < until:
+                    lost.extend(key for keys in client.processing().values() for key in keys)
+                    sleep(0.01)
+            nanny.process.process._process.kill()  # the nanny brings another one
+
+        losing = Thread(target=lose)
+        losing.start()
+        assert main(["sweep", "plan.yaml", "--engine", address.replace("tcp://", "dask://"), "-o", "two.csv"]) == 0
+        losing.join()
+    assert lost
+    assert (plan.parent / "one.csv").read_bytes() == (plan.parent / "two.csv").read_bytes()
+
+
+def test_a_batch_that_ends_each_worker_is_a_row_that_says_so(plan: Path) -> None:
+    (batch, *_) = batches(read_plan(plan, "plan.yaml"), {})
+    for key, row in failed_rows(batch, RuntimeError("3 workers died")):
+        assert row["error"] == "RuntimeError: 3 workers died"
+        assert key in {planned.key for planned in batch.planned}
 
 
 def test_lists_of_few_regions_and_releases_are_kept() -> None:

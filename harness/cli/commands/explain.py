@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from harness.cli.explain_options import mistake_of
 from harness.cli.lint import add_allow, allowed_codes, show_warnings, warnings_of, warnings_value
 from harness.cli.manifests import add_inputs
 from harness.cli.output import (
@@ -20,6 +21,7 @@ from harness.cli.output import (
     write_found,
 )
 from harness.cli.pictures import add_html
+from harness.cli.repeating import add_watch, answered
 from plainlines import print_line, printable
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="only the sizes of the region for which Karpenter may believe another price than Azure bills; no files are read",
     )
     parser.add_argument("-v", "--verbose", action="store_true", help="every cause against every size, and every pod")
+    add_watch(parser)
     add_html(parser)
     add_allow(parser)
     add_forms(parser)
@@ -64,12 +67,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     Without pods the sizes of each NodePool; 1 when one allows none.
     """
+    return answered("explain", arguments, _answer)
+
+
+def _answer(arguments: argparse.Namespace) -> int:
     from harness.cli.live import Environment, read_given
     from harness.cli.manifests import bad_files
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
 
-    if mistake := _asked_wrongly(arguments):
+    if mistake := mistake_of(arguments):
         return bad_input(printable(f"harness explain: {mistake}"))
     try:
         if arguments.prices:
@@ -251,31 +258,6 @@ def _show(answer: _Found, arguments: argparse.Namespace) -> None:
     for line in guess_lines(answer.guesses, answer.world.region):
         show(line)
     show_warnings(answer.warned)
-
-
-def _asked_wrongly(arguments: argparse.Namespace) -> str:
-    """Return the mistake in the options and names, "" for none, without looking at the files."""
-    for option, value, kind in (("--pod", arguments.pod, "pod"), ("--node", arguments.node, "Node")):
-        if value == "":
-            return f"{option}: the name of a {kind} is expected"
-    if arguments.pod is not None and arguments.node is not None:
-        return "--pod asks about a pod, --node about a Node of a dump: one of them"
-    if arguments.node is not None and (arguments.format not in ("text", "json") or arguments.markdown is not None):
-        return "--node is answered as text or as json, not as findings at places"
-    if arguments.prices and (unused := _unused_by_prices(arguments)):
-        return f"--prices is about a region (--region, --release, --format): {', '.join(unused)} changes nothing there"
-    return ""
-
-
-def _unused_by_prices(arguments: argparse.Namespace) -> list[str]:
-    """Return the inputs beside `--prices` that its answer does not depend on, as they were written."""
-    from harness.cli import whole_parser
-
-    used = {"prices", "region", "release", "format", "command", "words", "files"}
-    plain = vars(whole_parser().parse_args(["explain", "--prices"]))
-    options = [name for name, value in vars(arguments).items() if name not in used and value != plain.get(name)]
-    form = [] if arguments.format in ("text", "json") else [f"--format {arguments.format}"]
-    return [*map(str, arguments.files), *form, *(f"--{name.replace('_', '-')}" for name in options)]
 
 
 def _asked(arguments: argparse.Namespace, dump: Dump) -> tuple[argparse.Namespace, str]:

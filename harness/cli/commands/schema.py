@@ -1,4 +1,4 @@
-"""`harness schema`: the JSON Schema of scenario files and of Karpenter's kinds, for editors, and of traces."""
+"""`harness schema`: the JSON Schema of scenario files and of the kinds that are simulated, for editors, and of traces."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--kind",
         metavar="KIND",
-        help="print the schema of a kind (NodePool, AKSNodeClass, ...) for plain manifests instead",
+        help="print the schema of a kind (NodePool, AKSNodeClass, Deployment, ...) for plain manifests instead",
     )
     which.add_argument(
         "--into",
         type=Path,
         metavar="DIR",
-        help="write scenario.schema.json and the schemas of Karpenter's kinds into a folder",
+        help="write scenario.schema.json and the schemas of all kinds into a folder",
     )
     which.add_argument("--trace", action="store_true", help="print the schema of a line of a trace instead")
     which.add_argument("--reference", action="store_true", help="print the reference page (Markdown) instead")
@@ -49,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_or_write(arguments: argparse.Namespace) -> int:
     from harness.karpenter.validation.crds import UnknownCrdSet, crd_set
+    from harness.scenario.documentation.core_kinds import core_kinds
     from harness.scenario.documentation.kinds import kinds_of
     from harness.scenario.documentation.schema import default_crds, render, render_kind, schema_files
     from harness.wording import did_you_mean
@@ -58,7 +59,7 @@ def _print_or_write(arguments: argparse.Namespace) -> int:
     except UnknownCrdSet as error:
         return bad_input(printable(f"harness schema: --release: {error}"))
     if arguments.kind is not None:
-        kinds = kinds_of(crds)
+        kinds = {**kinds_of(crds), **core_kinds()}
         if arguments.kind not in kinds:
             hint = did_you_mean(arguments.kind, kinds)
             return bad_input(

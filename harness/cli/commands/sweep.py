@@ -10,13 +10,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.manifests import add_spot_discount
-from harness.cli.output import bad_input, display_name, no_environment, print_json, show
+from harness.cli.output import NO_ENVIRONMENT, bad_input, display_name, no_environment, print_json, show
 from harness.cli.outside import add_allow_outside, checkout_given
 from harness.interrupts import code_of
 from harness.limits import SITUATIONS
 from harness.outputs import write_text
 from harness.wording import counted
-from plainlines import print_line
+from plainlines import print_line, printable
 
 if TYPE_CHECKING:
     from harness.sweep.engines import Engine
@@ -62,12 +62,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes of the local engine (default %(default)s)",
     )
+    parser.add_argument(
+        "--wait",
+        default="5m",
+        metavar="TIME",
+        help="with Dask: how long nobody may work on any situation; then the command ends with the rows that it has (default 5m)",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="form of the output (default text)")
     add_allow_outside(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without an engine, 130 after an interrupt."""
+    """Run the plan: 0 when each situation has a row, 1 when one failed, 2 for bad input, 3 without workers, 130 after Ctrl-C."""
     from harness.cli.destinations import check_outputs
     from harness.cli.worlds import InputError
     from harness.reading.problems import ScenarioError
@@ -82,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         plan = read_plan(
             arguments.plan,
             display_name(arguments.plan),
-            until=_until(arguments.until),
+            until=None if arguments.until is None else _seconds("--until", arguments.until),
             more=_axes(arguments),
             checkout=checkout_given(arguments),
         )
@@ -120,23 +126,26 @@ def _check(arguments: argparse.Namespace) -> None:
 def _engine(arguments: argparse.Namespace) -> Engine:
     """Return the engine. Raises InputError, EngineMissing."""
     from harness.cli.worlds import InputError
-    from harness.sweep.engines import engine_of
+    from harness.sweep.choice import engine_of
 
+    wait = _seconds("--wait", arguments.wait)
     try:
-        return engine_of(arguments.engine, arguments.n)
+        return engine_of(
+            arguments.engine, arguments.n, wait, lambda text: print_line(printable(text), error=True, flush=True)
+        )
     except ValueError as error:
         raise InputError(f"--engine {error}") from error
 
 
-def _until(text: str | None) -> float | None:
-    """Seconds. Raises InputError."""
+def _seconds(option: str, text: str) -> float:
+    """Return the seconds of an option. Raises InputError."""
     from harness.cli.durations import seconds_of
     from harness.cli.worlds import InputError
 
     try:
-        return None if text is None else seconds_of(text)
+        return seconds_of(text)
     except ValueError as error:
-        raise InputError(f"--until: {error}") from None
+        raise InputError(f"{option}: {error}") from None
 
 
 def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
@@ -176,18 +185,20 @@ def _axes(arguments: argparse.Namespace) -> dict[str, Sequence[str | int]]:
 
 
 def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
-    from harness.sweep.engines import batches
+    from harness.sweep.engines import EngineLost, batches
     from harness.sweep.table import Store, rows_of, write_table
 
     store = Store(arguments.output) if arguments.output is not None else None
     outcomes = _known(plan, store, arguments) if store is not None else {}
     todo = batches(plan, outcomes, engine.width)
     before, start = sum(planned.key in outcomes for planned in plan.planned), perf_counter()
-    interrupted = 0
+    interrupted, why = 0, "interrupted"
     try:
         _work(engine, todo, outcomes, store, len({planned.key for planned in plan.planned}) - before)
     except KeyboardInterrupt as interrupt:
         interrupted = code_of(interrupt)
+    except EngineLost as error:
+        interrupted, why = NO_ENVIRONMENT, f"harness sweep: {error}: ended"
     rows = rows_of(plan, outcomes)
     if store is not None:
         if not interrupted:
@@ -197,7 +208,7 @@ def _run(plan: Plan, engine: Engine, arguments: argparse.Namespace) -> int:
     _tell(plan, rows, facts, perf_counter() - start, arguments)
     if interrupted:
         hint = f"; {store.path} keeps what is known: the same command goes on" if store is not None else ""
-        print_line(f"interrupted after {len(rows)} of {len(plan.planned)}{hint}", error=True)
+        print_line(f"{why} after {len(rows)} of {len(plan.planned)}{hint}", error=True)
         return interrupted
     return int(any(row["error"] for row in rows))
 

@@ -16,7 +16,7 @@ from typing import Any
 from harness.kube.api.quantity import Quantity, QuantityError
 from lazyrecords import dataclass
 
-__all__ = ["TEXT_EXPECTED", "ShapeError", "places_of", "shape_errors"]
+__all__ = ["TEXT_EXPECTED", "ShapeError", "core_table", "places_of", "required_fields", "shape_errors"]
 
 _DEEPEST = 6  # levels in which a field is looked for
 
@@ -68,7 +68,7 @@ class ShapeError:
 def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
     """Yield an error for each field of a core object that has the wrong type, does not exist, or is missing; for other
     kinds, of the metadata."""
-    table = _table()
+    table = core_table()
     name = table["kinds"].get(f"{obj.get('apiVersion')}/{obj.get('kind')}")
     if name is not None:
         yield from _checked(obj, name, (), table["types"])
@@ -78,7 +78,7 @@ def shape_errors(obj: Mapping[str, Any]) -> Iterator[ShapeError]:
 
 def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
     """Return the paths of the maps that have a field of this name in a core kind, the shallowest first; `[]` for items of a list."""
-    table = _table()
+    table = core_table()
     name, paths = table["kinds"].get(f"{api_version}/{kind}"), list[str]()
     level = [("", name)] if name is not None else []
     for _ in range(_DEEPEST):
@@ -92,8 +92,14 @@ def places_of(api_version: str, kind: str, field: str) -> tuple[str, ...]:
     return tuple(path for path in paths if path)
 
 
+def required_fields(shape: str) -> tuple[str, ...]:
+    """Return the fields that validation asks of a type."""
+    return _REQUIRED.get(shape, ())
+
+
 @cache
-def _table() -> Mapping[str, Any]:
+def core_table() -> Mapping[str, Any]:
+    """Return the table: `kinds`, by API version and kind, and the fields of `types` with their shapes."""
     text = (Path(__file__).parent / "data" / "core_types.json").read_text(encoding="utf-8")
     table: Mapping[str, Any] = json.loads(text)
     return table
@@ -129,7 +135,7 @@ def _checked(value: Any, shape: str, at: Pointer, types: Mapping[str, Mapping[st
             yield from _checked(item, fields[key], (*at, key), types)
         else:
             yield ShapeError((*at, key), f"unknown field '{key}'", tuple(fields), mistyped=False)
-    for key in _REQUIRED.get(shape, ()):
+    for key in required_fields(shape):
         if value.get(key) in (None, "", [], ()):
             yield ShapeError(at, f"'{key}' is missing", mistyped=False)
 

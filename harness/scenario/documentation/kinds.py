@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.karpenter.validation.crds import CrdSet, openapi_of
 from harness.scenario.documentation.field_descriptions import description_of
-from harness.scenario.documentation.rules_for_editors import constraint, more_than_the_crd
+from harness.scenario.documentation.rules_for_editors import constraint, in_any_case, more_than_the_crd
 
 __all__ = ["kind_schema", "kinds_of", "version_schema"]
 
@@ -58,6 +58,8 @@ def version_schema(crds: CrdSet, version: str, kind: str) -> Schema:
 def _schema(document: Mapping[str, Any], kind: str, path: str) -> Schema:
     """Return the JSON Schema of a place in a CRD; a map with fields has no others, as an API server prunes or refuses them."""
     schema: Schema = {name: document[name] for name in _TAKEN if name in document}
+    if "pattern" in schema:
+        schema["pattern"] = in_any_case(schema["pattern"])
     if text := description_of(kind, path):
         schema["description"] = text
     if "properties" in document:

@@ -11,10 +11,28 @@ from typing import Any
 
 from harness.karpenter.labels import azure
 
-__all__ = ["constraint", "more_than_the_crd"]
+__all__ = ["constraint", "escaped", "in_any_case", "more_than_the_crd"]
+
+_LETTERS = re.compile(r"\\.|\[[^\]]*\]|[A-Za-z]")
+"""A letter, and the parts whose letters mean something else: what is escaped, and classes, which have both cases in the CRDs."""
 
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
+
+
+def escaped(text: str) -> str:
+    """Return a text as it stands in a pattern of ECMA-262, where other characters may not be escaped (SyntaxCharacter)."""
+    return re.sub(r"[\^$\\.*+?()\[\]{}|/]", r"\\\g<0>", text)
+
+
+def in_any_case(pattern: str) -> str:
+    """Return a pattern with Go's flag `(?i)` in the way of ECMA-262, which JSON Schema has: with both forms of each letter."""
+    if not pattern.startswith("(?i)"):
+        return pattern
+    return _LETTERS.sub(
+        lambda part: f"[{part[0].upper()}{part[0].lower()}]" if part[0].isalpha() else part[0],
+        pattern.removeprefix("(?i)"),
+    )
 
 
 def constraint(row: Arguments, message: str) -> Schema:
@@ -25,10 +43,10 @@ def constraint(row: Arguments, message: str) -> Schema:
 
 def _free_key(row: Arguments) -> Schema:
     """A label key that a closed domain leaves open; a prefix that only ends with the domain is closed, too."""
-    open_below = [{"pattern": f"^[^/]*{re.escape(name)}(/|$)"} for name in row.get("domains", ())]
+    open_below = [{"pattern": f"^[^/]*{escaped(name)}(/|$)"} for name in row.get("domains", ())]
     listed: Schema = {"enum": sorted(row.get("keys", ()))}
     return {
-        "if": {"pattern": f"^[^/]*{re.escape(row['domain'])}(/|$)"},
+        "if": {"pattern": f"^[^/]*{escaped(row['domain'])}(/|$)"},
         "then": {"anyOf": [listed, *open_below]} if open_below else listed,
     }
 
@@ -60,7 +78,7 @@ _FORMS: Mapping[str, Callable[[Arguments], Schema]] = {
     "key-length": lambda row: {"propertyNames": {"maxLength": row["limit"]}},
     "key-not": lambda row: {"not": {"const": row["key"]}},
     "keys-not": _forbidden_keys,
-    "keys-without": lambda row: {"propertyNames": {"pattern": f"^[^{re.escape(row['characters'])}]*$"}},
+    "keys-without": lambda row: {"propertyNames": {"pattern": f"^[^{escaped(row['characters'])}]*$"}},
     "lone-key": _lone_key,
     "not-empty": lambda row: {"minLength": 1},
     "requirement-number": lambda row: _with_values(

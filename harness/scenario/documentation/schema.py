@@ -1,7 +1,7 @@
 """The JSON Schema of the file format for editors, generated from the models.
 
 The schema also judges Kubernetes manifests, because an editor checks every document of a file by itself: Karpenter's kinds by the CRDs of
-a release, each by a schema of its own, to which the scenario's refers.
+a release, Kubernetes' own by their types, each by a schema of its own, to which the scenario's refers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 
 from harness.karpenter.releases import DEFAULT_RELEASE
 from harness.karpenter.validation.crds import CrdSet, crd_set
+from harness.scenario.documentation.core_kinds import core_definitions, core_kinds
 from harness.scenario.documentation.kinds import kind_schema, kinds_of
+from harness.scenario.documentation.rules_for_editors import escaped
 from harness.scenario.language.models import Header
 
 __all__ = ["SCHEMA_ID", "default_crds", "json_schema", "language_definitions", "render", "render_kind", "schema_files"]
@@ -25,6 +27,7 @@ The one with files beside it has none, since their paths would be relative to it
 """
 
 _DRAFT = "http://json-schema.org/draft-07/schema#"
+_CORE = "core.schema.json"
 _LONG, _MANY = 100, 4
 """The length of a property, and the number of definitions with it, from which on it gets a definition of its own."""
 
@@ -56,21 +59,28 @@ def json_schema(crds: CrdSet | None = None) -> dict[str, Any]:
     """Return the schema as a value that is whole in itself; keys in a stable order."""
     crds = crds or default_crds()
     kinds = kinds_of(crds)
+    every = {**kinds, **core_kinds()}
+    karpenter = {kind: _or_variable(kind_schema(crds, kind)) for kind in kinds}
     return {
         "$id": SCHEMA_ID,
-        **_frame({kind: f"#/definitions/{kind}" for kind in kinds}, kinds),
-        "definitions": {**_definitions(), **{kind: _or_variable(kind_schema(crds, kind)) for kind in kinds}},
+        **_frame({kind: f"#/definitions/{kind}" for kind in every}, every),
+        "definitions": {**_definitions(), **karpenter, **_core_with_variables()},
     }
 
 
 def schema_files(crds: CrdSet | None = None) -> dict[str, str]:
-    """Return the schema in files that refer to one another, by their paths: the scenario's schema and one for each of Karpenter's kinds."""
+    """Return the schema in files that refer to one another, by their paths.
+
+    They are the scenario's schema, one for each of Karpenter's kinds, and one for Kubernetes' own.
+    """
     crds = crds or default_crds()
     kinds = kinds_of(crds)
     paths = {kind: f"crds/{kind}.schema.json" for kind in kinds}
-    scenario = {**_frame(paths, kinds), "definitions": _definitions()}
+    core = {kind: f"{_CORE}#/definitions/{kind}" for kind in core_kinds()}
+    scenario = {**_frame({**paths, **core}, {**kinds, **core_kinds()}), "definitions": _definitions()}
     judged = {path: _or_variable(kind_schema(crds, kind)) for kind, path in paths.items()}
-    return {"scenario.schema.json": _text(scenario)} | {
+    shapes = {"$schema": _DRAFT, "title": "Kinds of Kubernetes", "definitions": _core_with_variables()}
+    return {"scenario.schema.json": _text(scenario), _CORE: _text(shapes)} | {
         path: json.dumps({"$schema": _DRAFT, **schema}, indent=1, ensure_ascii=False) + "\n"
         for path, schema in judged.items()
     }
@@ -82,7 +92,12 @@ def render(crds: CrdSet | None = None) -> str:
 
 
 def render_kind(crds: CrdSet, kind: str) -> str:
-    """Return the text of a kind's own schema, for plain manifests. KeyError for a kind that the CRDs have not."""
+    """Return the text of a kind's own schema, for plain manifests. KeyError for a kind that neither the CRDs nor Kubernetes has."""
+    if kind in core_kinds():
+        definitions = core_definitions()
+        own = {"$schema": _DRAFT, "title": kind, "$ref": f"#/definitions/{kind}"}
+        reached = _reached(definitions, kind)
+        return _text({**own, "definitions": {name: definitions[name] for name in definitions if name in reached}})
     return json.dumps({"$schema": _DRAFT, **kind_schema(crds, kind)}, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -104,9 +119,25 @@ def _frame(references: Mapping[str, str], kinds: Mapping[str, Sequence[str]]) ->
     }
 
 
+def _core_with_variables() -> dict[str, Any]:
+    return {name: _or_variable(body) for name, body in core_definitions().items()}
+
+
+def _reached(definitions: Mapping[str, Any], kind: str) -> set[str]:
+    """Return the names of the definitions that a kind's needs, its own among them."""
+    names, waiting = {kind}, [kind]
+    while waiting:
+        text = json.dumps(definitions[waiting.pop()])
+        new = set(re.findall(r'"#/definitions/([^"]+)"', text)) - names
+        names |= new
+        waiting += new
+    return names
+
+
 def _group_of(versions: Sequence[str]) -> str:
-    """Any version of the group, so that one that is not served is marked, too."""
-    return f"^{re.escape(versions[0].partition('/')[0])}/"
+    """Any version of the group, so that one that is not served is marked, too; the oldest group has no name."""
+    group, slash, _ = versions[0].rpartition("/")
+    return f"^{escaped(group)}/" if slash else "^[^/]+$"
 
 
 def language_definitions() -> dict[str, Any]:
@@ -130,7 +161,7 @@ def _or_variable(value: Any) -> Any:
         return [_or_variable(item) for item in value]
     if not isinstance(value, dict):
         return value
-    if "properties" in value or value.get("type") in ("object", "array"):
+    if "properties" in value or value.get("type") in ("object", "array", ["object", "null"], ["array", "null"]):
         parts = {
             name: {key: _or_variable(body) for key, body in item.items()}
             if name == "properties"
