@@ -39,6 +39,8 @@ class Moves:
     stopped: str = ""
     """The reason why less time passed than was asked for."""
     unpriced: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """The errors of kubelets that ended meanwhile, so that their machines got no Node."""
 
     def value(self) -> dict[str, Any]:
         """The moves as JSON."""
@@ -47,7 +49,8 @@ class Moves:
         value = {"seconds": self.seconds, **prices, **meanwhile, "moves": list(self.rows)}
         notes = {"runaway": self.runaway, "stopped": self.stopped}
         unpriced = {"unpriced": list(self.unpriced)} if self.unpriced else {}
-        return {**value, **{name: text for name, text in notes.items() if text}, **unpriced}
+        failures = {"failures": list(self.failures)} if self.failures else {}
+        return {**value, **{name: text for name, text in notes.items() if text}, **failures, **unpriced}
 
     def sentences(self) -> Iterator[str]:
         """The same as sentences, one for each move of the first ones."""
@@ -73,6 +76,7 @@ class Moves:
             yield self.runaway
         if self.stopped:
             yield f"stopped on the way: {self.stopped}"
+        yield from self.failures
         yield f"{duration_text(self.seconds)} later: {counted(len(self.rows), 'move')}"
         cells = [("at", "reason", "goes", "comes", "USD/h")]
         shown = self.rows if len(self.rows) <= _MANY else (*self.rows[:_FEW], *self.rows[-_FEW:])
@@ -102,6 +106,8 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
 
     `known_runaway`: it is known that the world repeats itself without end.
     """
+    from harness.explain.pods.kubelets import kubelet_failures
+
     start, count = world.clock.seconds, len(world.disruptions)
     meter = _Meter(world)
     end = start + (_LONGEST if seconds is None else seconds)
@@ -125,6 +131,7 @@ def moves_until(world: World, seconds: float | None, *, known_runaway: bool = Fa
         runaway,
         stopped,
         tuple(sorted(meter.unpriced)),
+        tuple(kubelet_failures(world, start)),
     )
 
 

@@ -282,6 +282,19 @@ def test_the_subnet_that_an_aksnodeclass_names_is_there(check: Check) -> None:
     assert "Drifted (K8sVersionDrift)" in text
 
 
+def test_machines_whose_kubelets_do_not_know_a_flag_are_named(check: Check) -> None:
+    """Up to 1.7.2 the provider passes a flag that kubelet 1.35 lost: all replacements fail, which is for the worse."""
+    own = (nodeclass(f"{{vnetSubnetID: {OWN_SUBNET}}}"), pool(), pod("kubernetes.io/arch: amd64"))
+    later = ("--to-kubernetes", "1.35.2", "--until", "30m")
+    code, text = check.text("1.5.5", "1.6.8", *own, options=(*later, "--kubernetes", "1.33.0"))
+    flag = "failed to parse kubelet flag: unknown flag: --pod-infra-container-image"
+    cure = "which provider 1.6.8 passes and Kubernetes 1.35.2 does not know; provider 1.10.0 leaves it out"
+    assert code == 1
+    assert f" ended: {flag}, {cure}\n" in text
+    code, text = check.text("1.5.5", "1.6.8", *own, options=("--to-kubernetes", "1.33.4", "--until", "30m"))
+    assert (code, " ended: " in text) == (0, False)
+
+
 def test_a_nodepool_whose_nodeclaims_old_crds_refuse_is_tried_under_the_new_ones(check: Check) -> None:
     """Karpenter 1.10 writes Gt into NodeClaims as Gte, which the CRDs of 1.7.2 do not have; the upgrade installs those of 1.10."""
     newer = "{key: karpenter.azure.com/sku-version, operator: Gt, values: ['3']}"

@@ -65,7 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the changes, with their places in the files. Exit code 1 when something changes for the worse."""
+    """Print the changes, with their places in the files.
+
+    Exit code 1 when something changes for the worse, or new machines get no Nodes.
+    """
     from harness.cli.worlds import InputError
     from harness.explain.upgrade import Effect
     from harness.reading.problems import ScenarioError
@@ -83,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         print_found(_annotations(checked.findings, checked.given.manifests), arguments.format)
     else:
         _show(checked)
-    return WORSE if any(finding.effect is Effect.WORSE for finding in checked.findings) else 0
+    nodeless = checked.moves is not None and bool(checked.moves.failures)
+    return WORSE if nodeless or any(finding.effect is Effect.WORSE for finding in checked.findings) else 0
 
 
 @dataclass(frozen=True, slots=True)

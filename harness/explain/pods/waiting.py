@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.explain.pods.daemons import uncounted_daemons
+from harness.explain.pods.kubelets import kubelet_failure
 from harness.explain.pods.remedies import gate_remedy, scheduler_remedy
 from harness.explain.pods.unused import unused_lines
 from harness.explain.sizes.shortages import quota_text
@@ -105,6 +106,8 @@ def _on_its_way(world: World, pod: Object, target: str) -> Iterator[str]:
             if state is not None and state.get("status") != "True":
                 reason = state.get("message") or state.get("reason") or "not yet"
                 yield f"NodeClaim {name_of(claim)} is not {stage}: {reason}"
+                if failure := kubelet_failure(world, claim):
+                    yield failure
                 break
     if node is not None:
         yield from _taints(world, pod, node, claim)

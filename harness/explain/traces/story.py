@@ -20,6 +20,7 @@ from harness.trace.facts import (
     Expectation,
     Funnel,
     LabelWrite,
+    LogTold,
     NodeState,
     PodState,
     Refused,
@@ -137,6 +138,8 @@ def _told(fact: Fact, funnels: dict[int, Funnel], sizes: dict[int, Sizes]) -> It
             yield _line(fact.t, "label", text, fact.kind == "refused")
         case Write() if fact.status and fact.status != 409 and fact.by != "user":
             yield _line(fact.t, "write", f"{fact.by} was refused to {fact.verb} {fact.object}: {fact.error}", True)
+        case LogTold() if fact.controller == "kubelet" and fact.level == "error":
+            yield _line(fact.t, "boot", f"the kubelet of {fact.values.get('node')} ended: {fact.message}", True)
         case Refused():
             yield _line(fact.t, "rejection", f"{fact.object} refused by {fact.layer}: {fact.text}", True)
         case Expectation():

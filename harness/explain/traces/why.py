@@ -19,6 +19,7 @@ from harness.trace.facts import (
     Decision,
     Disruption,
     EventTold,
+    LogTold,
     NodeState,
     PodState,
     PriceOf,
@@ -145,8 +146,18 @@ class Why(History):
             condition = last.get(stage)
             if condition is None or condition.status != "True":
                 detail = f": {condition.message or condition.reason}" if condition is not None else ""
-                return f"not {stage}{detail}"
+                return f"not {stage}{detail}{self._kubelet_error(claim)}"
         return "initialized"
+
+    def _kubelet_error(self, claim: str) -> str:
+        """Return the error with which the kubelet of a NodeClaim's machine ended, empty without one."""
+        machines = {fact.vm for fact in self._trace.facts_of(Boot) if fact.claim == claim}
+        errors = [
+            fact.message
+            for fact in self._trace.facts_of(LogTold)
+            if fact.controller == "kubelet" and fact.level == "error" and fact.values.get("node") in machines
+        ]
+        return f"; its kubelet ended: {errors[-1]}" if errors else ""
 
     def waits(self, pod: str) -> list[str]:
         """Return the reasons of a pod without a Node: Karpenter's last words about it, or the NodeClaim that was made
