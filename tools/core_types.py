@@ -20,7 +20,7 @@ TARGET = Path(__file__).parent.parent / "harness/kube/admission/data/core_types.
 KINDS = {
     "v1": (
         *("Pod", "Node", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Service", "ConfigMap", "Secret"),
-        *("ServiceAccount", "LimitRange", "ResourceQuota", "Endpoints", "PodTemplate"),
+        *("ServiceAccount", "LimitRange", "ResourceQuota", "Endpoints", "PodTemplate", "ReplicationController"),
     ),
     "admissionregistration.k8s.io/v1": (
         *("MutatingWebhookConfiguration", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"),

@@ -30,12 +30,12 @@ from harness.capture.fields import (
     whole,
     words,
 )
-from harness.capture.pods import CLAIM, NODE, NODE_TERM, POD, WORKLOAD
+from harness.capture.pods import CLAIM, NODE, NODE_TERM, POD, REPLICATION_CONTROLLER, WORKLOAD
 from harness.capture.pseudonyms import Pseudonyms
 
 __all__ = ["WORKLOADS", "kept"]
 
-WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 
 _GROUP = "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/group/providers"
 _PROVIDER = path("machine", f"azure://{_GROUP}/Microsoft.Compute/virtualMachines/machine-{{}}")
@@ -139,6 +139,7 @@ _BELOW: Mapping[str, tuple[str, Mapping[str, Rule]]] = {
     "Namespace": ("namespace", {}),
     "Pod": ("pod", {"spec": POD}),
     **{kind: (kind.lower(), {"spec": WORKLOAD}) for kind in WORKLOADS},
+    "ReplicationController": ("replicationcontroller", {"spec": REPLICATION_CONTROLLER}),
     "Node": (
         NODE,
         {

@@ -17,6 +17,7 @@ from harness.capture.fields import (
     RESOURCES,
     SELECTOR,
     TAINTS,
+    Rule,
     each,
     fields,
     fixed,
@@ -29,7 +30,7 @@ from harness.capture.fields import (
 from harness.capture.pseudonyms import Pseudonyms
 from harness.kube.api.labels import NOT_READY, UNREACHABLE
 
-__all__ = ["CLAIM", "NODE", "NODE_TERM", "POD", "WORKLOAD"]
+__all__ = ["CLAIM", "NODE", "NODE_TERM", "POD", "REPLICATION_CONTROLLER", "WORKLOAD"]
 
 NODE = "node"
 _TERM = fields(
@@ -165,16 +166,24 @@ _ROLLOUT = fields(
     type=words("RollingUpdate", "Recreate", "OnDelete"),
     rollingUpdate=fields(maxSurge=QUANTITY, maxUnavailable=QUANTITY, partition=NUMBER),
 )
-WORKLOAD = fields(
-    replicas=NUMBER,
-    parallelism=NUMBER,
-    completions=NUMBER,
-    serviceName=name("service"),
-    selector=SELECTOR,
-    template=_TEMPLATE,
-    minReadySeconds=unless(0, NUMBER),
-    podManagementPolicy=unless("OrderedReady", words("Parallel")),
-    strategy=_ROLLOUT,
-    updateStrategy=_ROLLOUT,
-    volumeClaimTemplates=each(fields(metadata=fields(name=name("volume")), spec=CLAIM)),
-)
+
+
+def _workload(selector: Rule) -> Rule:
+    return fields(
+        replicas=NUMBER,
+        parallelism=NUMBER,
+        completions=NUMBER,
+        serviceName=name("service"),
+        selector=selector,
+        template=_TEMPLATE,
+        minReadySeconds=unless(0, NUMBER),
+        podManagementPolicy=unless("OrderedReady", words("Parallel")),
+        strategy=_ROLLOUT,
+        updateStrategy=_ROLLOUT,
+        volumeClaimTemplates=each(fields(metadata=fields(name=name("volume")), spec=CLAIM)),
+    )
+
+
+WORKLOAD = _workload(SELECTOR)
+REPLICATION_CONTROLLER = _workload(LABELS)
+"""A ReplicationController's selector is a map of labels."""

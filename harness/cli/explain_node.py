@@ -91,6 +91,7 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: int | 
 
     from harness.engine.clock import render
     from harness.karpenter.scheduling import ClusterSnapshot
+    from harness.karpenter.scheduling.snapshot import SPREADING
     from harness.kube.api.kinds import KINDS
     from harness.kube.api.objects import namespace_of, with_metadata
 
@@ -113,7 +114,7 @@ def _snapshot(world: World, objects: Sequence[Mapping[str, Any]], moment: int | 
         csinodes=of.get("CSINode", []),
         pdbs=of.get("PodDisruptionBudget", []),
         services=of.get("Service", []),
-        workloads=[*of.get("ReplicaSet", []), *of.get("StatefulSet", [])],
+        workloads=[obj for kind in SPREADING for obj in of.get(kind, [])],
     )
     now = made.now if moment is None else moment
     claims = [

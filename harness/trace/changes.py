@@ -157,7 +157,7 @@ def _guessed(change: Change) -> str:
         return sender(SCHEDULER)
     if old is None and controller_of(new) is not None:
         return sender(CONTROLLER_MANAGER)
-    if kind in ("Deployment", "ReplicaSet", "DaemonSet", "StatefulSet", "Job"):
+    if kind in ("Deployment", "ReplicaSet", "ReplicationController", "DaemonSet", "StatefulSet", "Job"):
         return sender(CONTROLLER_MANAGER)
     return KARPENTER.by if kind == "NodeClaim" and not is_terminating(new) else "other"
 

@@ -123,6 +123,24 @@ def test_siblings_of_a_replication_controller(spec: dict[str, Any], said: str) -
     assert str(sibling_selector(asking, [], lambda *_: {"kind": "ReplicationController", "spec": spec})) == said
 
 
+@pytest.mark.parametrize(
+    ("kind", "version", "selector", "said"),
+    [
+        ("ReplicationController", "v1", {"tier": "back"}, "tier=back"),
+        ("ReplicaSet", "apps/v1", {"matchLabels": {"tier": "back"}}, "tier=back,tier=front"),
+    ],
+)
+def test_whose_selector_overwrites_a_services(kind: str, version: str, selector: dict[str, Any], said: str) -> None:
+    """plugins/helper/spread.go: a ReplicationController's is merged (labels.Merge), a ReplicaSet's is added (selector.Add)."""
+    asking = running("asking")
+    asking["metadata"]["labels"]["tier"] = "front"
+    owner = {"apiVersion": version, "kind": kind, "name": "web", "uid": "w", "controller": True}
+    asking["metadata"]["ownerReferences"] = [owner]
+    front = {"kind": "Service", "metadata": {"namespace": "default"}, "spec": {"selector": {"tier": "front"}}}
+    found = {"kind": kind, "spec": {"selector": selector}}
+    assert str(sibling_selector(asking, [front], lambda *_: found)) == said
+
+
 def test_a_zone_without_a_name_is_a_zone() -> None:
     nameless = info("a", running("one"), zone="")
     counted = Neighbours(running("asking"), WEB)
@@ -206,7 +224,11 @@ def test_constraints_that_a_pod_can_do_without(
         (("apps/v1", "ReplicaSet"), {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, {"matchLabels": {"a": "b"}}),
         (("apps/v1", "ReplicaSet"), {"spec": {}}, None),
         (("apps/v1", "ReplicaSet"), None, None),
-        (("v1", "ReplicationController"), {"spec": {"selector": {"a": "b"}}}, {"matchLabels": {"a": "b"}}),
+        (
+            ("v1", "ReplicationController"),
+            {"kind": "ReplicationController", "spec": {"selector": {"a": "b"}}},
+            {"matchLabels": {"a": "b"}},
+        ),
         (("v1", "ReplicationController"), None, None),
         (("example.com/v1", "ReplicaSet"), {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, None),
         (("batch/v1", "Job"), {"spec": {"selector": {"matchLabels": {"a": "b"}}}}, None),

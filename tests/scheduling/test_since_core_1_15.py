@@ -203,6 +203,14 @@ def owner(kind: str = "ReplicaSet", namespace: str = "default") -> dict[str, Any
     }
 
 
+CONTROLLED = {"apiVersion": "v1", "kind": "ReplicationController", "name": "web-1", "uid": "u"}
+
+
+def controller(**selector: str) -> dict[str, Any]:
+    metadata = {"name": "web-1", "namespace": "default", "uid": "u"}
+    return {"apiVersion": "v1", "kind": "ReplicationController", "metadata": metadata, "spec": {"selector": selector}}
+
+
 def service(selector: Mapping[str, str] | None, namespace: str = "default") -> dict[str, Any]:
     return {"metadata": {"name": "web", "namespace": namespace}, "spec": {"selector": selector}}
 
@@ -211,6 +219,14 @@ def service(selector: Mapping[str, str] | None, namespace: str = "default") -> d
     ("pods", "objects", "nodes"),
     [
         (web(3, owner=OWNED), {"workloads": [owner()]}, 3),
+        (web(3, owner=CONTROLLED), {"workloads": [controller(app="web")]}, 3),
+        (web(3, owner=CONTROLLED), {"workloads": [controller()]}, 1),
+        (
+            web(3, owner=CONTROLLED),
+            {"workloads": [controller(app="other")], "services": [service({"app": "web"})]},
+            1,
+        ),
+        (web(3, owner=OWNED), {"workloads": [controller(app="web")]}, 1),
         (web(3), {"services": [service({"app": "web"})]}, 3),
         (web(3), {"services": [service({"app": "other"})]}, 1),
         (web(3), {"services": [service({})]}, 1),
@@ -220,7 +236,21 @@ def service(selector: Mapping[str, str] | None, namespace: str = "default") -> d
         (web(3, owner=OWNED), {}, 1),
         (web(3, owner=OWNED, topologySpreadConstraints=[spread(ZONE, "nobody")]), {"workloads": [owner()]}, 1),
     ],
-    ids=["owner", "service", "other service", "all", "none", "namespace", "job", "no owner", "own spread"],
+    ids=[
+        "owner",
+        "controller",
+        "no selector",
+        "overwrites",
+        "other kind",
+        "service",
+        "other service",
+        "all",
+        "none",
+        "namespace",
+        "job",
+        "no owner",
+        "own spread",
+    ],
 )
 def test_pods_without_a_spread_get_the_default(
     pods: Sequence[Mapping[str, Any]], objects: Mapping[str, Any], nodes: int

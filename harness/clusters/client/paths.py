@@ -11,6 +11,7 @@ SUBRESOURCES: Mapping[str, frozenset[str]] = {
     "Pod": frozenset({"status", "binding", "eviction"}),
     "Deployment": frozenset({"status", "scale"}),
     "ReplicaSet": frozenset({"status", "scale"}),
+    "ReplicationController": frozenset({"status", "scale"}),
     "StatefulSet": frozenset({"status", "scale"}),
 }
 """Subresources of the objects of a kind. Kinds that are not listed have `status`, if any."""

@@ -24,6 +24,7 @@ _SHORT: Mapping[str, tuple[str, ...]] = {
     "PersistentVolumeClaim": ("pvc",),
     "Deployment": ("deploy",),
     "ReplicaSet": ("rs",),
+    "ReplicationController": ("rc",),
     "DaemonSet": ("ds",),
     "StatefulSet": ("sts",),
     "PodDisruptionBudget": ("pdb",),

@@ -45,7 +45,7 @@ from harness.kube.workloads.templates import TEMPLATE_PATHS
 from harness.latest import LatestOf
 
 _T = TypeVar("_T")
-_WORKLOADS = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "CronJob"})
+_WORKLOADS = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job", "CronJob"})
 _TEMPLATED = _WORKLOADS | {"DaemonSet"}
 _BOOKKEEPING = frozenset({"metadata", "status"})
 """Fields that controllers write all the time."""

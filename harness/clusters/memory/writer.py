@@ -16,7 +16,7 @@ from harness.kube.api.status import ApiError, bad_request, not_found, not_served
 from harness.kube.api.strategic import strategic_patch
 from harness.kube.scheduling.pods import is_terminal
 
-_SCALABLE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
+_SCALABLE = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
 
 
 class MemoryWriter:

@@ -35,7 +35,8 @@ from harness.kube.api.status import ApiError, ignoring
 __all__ = ["Belongings", "Leftover"]
 
 _FAMILIES = (
-    *("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "Pod", "PersistentVolumeClaim"),
+    *("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "ReplicationController"),
+    *("Pod", "PersistentVolumeClaim"),
     *("NodePool", "NodeClaim", "Node"),
 )
 """Kinds whose objects own others, or are owned: these belong to the run without a label of it. Owners come first."""
@@ -43,7 +44,10 @@ _FAMILIES = (
 _AFTER_CLAIMS = frozenset({"AKSNodeClass", "Node", "Lease", "ServiceAccount"})
 """Kinds that Karpenter needs until its last NodeClaim has gone."""
 
-_FIRST = ("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "PodDisruptionBudget", "Pod", "NodePool")
+_FIRST = (
+    *("Deployment", "StatefulSet", "DaemonSet", "Job", "ReplicaSet", "ReplicationController"),
+    *("PodDisruptionBudget", "Pod", "NodePool"),
+)
 """Kinds that are deleted before others, in this order: makers before the objects that they make."""
 _LAST = ("Node", "PriorityClass", "RuntimeClass", "StorageClass", "Namespace")
 

@@ -45,6 +45,7 @@ _CLEARED: Sequence[str] = (
     "DaemonSet",
     "Job",
     "ReplicaSet",
+    "ReplicationController",
     "PodDisruptionBudget",
     "Pod",
     "PersistentVolumeClaim",

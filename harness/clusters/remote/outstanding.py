@@ -43,7 +43,7 @@ _TAINT_OF = {
 }  # status of Ready; not ready whatever else it is (pkg/controller/nodelifecycle)
 _LONGEST = 1024  # an Event cuts longer messages
 _MANY, _MOST = 2, 0.55  # Nodes of a zone, and their share, from which on it counts as disrupted
-_WORKLOADS = ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job")
+_WORKLOADS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job")
 
 
 def outstanding_work(

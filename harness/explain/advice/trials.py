@@ -24,7 +24,7 @@ BUDGET = 100  # trials for all pods of a world; those in which Azure refuses a l
 _REFUSALS = 2  # requests that Azure refuses, as dear as a trial
 _DEAREST = 19  # what the refusals of one trial count at most, so that one that never ends leaves room for others
 _LOTS = 10_000_000
-_TEMPLATES = ("Deployment", "StatefulSet", "ReplicaSet", "Job")
+_TEMPLATES = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Job")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ __all__ = ["Placement", "placements"]
 Object = Mapping[str, Any]
 Pointer = tuple[str | int, ...]
 
-_SOURCES = ("Pod", "Deployment", "StatefulSet", "ReplicaSet", "Job")
+_SOURCES = ("Pod", "Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "Job")
 _LABEL = re.compile(r'label "([^"]+)"|incompatible requirements, key ([^,]+),')
 
 

@@ -17,7 +17,7 @@ RESPECT, IGNORE = "Respect", "Ignore"
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
     """The objects that Karpenter sees, in any order; they are never changed. ``pods`` are pending and bound ones, ``workloads``
-    ReplicaSets and StatefulSets. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside those with a
+    those that are `SPREADING`. ``deleting`` names Nodes and NodeClaims that Karpenter has marked for deletion, beside those with a
     deletion timestamp: their room does not count and their pods are scheduled again, unless ``pdbs`` or annotations keep them from being
     evicted at ``now``, in nanoseconds since the start. ``number`` tells passes apart: each draws anew.
     """
@@ -40,6 +40,10 @@ class ClusterSnapshot:
     number: int = 0
 
 
+SPREADING = ("ReplicaSet", "StatefulSet", "ReplicationController")
+"""Kinds of workloads beside whose pods a pod is spread by default."""
+
+
 def observed(view: View, now: int, deleting: frozenset[str] = frozenset(), number: int = 0) -> ClusterSnapshot:
     """The snapshot of a cluster as it is."""
     return ClusterSnapshot(
@@ -55,7 +59,7 @@ def observed(view: View, now: int, deleting: frozenset[str] = frozenset(), numbe
         csinodes=view.list("CSINode"),
         pdbs=view.list("PodDisruptionBudget"),
         services=view.list("Service"),
-        workloads=[*view.list("ReplicaSet"), *view.list("StatefulSet")],
+        workloads=[obj for kind in SPREADING for obj in view.list(kind)],
         deleting=deleting,
         now=now,
         number=number,

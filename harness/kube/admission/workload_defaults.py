@@ -21,6 +21,11 @@ _CRON_JOB: Mapping[str, Any] = {
 }
 
 
+_REPLICATED = frozenset({"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"})
+_LABELLED = frozenset({"Job", "ReplicationController"})
+"""Kinds whose objects get the labels of their template where they have none."""
+
+
 def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
     """Return a workload as the API server stores it: one replica by default, ports and quantities of the template as in
     pods.
@@ -32,7 +37,7 @@ def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
     if spec.get("paused") is False:  # false is written as nothing at all
         spec = {key: value for key, value in spec.items() if key != "paused"}
         obj = {**obj, "spec": spec}
-    if kind in ("Deployment", "ReplicaSet", "StatefulSet") and spec.get("replicas") is None:
+    if kind in _REPLICATED and spec.get("replicas") is None:
         made["replicas"] = 1
     if kind == "CronJob":
         made |= {field: value for field, value in _CRON_JOB.items() if spec.get(field) is None}
@@ -42,11 +47,13 @@ def default_workload(obj: dict[str, Any]) -> dict[str, Any]:
             made["jobTemplate"] = {**template, "spec": {**inner, **changed}}
     else:
         made |= _template_defaults(spec)
+    labels = (spec.get("template") or {}).get("metadata", {}).get("labels")
+    if kind == "ReplicationController" and labels and not spec.get("selector"):
+        made["selector"] = dict(labels)  # pkg/apis/core/v1/defaults.go (SetDefaults_ReplicationController)
     if kind == "Job":
         made |= _job_defaults(spec)
-        labels = (spec.get("template") or {}).get("metadata", {}).get("labels")
-        if labels and not (obj.get("metadata") or {}).get("labels"):
-            obj = {**obj, "metadata": {**(obj.get("metadata") or {}), "labels": dict(labels)}}
+    if kind in _LABELLED and labels and not (obj.get("metadata") or {}).get("labels"):
+        obj = {**obj, "metadata": {**(obj.get("metadata") or {}), "labels": dict(labels)}}
     return {**obj, "spec": {**spec, **made}} if made else obj
 
 

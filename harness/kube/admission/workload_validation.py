@@ -1,6 +1,6 @@
 """Validation of Deployments and their like beside their pods: counts, selector, rollout, restart policy.
 
-Sources: kubernetes pkg/apis/apps/validation/validation.go, pkg/apis/batch/validation/validation.go.
+Sources: kubernetes pkg/apis/apps/validation/validation.go, pkg/apis/batch/validation/validation.go, pkg/apis/core/validation/validation.go.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _COUNTS: Mapping[str, tuple[str, ...]] = {
     "ReplicaSet": ("replicas", "minReadySeconds"),
     "StatefulSet": ("replicas", "minReadySeconds"),
     "DaemonSet": (),
+    "ReplicationController": ("minReadySeconds",),
 }
 """Fields that are judged before the template."""
 _ALWAYS = "Always"
@@ -57,13 +58,24 @@ def workload_errors(
     if kind == "StatefulSet":
         yield from stateful_set_errors(spec)
     yield from nonnegative_errors(spec, _AT, *_COUNTS[kind])
+    if kind == "ReplicationController":
+        if not spec.get("selector"):
+            yield _AT.child("selector").required("")
+        yield from nonnegative_errors(spec, _AT, "replicas")
     if kind == "StatefulSet":
         yield from nonnegative_errors(spec.get("ordinals") or {}, _AT.child("ordinals"), "start")
         service = spec.get("serviceName")
         if service:
             yield from (_AT.child("serviceName").invalid(service, why) for why in dns_label_errors(service))
     template = spec.get("template") or {}
-    yield from _selector_errors(kind, spec.get("selector"), (template.get("metadata") or {}).get("labels") or {})
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    if kind == "ReplicationController":
+        if not template:
+            yield _AT.child("template").required("")
+            return
+        yield from _map_errors(spec.get("selector") or {}, labels)
+    else:
+        yield from _selector_errors(kind, spec.get("selector"), labels)
     # An absent selector is a matter of the object's shape.
     if "spec" not in template:
         yield _AT.child("template").child("spec").child("containers").required("")
@@ -84,6 +96,12 @@ def _ending_errors(kind: str, spec: Mapping[str, Any]) -> Iterator[FieldError]:
     if spec.get("activeDeadlineSeconds") is not None:
         owner = "ReplicaSet" if kind == "Deployment" else kind
         yield at.child("activeDeadlineSeconds").forbidden(f"activeDeadlineSeconds in {owner} is not Supported")
+
+
+def _map_errors(selector: Mapping[str, str], labels: Mapping[str, str]) -> Iterator[FieldError]:
+    """Yield the error of a map of labels that the template does not have (ValidatePodTemplateSpecForRC)."""
+    if any(labels.get(key) != value for key, value in selector.items()):
+        yield _AT.child("template").child("metadata").child("labels").invalid(labels, _MISMATCH)
 
 
 def _selector_errors(kind: str, selector: object, labels: Mapping[str, str]) -> Iterator[FieldError]:

@@ -12,7 +12,7 @@ from harness.kube.api.kinds import KINDS
 __all__ = ["BUILT_IN_GROUPS", "CONSEQUENCES", "NOT_KEPT", "kept_as"]
 
 NOT_KEPT: Mapping[str, tuple[str, ...]] = {
-    "": ("Binding", "ComponentStatus", "Event", "ReplicationController"),
+    "": ("Binding", "ComponentStatus", "Event"),
     "admissionregistration.k8s.io": ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding"),
     "authentication.k8s.io": ("SelfSubjectReview", "TokenRequest", "TokenReview"),
     "authorization.k8s.io": (
@@ -39,7 +39,6 @@ NOT_KEPT: Mapping[str, tuple[str, ...]] = {
 """Kinds that no object is kept of (requests, reviews), that only alpha and beta versions serve, and those of devices."""
 
 CONSEQUENCES: Mapping[str, str] = {
-    "ReplicationController": "its pods are missing here",
     "HorizontalPodAutoscaler": "replicas stay as written",
     "ResourceClaim": "devices are not allocated",
     "ResourceClaimTemplate": "devices are not allocated",

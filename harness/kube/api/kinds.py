@@ -56,6 +56,7 @@ _KINDS = (
     _core("ResourceQuota", "resourcequotas", True),
     _core("PersistentVolume", "persistentvolumes", False),
     _core("PersistentVolumeClaim", "persistentvolumeclaims", True),
+    _core("ReplicationController", "replicationcontrollers", True, generation=True),
     Kind("apps", "v1", "Deployment", "deployments", True),
     Kind("apps", "v1", "ReplicaSet", "replicasets", True),
     Kind("apps", "v1", "DaemonSet", "daemonsets", True),

@@ -59,6 +59,15 @@ class Selector:
         return ",".join(_text(*condition) for condition in self.conditions)
 
 
+def pod_selector(workload: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the label selector with which a workload selects its pods; None where it has none.
+
+    That of a ReplicationController is a map of labels (kubernetes pkg/controller/replication/conversion.go).
+    """
+    selector: Mapping[str, Any] | None = (workload.get("spec") or {}).get("selector")
+    return {"matchLabels": selector} if selector and workload.get("kind") == "ReplicationController" else selector
+
+
 NOTHING = Selector(nothing=True)
 EVERYTHING = Selector()
 

@@ -1,6 +1,7 @@
 """Topology spread constraints of ScheduleAnyway, and the default ones of every pod with siblings.
 
-A pod without constraints is spread over hostnames and zones, beside the pods that its Services, its ReplicaSet or its StatefulSet select.
+A pod without constraints is spread over hostnames and zones, beside the pods that its Services and its ReplicaSet, StatefulSet or
+ReplicationController select.
 Sources: kubernetes pkg/scheduler/framework/plugins/podtopologyspread/{scoring,common,plugin}.go, plugins/helper/spread.go.
 """
 
@@ -12,7 +13,7 @@ from math import floor, log
 
 from harness.kube.api.labels import HOSTNAME, ZONE
 from harness.kube.api.objects import Object, controller_of, labels_of, namespace_of, spec_of
-from harness.kube.api.selectors import Selector
+from harness.kube.api.selectors import Selector, pod_selector
 from harness.kube.scheduling.placement import NodeInfo
 from harness.kube.scheduling.spreading import constraint_selector, selected, takes_part
 from harness.kube.scheduling.volume_binding import Lookup
@@ -24,6 +25,8 @@ DEFAULTS: Sequence[tuple[str, int]] = ((HOSTNAME, 3), (ZONE, 5))
 """Key and maxSkew of the constraints of a pod that has none."""
 
 _OWNERS: Mapping[str, str] = {"ReplicaSet": "apps/v1", "StatefulSet": "apps/v1", "ReplicationController": "v1"}
+_MERGED = "ReplicationController"
+"""A kind whose selector is merged with those of Services and wins over them; others are added, so that both have to hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +153,12 @@ def sibling_selector(pod: Object, services: Sequence[Object], find: Lookup) -> S
             continue
         if all(labels.get(key) == value for key, value in chosen.items()):
             wanted.update(chosen)
+    owned = owner_selector(pod, find) or {}
+    if (controller_of(pod) or {}).get("kind") == _MERGED:
+        wanted.update(owned.get("matchLabels") or {})
+        owned = {}
     conditions = list(Selector.parse({"matchLabels": wanted}).conditions)
-    conditions.extend(Selector.parse(owner_selector(pod, find) or {}).conditions)
+    conditions.extend(Selector.parse(owned).conditions)
     return Selector(tuple(sorted(set(conditions)))) if conditions else None
 
 
@@ -161,5 +168,4 @@ def owner_selector(pod: Object, find: Lookup) -> Object | None:
     if owner is None or _OWNERS.get(owner["kind"]) != owner.get("apiVersion"):
         return None
     controller = find(owner["kind"], owner["name"], namespace_of(pod))
-    chosen: Object | None = spec_of(controller).get("selector") if controller is not None else None
-    return {"matchLabels": chosen} if chosen is not None and owner["kind"] == "ReplicationController" else chosen
+    return pod_selector(controller) if controller is not None else None

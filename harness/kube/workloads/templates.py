@@ -16,7 +16,9 @@ __all__ = ["TEMPLATE_PATHS", "pod_from_template", "same_template", "template_has
 
 TEMPLATE_PATHS: Mapping[str, tuple[str, ...]] = {
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
-    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job"), ("spec", "template")),
+    **dict.fromkeys(
+        ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job"), ("spec", "template")
+    ),
 }
 """Kind of workload → the place of its pod template."""
 

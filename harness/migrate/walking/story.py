@@ -22,7 +22,7 @@ BEFORE = 2
 """The step after which the cluster is as it was before the move; it only lets time pass, so that nothing else happens at its end."""
 _WAVES = 3
 _PAUSE, _AFTERWARDS = "15m", "2h"
-_WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "DaemonSet", "Job")
+_WORKLOADS = ("Deployment", "StatefulSet", "ReplicaSet", "ReplicationController", "DaemonSet", "Job")
 _LEFT_OUT = frozenset({"Node", "CSINode", "NodeClaim", "Namespace"})
 
 

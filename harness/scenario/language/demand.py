@@ -13,7 +13,10 @@ from harness.scenario.language.models.steps import StepMap
 
 __all__ = ["demand"]
 
-_COUNTS = {"Deployment": "replicas", "ReplicaSet": "replicas", "StatefulSet": "replicas", "Job": "parallelism"}
+_COUNTS = {
+    **dict.fromkeys(("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"), "replicas"),
+    "Job": "parallelism",
+}
 
 
 def demand(case: Case) -> Mapping[str, Quantity]:

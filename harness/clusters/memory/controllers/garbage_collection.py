@@ -29,6 +29,12 @@ _LOST: Mapping[str, str] = {
 }
 
 
+_OWNERS = (
+    *("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob"),
+    *("Pod", "Node", "NodePool", "NodeClaim"),
+)
+
+
 class GarbageCollector:
     """Deletes objects whose owners are all gone, and the pods of nodes that are gone."""
 
@@ -43,19 +49,7 @@ class GarbageCollector:
 
     def watches(self) -> Mapping[str, Router]:
         """Watch deletions of anything that can own, and of nodes."""
-        kinds = (
-            "Deployment",
-            "ReplicaSet",
-            "StatefulSet",
-            "DaemonSet",
-            "Job",
-            "CronJob",
-            "Pod",
-            "Node",
-            "NodePool",
-            "NodeClaim",
-        )
-        return dict.fromkeys(kinds, self._keys)
+        return dict.fromkeys(_OWNERS, self._keys)
 
     @of_types(ChangeType.DELETED)
     def _keys(self, change: Change) -> Iterable[Hashable]:

@@ -1,6 +1,8 @@
 """The ReplicaSet controller: as many pods as its spec wants, and a status that counts them.
 
-Source: kubernetes pkg/controller/replicaset/{replica_set,replica_set_utils}.go.
+A ReplicationController is kept by the same code, which sees it as a ReplicaSet.
+
+Source: kubernetes pkg/controller/replicaset/{replica_set,replica_set_utils}.go, pkg/controller/replication/conversion.go.
 """
 
 from __future__ import annotations
@@ -34,13 +36,13 @@ _COUNTS_TERMINATING = (1, 35)
 
 
 class ReplicaSets:
-    """Keeps the pods of ReplicaSets."""
+    """Keeps the pods of ReplicaSets and ReplicationControllers."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
     def reconcile(self, owner: Object) -> Result:
-        """Make or delete the pods of one ReplicaSet; try again when one is refused."""
+        """Make or delete the pods of one workload; try again when one is refused."""
         tools = self._tools
         count, ready, terminating = tools.counts.counts_of(uid_of(owner))
         if count <= int(spec_of(owner).get("replicas", 1)):
@@ -58,7 +60,7 @@ class ReplicaSets:
             "readyReplicas": ready,
             "availableReplicas": available,
         }
-        if tools.version() >= _COUNTS_TERMINATING:
+        if owner["kind"] == "ReplicaSet" and tools.version() >= _COUNTS_TERMINATING:
             counts["terminatingReplicas"] = terminating
         tools.set_status(owner, counts | self._failure(owner, refused))
         return outcome(refused, wait)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping
 
 from harness.engine.ports import Change, ChangeType
 from harness.kube.api.objects import Object, labels_of, name_of, namespace_of, spec_of
-from harness.kube.api.selectors import Selector, SelectorError
+from harness.kube.api.selectors import Selector, SelectorError, pod_selector
 
 __all__ = ["Selecting"]
 
@@ -37,10 +37,10 @@ class Selecting:
         if change.type is ChangeType.DELETED or not isinstance(selector_given, Mapping):
             return
         try:
-            selector = Selector.parse(selector_given)
+            selector = Selector.parse(chosen := pod_selector(owner) or {})
         except SelectorError:
             return
-        pairs = sorted((selector_given.get("matchLabels") or {}).items())
+        pairs = sorted((chosen.get("matchLabels") or {}).items())
         pair = (key[1], *pairs[0]) if pairs else (key[1], "", "")
         self._known[key] = selector_given, selector, pair
         self._by_pair.setdefault(pair, {})[key] = selector

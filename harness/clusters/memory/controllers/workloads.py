@@ -26,7 +26,7 @@ from harness.kube.api.objects import (
 
 __all__ = ["Workloads"]
 
-_OF_PODS = ("ReplicaSet", "StatefulSet", "DaemonSet")
+_OF_PODS = ("ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet")
 """Workloads that make pods themselves and go on for ever."""
 
 
@@ -44,9 +44,11 @@ class Workloads:
         self._tools = tools
         self._selecting = Selecting()
         self._adoption = Adoption(tools, self._selecting)
+        replicas = ReplicaSets(tools)
         self._kinds: Mapping[str, _OneKind] = {
             "Deployment": Deployments(tools),
-            "ReplicaSet": ReplicaSets(tools),
+            "ReplicaSet": replicas,
+            "ReplicationController": replicas,
             "StatefulSet": StatefulSets(tools),
             "DaemonSet": DaemonSets(tools),
         }

@@ -12,7 +12,9 @@ from harness.kube.api.objects import Object, controller_of, labels_of, name_of, 
 
 __all__ = ["DefaultSpread", "default_constraints", "scheduler_config_problem"]
 
-_SELECTING = {("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet")}
+_MERGED = "ReplicationController"
+"""A kind whose selector overwrites the labels of Services."""
+_SELECTING = {("apps/v1", "ReplicaSet"), ("apps/v1", "StatefulSet"), ("v1", _MERGED)}
 _WHENS = ("DoNotSchedule", "ScheduleAnyway")
 _FIELDS = {
     "": {"podTopologySpread"},
@@ -95,7 +97,11 @@ class DefaultSpread:
         for selector in self._services.get(namespace_of(pod), ()):
             if all(labels.get(key) == value for key, value in selector.items()):
                 equal |= selector
-        expressions = list(self._expressions(pod))
+        owner = self._owner(pod)
+        if owner is not None and owner["kind"] == _MERGED:
+            equal |= spec_of(owner).get("selector") or {}
+            owner = None
+        expressions = list(_expressions(owner)) if owner is not None else []
         if not equal and not expressions:
             return None
         return {
@@ -103,13 +109,18 @@ class DefaultSpread:
             **({"matchExpressions": expressions} if expressions else {}),
         }
 
-    def _expressions(self, pod: Object) -> Iterator[Mapping[str, Any]]:
-        """Yield the selector expressions of the pod's controller, if it is a kind whose selectors count."""
-        owner = controller_of(pod)
-        if owner is None or (owner.get("apiVersion"), owner.get("kind")) not in _SELECTING:
-            return
-        workload = self._owners.get((owner["apiVersion"], owner["kind"], namespace_of(pod), str(owner.get("name"))))
-        selector = (spec_of(workload).get("selector") or {}) if workload is not None else {}
-        for key, value in (selector.get("matchLabels") or {}).items():
-            yield {"key": key, "operator": "In", "values": [value]}
-        yield from selector.get("matchExpressions") or ()
+    def _owner(self, pod: Object) -> Object | None:
+        """Return the pod's controller, None unless it is of a kind whose selectors count."""
+        reference = controller_of(pod)
+        if reference is None or (reference.get("apiVersion"), reference.get("kind")) not in _SELECTING:
+            return None
+        name = str(reference.get("name"))
+        return self._owners.get((reference["apiVersion"], reference["kind"], namespace_of(pod), name))
+
+
+def _expressions(owner: Object) -> Iterator[Mapping[str, Any]]:
+    """Yield the selector of a ReplicaSet or StatefulSet as expressions, which have to hold beside the Services' labels."""
+    selector = spec_of(owner).get("selector") or {}
+    for key, value in (selector.get("matchLabels") or {}).items():
+        yield {"key": key, "operator": "In", "values": [value]}
+    yield from selector.get("matchExpressions") or ()

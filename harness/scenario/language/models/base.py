@@ -186,7 +186,7 @@ def _duration(value: Any) -> float:
         raise PydanticCustomError("duration", message, {"text": text}) from None
 
 
-WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job")
+WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "ReplicationController", "Job")
 """Kinds that can stand for their pods, since the names of most pods are drawn."""
 
 

@@ -37,7 +37,7 @@ References = Annotated[
 class Scale(Model):
     """A change of a workload's size."""
 
-    of: Reference = Field(description="Deployment, ReplicaSet or StatefulSet.")
+    of: Reference = Field(description="Deployment, StatefulSet, ReplicaSet or ReplicationController.")
     replicas: Integer = Field(description="How many pods it has afterwards.")
 
 
