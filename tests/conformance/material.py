@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.karpenter.releases import provider
+from harness.karpenter.releases.scheduling import rules_of
 from tests.conformance.build import has_extension, takes_attach_limits
 from tests.conformance.cases.disruption.sizes import disruption_catalogs
 from tests.conformance.cases.objects import Schemas, schemas_of
@@ -71,6 +73,11 @@ class Material:
     def takes_attach_limits(self) -> bool:
         """Whether instance types can have attach limits."""
         return takes_attach_limits(self.release)
+
+    @property
+    def has_default_spread(self) -> bool:
+        """Whether `--scheduler-config` can name constraints for pods that have none."""
+        return rules_of(provider(self.release).core).default_spread
 
     @property
     def has_overlays(self) -> bool:

@@ -30,6 +30,12 @@ from harness.kube.api.resources import render
 _UNSCHEDULABLE = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
 _READY = [{"type": kind, "status": "True"} for kind in ("ValidationSucceeded", "NodeClassReady", "Ready")]
 _NODE_CLASS = {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}
+_SPREADING = (
+    ("replicasets", "apps/v1", "ReplicaSet"),
+    ("statefulsets", "apps/v1", "StatefulSet"),
+    ("replicationcontrollers", "v1", "ReplicationController"),
+)
+"""Key of a request, apiVersion and kind of the workloads beside whose pods a pod is spread by default."""
 _NOW = "2026-01-01T00:00:00Z"
 _INDEXES = "\0indexes"  # beside the catalogs, under a name that no request can mean
 
@@ -119,6 +125,12 @@ def snapshot_of(request: Mapping[str, Any]) -> ClusterSnapshot:
         storageclasses=_list(request, "storageclasses"),
         csinodes=_list(request, "csinodes"),
         pdbs=[_in_namespace(pdb, "default") for pdb in _list(request, "pdbs")],
+        services=_list(request, "services"),
+        workloads=[
+            {"apiVersion": version, "kind": kind, **workload}
+            for name, version, kind in _SPREADING
+            for workload in _list(request, name)
+        ],
         deleting=frozenset(request.get("deleting") or ()),
         now=parse(options["now"]) if options.get("now") else 0,
     )
@@ -131,6 +143,7 @@ def scheduling_options(options: Mapping[str, Any]) -> SchedulingOptions:
         min_values_policy=options.get("minValuesPolicy") or STRICT,
         stable_inflight_sort=bool(options.get("stableInflightSort")),
         reservation_label=options.get("reservationLabel") or None,
+        default_spread=tuple(options.get("defaultConstraints") or ()),
         writes_deletion_costs=DELETION_COSTS in (options.get("gates") or ()),
     )
 

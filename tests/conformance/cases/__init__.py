@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from tests.conformance.cases.clusters.default_spread import with_default_spread
 from tests.conformance.cases.clusters.sizes import with_attach_limits
 from tests.conformance.cases.disruption.azure_drift import azure_drift_case
 from tests.conformance.cases.disruption.disrupt import disrupt_case
@@ -36,6 +37,8 @@ def _schedule(draw: Draw, material: Material) -> Json:
     case = schedule_case(draw, material.catalogs, material.zone_names)
     if material.takes_attach_limits:
         case = with_attach_limits(draw, case, material.catalogs)
+    if material.has_default_spread:
+        case = with_default_spread(draw, case)
     return with_overlays(draw, case, material.catalogs) if material.has_overlays else case
 
 

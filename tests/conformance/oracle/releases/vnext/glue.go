@@ -68,6 +68,10 @@ func coreOptions(o schedOptions) *coreoptions.Options {
 	if o.CPURequests > 0 {
 		opts.CPURequests = o.CPURequests
 	}
+	if len(o.DefaultConstraints) > 0 {
+		opts.SchedulerConfig = &coreoptions.SchedulerConfiguration{
+			PodTopologySpread: &coreoptions.PodTopologySpreadConfig{DefaultConstraints: o.DefaultConstraints}}
+	}
 	return opts
 }
 
