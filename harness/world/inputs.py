@@ -187,9 +187,10 @@ def _unstartable(typed: Mapping[str, Any], release: str) -> InputMistake | None:
         return None
     opened = ProviderOptions(feature_gates=gates)
     if opened.gate(_BUFFERS) and _BUFFERS in core.gates:
-        # controller-runtime pkg/internal/source/kind.go: a watch of a kind that the API server does not know never syncs
+        # core pkg/controllers/capacitybuffer/controller.go Register: a kind that the API server does not know cannot be watched
         problem = (
-            f"the controller of {release} does not start with {_BUFFERS}=true: its charts bring no CRD of {_BUFFERS}s"
+            f"the controller of {release} does not start with {_BUFFERS}=true: "
+            f"its charts bring no CRD of {_BUFFERS}s, and no rights on them"
         )
         return InputMistake(path, problem, f"{_BUFFERS}s are not simulated, take {_BUFFERS}=true away")
     if not disruption_rules_of(core).repair_is_disruption:
